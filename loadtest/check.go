@@ -2,14 +2,70 @@ package loadtest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
 )
+
+// A Range is what a number may be, both ends included.
+type Range struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
+func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Ranges of a scenario's numbers, durations in seconds. What is beyond is a typing
+// error, and would exhaust the machine. The page checks the same.
+var Ranges = map[string]Range{
+	"sku": {1, 1 << 53}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
+	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
+	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1}, "pay_late": {0, 1},
+	"concurrency": {1, 50_000}, "connections": {1, 50_000}, "rate": {1e-6, maxRate}, "to_rate": {1e-6, maxRate},
+	"duration": wait, "timeout": wait, "drain": wait, "final_within": wait,
+	"reserve": {1, 60}, // a run waits for its last deadline
+}
+
+const (
+	maxRequests = 10_000_000
+	maxRate     = 1_000_000
+)
+
+// wait is what durations may be: less than a millisecond is a number without its unit.
+var wait = Range{.001, (24 * time.Hour).Seconds()}
+
+// numbers are the fields that this scenario uses.
+func (s Scenario) numbers() map[string]float64 {
+	used := map[string]float64{
+		"sku": float64(s.SKU), "skus": float64(s.SKUs), "zipf": s.Zipf, "stock": float64(s.Stock), "quantity": float64(s.Quantity),
+		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": float64(s.Copies), "retry": float64(s.Retry),
+		"forget": float64(s.Forget), "pay_late": float64(s.PayLate), "connections": float64(s.Connections),
+		"timeout": s.Timeout.Seconds(), "drain": s.Drain.Seconds(), "final_within": s.FinalWithin.Seconds(),
+	}
+	if s.Reserve != 0 {
+		used["reserve"] = s.Reserve.Seconds()
+	}
+	switch s.Profile {
+	case Closed:
+		used["concurrency"] = float64(s.Concurrency)
+	case Ramp:
+		used["to_rate"] = s.ToRate
+		fallthrough
+	case Constant:
+		used["rate"], used["duration"] = s.Rate, s.Duration.Seconds()
+	}
+	if s.Profile == Closed || s.Profile == Spike {
+		used["buyers"] = float64(s.Buyers)
+	}
+	return used
+}
 
 // Check finds what makes a run impossible or pointless, without calling any
 // service; the error is an ErrConfig and an *FieldError.
@@ -23,165 +79,116 @@ func (s Scenario) Check() error {
 // possible finds what makes a run impossible.
 func (s Scenario) possible() error {
 	s = s.normal()
-	if err := s.checkProfile(); err != nil {
-		return err
+	if s.Strategy == "" {
+		return wrong("strategy", "none", nil, "no strategy: name one")
 	}
-	if err := s.checkMix(); err != nil {
-		return err
+	if !slices.Contains(profiles, s.Profile) {
+		return wrong("profile", "one_of", params{"values": profiles}, "a profile %q: there are %v", s.Profile, profiles)
 	}
-	switch n := s.Requests(); {
-	case s.Strategy == "":
-		return wrong("strategy", "no strategy: name one")
-	case s.SKU < 1:
-		return wrong("sku", "SKU %d: ids start at 1", s.SKU)
-	case s.SKUs < 1 || s.SKUs > maxSKUs:
-		return wrong("skus", "%d SKUs: give 1 to %d", s.SKUs, maxSKUs)
-	case s.Stock < 1 || s.Stock > seckill.MaxStock:
-		return wrong("stock", "a stock of %d: give 1 to %d units", s.Stock, seckill.MaxStock)
-	case s.Quantity < 1 || s.Quantity > seckill.MaxQuantity:
-		return wrong("quantity", "a quantity of %d: give 1 to %d units", s.Quantity, seckill.MaxQuantity)
-	case n < 1 || n > maxRequests:
-		return wrong("buyers", "%d buyers: give 1 to %d", n, maxRequests)
-	case s.memory() > MaxMemory:
-		return wrong("buyers", "%s of %s units: what every buyer is told is kept and judged, which would take about %.1f GB of memory, "+
-			"and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
-			numbers.Count(n, "buyer"), numbers.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
-	case s.Timeout < shortest:
-		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
-	case s.Timeout > maxDuration:
-		return wrong("timeout", "a time-out of %s: give at most %s", s.Timeout, maxDuration)
-	case s.FinalWithin < shortest || s.FinalWithin > maxDuration:
-		return wrong("final_within", "%s to ask for the final answer: give 1ms to %s", s.FinalWithin, maxDuration)
-	case s.Drain < shortest || s.Drain > maxDuration:
-		return wrong("drain", "%s for late requests: give 1ms to %s", s.Drain, maxDuration)
+	used := s.numbers()
+	for _, field := range slices.Sorted(maps.Keys(used)) {
+		if limit := Ranges[field]; !(used[field] >= limit.Min && used[field] <= limit.Max) { // nor NaN
+			return wrong(field, "range", params{"min": limit.Min, "max": limit.Max}, "a %s of %s: give %s to %s%s", field, digits(used[field]),
+				digits(limit.Min), digits(limit.Max), map[bool]string{true: " seconds, with its unit: 10s"}[limit == wait])
+		}
+	}
+	if err := s.fits(); err != nil {
+		return err
 	}
 	for _, text := range s.Require {
 		if _, err := ParseRequirement(text); err != nil {
-			return wrong("require", "%v", err)
+			return wrong("require", "require", nil, "%v", err)
 		}
+	}
+	if n := s.Requests(); n > maxRequests || s.memory() > MaxMemory {
+		return wrong(s.demandField(), "too_many_requests", params{"requests": n, "gigabytes": s.memory() / (1 << 30)}, "%s of %s units: what every buyer is told is kept and judged, "+
+			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
+			numbers.Count(n, "buyer"), numbers.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }
 
-func (s Scenario) checkProfile() error {
-	rated := s.Profile == Constant || s.Profile == Ramp
-	switch {
-	case s.Profile == Closed && s.Concurrency < 1:
-		return wrong("concurrency", "a concurrency of %d: let at least one buyer in at a time", s.Concurrency)
-	case s.Profile == Closed && s.Concurrency > maxConnections:
-		return wrong("concurrency", "a concurrency of %d: give at most %d", s.Concurrency, maxConnections)
-	case s.Connections < 1 || s.Connections > maxConnections:
-		return wrong("connections", "%d connections: give 1 to %d", s.Connections, maxConnections)
-	case rated && !within(s.Rate, maxRate):
-		return wrong("rate", "a rate of %g: give more than 0 and at most %d requests a second", s.Rate, maxRate)
-	case s.Profile == Ramp && !within(s.ToRate, maxRate):
-		return wrong("to_rate", "a ramp to %g: give more than 0 and at most %d requests a second", s.ToRate, maxRate)
-	case rated && (s.Duration < shortest || s.Duration > maxDuration):
-		return wrong("duration", "a duration of %s: give 1ms to %s, with its unit: 10s", s.Duration, maxDuration)
-	case s.Profile == Stepped && len(s.Steps) == 0:
-		return wrong("steps", "no steps: give at least one, such as 100x10s")
-	}
-	for i, step := range s.Steps {
-		if !within(step.Rate, maxRate) || step.For < shortest || step.For > maxDuration {
-			return wrong(fmt.Sprintf("steps[%d]", i), "%g requests a second for %s: give more than 0 and at most %d, for at most %s",
-				step.Rate, step.For, maxRate, maxDuration)
-		}
-	}
+// fits finds fields that do not go together.
+func (s Scenario) fits() error {
 	for _, unused := range []struct {
 		field string
 		given bool
 	}{
-		{"rate", s.Rate != 0 && !rated}, {"to_rate", s.ToRate != 0 && s.Profile != Ramp},
-		{"duration", s.Duration != 0 && !rated}, {"steps", s.Steps != nil && s.Profile != Stepped},
+		{"rate", s.Rate != 0}, {"to_rate", s.ToRate != 0}, {"duration", s.Duration != 0},
 	} {
-		if unused.given {
-			return wrong(unused.field, "%s means nothing with the profile %q", unused.field, s.Profile)
-		}
-	}
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		if s.Profile == p {
-			return nil
-		}
-		names[i] = string(p)
-	}
-	return wrong("profile", "a profile %q: there are %s", s.Profile, strings.Join(names, ", "))
-}
-
-func (s Scenario) checkMix() error {
-	for _, share := range []struct {
-		field string
-		value float64
-	}{{"duplicates", s.Duplicates}, {"cancellations", s.Cancellations}, {"copies", float64(s.Copies)}} {
-		if !(share.value >= 0 && share.value <= 1) {
-			return wrong(share.field, "%s of %g: give a share from 0 to 1", share.field, share.value)
+		if _, used := s.numbers()[unused.field]; unused.given && !used {
+			return wrong(unused.field, "unused", params{"profile": s.Profile}, "%s means nothing with the profile %q", unused.field, s.Profile)
 		}
 	}
 	switch {
-	case s.Reserve != 0 && (s.Reserve < time.Second || s.Reserve > maxReserve || s.Reserve%time.Second != 0):
-		return wrong("reserve", "reservations for %s: give whole seconds, 1s to %s", s.Reserve, maxReserve)
-	case s.Reserve == 0 && s.Forget != 0:
-		return wrong("forget", "only who reserves can forget to pay: give --reserve, such as 2s")
-	case s.Reserve == 0 && s.PayLate != 0:
-		return wrong("pay_late", "only a reservation is paid late: give --reserve, such as 2s")
+	case (s.Profile == Stepped) != (s.Steps != nil):
+		return wrong("steps", "unused", params{"profile": s.Profile}, "steps, such as 100x10s, and the profile %q go together: give both or neither", Stepped)
+	case s.Reserve%time.Second != 0:
+		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
+	case s.Reserve == 0 && s.Forget+s.PayLate != 0:
+		return wrong("reserve", "missing", nil, "only who reserves can forget to pay, or pay late: give --reserve, such as 2s")
 	case s.Forget+s.PayLate > 1:
-		return wrong("pay_late", "%s forget and %s pay late: both together are 100%% at most", s.Forget, s.PayLate)
+		return wrong("pay_late", "range", nil, "%s forget and %s pay late: both together are 100%% at most", s.Forget, s.PayLate)
 	}
-	if s.Retry < 0 || s.Retry > maxRetry {
-		return wrong("retry", "%d retries: give 0 to %d", s.Retry, maxRetry)
-	}
-	if !(s.Zipf >= 0 && s.Zipf <= 10) {
-		return wrong("zipf", "a Zipf exponent of %g: give 0 (all alike) to 10", s.Zipf)
+	for i, step := range s.Steps {
+		if length := step.For.Seconds(); !(step.Rate > 0 && step.Rate <= maxRate) || length < wait.Min || length > wait.Max {
+			return wrong(fmt.Sprintf("steps[%d]", i), "range", nil, "%g requests a second for %s: give more than 0 and at most %d, for at most 24h", step.Rate, step.For, maxRate)
+		}
 	}
 	for i, q := range s.Quantities {
-		if q.Quantity < 1 || q.Quantity > seckill.MaxQuantity || !within(q.Share, math.MaxInt32) {
-			return wrong(fmt.Sprintf("quantities[%d]", i), "a quantity of %d in the share %g: give 1 to %d units, and a share above 0",
+		if q.Quantity < 1 || q.Quantity > seckill.MaxQuantity || !(q.Share > 0 && q.Share <= math.MaxInt32) {
+			return wrong(fmt.Sprintf("quantities[%d]", i), "range", nil, "a quantity of %d in the share %g: give 1 to %d units, and a share above 0",
 				q.Quantity, q.Share, seckill.MaxQuantity)
 		}
 	}
 	return nil
 }
 
-func within(v, most float64) bool { return v > 0 && v <= most } // neither is NaN
+// demandField is the field that says how many buyers there are.
+func (s Scenario) demandField() string {
+	if _, used := s.numbers()["buyers"]; used {
+		return "buyers"
+	}
+	if s.Profile == Stepped {
+		return "steps"
+	}
+	return "rate"
+}
 
 // checkDemand refuses a sale in which nothing can go wrong.
 func (s Scenario) checkDemand() error {
 	least := s.Quantity
 	if len(s.Quantities) > 0 {
-		least = s.Quantities[0].Quantity
-		for _, q := range s.Quantities {
-			least = min(least, q.Quantity)
-		}
+		least = slices.MinFunc(s.Quantities, func(a, b Share) int { return int(a.Quantity - b.Quantity) }).Quantity
 	}
 	if least > s.Stock {
-		return wrong("quantity", "every buyer asks for %d units of a stock of %d: no buyer could buy anything", least, s.Stock)
+		return wrong("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", least, s.Stock)
 	}
-	n := s.Requests()
-	if s.SKUs == 1 && s.Duplicates == 0 && len(s.Quantities) == 0 {
-		if demand := int64(n) * s.Quantity; demand <= s.Stock {
-			return wrong("buyers", "%d buyers × %d = %d units wanted of a stock of %d: nothing could be oversold, so nothing would be proven; "+
-				"give more than %d buyers, or less stock", n, s.Quantity, demand, s.Stock, s.Stock/s.Quantity)
-		}
+	if s.Plenty {
 		return nil
 	}
 	if demand := newPlan(s, nil).demand(); demand <= s.Stock {
-		return wrong("buyers", "at most %d units are wanted of any SKU, and each has a stock of %d: nothing could be oversold, "+
-			"so nothing would be proven; give more buyers, or less stock", demand, s.Stock)
+		return wrong(s.demandField(), "no_demand", params{"least": s.Stock * int64(s.SKUs) / s.Quantity, "requests": s.Requests()},
+			"at most %d units are wanted of any SKU, and each has a stock of %d: nothing could be oversold, so nothing would be proven; "+
+				"give more buyers, or less stock (or --plenty)", demand, s.Stock)
 	}
 	return nil
 }
 
-// A FieldError says which field of a scenario is wrong, and how.
+// A FieldError says which field of a scenario is wrong, and how: in words, and as a
+// code with parameters for clients that word it themselves.
 type FieldError struct {
-	Field string // as scenario files name it
-	Text  string
+	Field  string // as scenario files name it
+	Code   string
+	Params map[string]any
+	Text   string
 }
 
 func (e *FieldError) Error() string { return e.Text }
 
 // wrong is an ErrConfig that names the scenario's field.
-func wrong(field, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrConfig, &FieldError{field, fmt.Sprintf(format, args...)})
+func wrong(field, code string, params map[string]any, format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrConfig, &FieldError{field, code, params, fmt.Sprintf(format, args...)})
 }
 
 func checkTarget(t string) error {
@@ -190,4 +197,58 @@ func checkTarget(t string) error {
 		return configError("target %q is not an address such as http://127.0.0.1:8081", t)
 	}
 	return nil
+}
+
+// Sale says in words what is sold, and how.
+func (s Scenario) Sale() string {
+	s = s.normal()
+	what := numbers.Count(s.Stock, "unit")
+	if s.SKUs > 1 {
+		what = fmt.Sprintf("%d SKUs of %s each", s.SKUs, what)
+		if s.Zipf > 0 {
+			what += fmt.Sprintf(" (Zipf %g)", s.Zipf)
+		}
+	}
+	quantity := ""
+	if s.Quantity > 1 {
+		quantity = fmt.Sprintf(" × %d", s.Quantity)
+	}
+	for i, q := range s.Quantities {
+		quantity += []string{" × ", ","}[min(i, 1)] + fmt.Sprintf("%d:%g", q.Quantity, q.Share)
+	}
+	return fmt.Sprintf("%s, %s%s, %s, seed %d", what, numbers.Count(s.Requests(), "buyer"), quantity, strings.Join(append([]string{s.pace()}, s.habits()...), ", "), s.Seed)
+}
+
+func (s Scenario) pace() string {
+	switch s.Profile {
+	case Spike:
+		return "all at once"
+	case Constant:
+		return fmt.Sprintf("%g/s for %s", s.Rate, s.Duration)
+	case Ramp:
+		return fmt.Sprintf("from %g/s to %g/s in %s", s.Rate, s.ToRate, s.Duration)
+	case Stepped:
+		var each []string
+		for _, step := range s.Steps {
+			each = append(each, fmt.Sprintf("%g/s for %s", step.Rate, step.For))
+		}
+		return strings.Join(each, ", then ")
+	}
+	return numbers.Thousands(s.Concurrency) + " at a time"
+}
+
+// habits are what buyers do besides buying once.
+func (s Scenario) habits() (all []string) {
+	add := func(does bool, format string, args ...any) {
+		if does {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	add(s.Duplicates > 0, "%s ask once more", Fraction(s.Duplicates))
+	add(s.Cancellations > 0, "%s of sales are cancelled", Fraction(s.Cancellations))
+	add(s.Reserve > 0, "reserved for %s, %s never paid, %s paid late", s.Reserve, s.Forget, s.PayLate)
+	add(s.Copies > 0, "%s sent %d times at once", s.Copies, CopiesEach)
+	add(s.Retry > 0, "up to %s", numbers.CountOf(s.Retry, "retry", "retries"))
+	add(s.Async, "answers in two steps")
+	return all
 }

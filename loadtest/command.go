@@ -2,59 +2,44 @@ package loadtest
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"time"
 )
 
 // Command is the command line that holds the sale of s again, with the same
-// buyers. It knows what the lab's runs can ask for: one SKU, one quantity, and no
-// steps.
+// buyers.
 func (s Scenario) Command() string {
-	usual := DefaultScenario()
-	line := []string{"seckill load --strategy " + s.Strategy}
-	add := func(flag string, value any) { line = append(line, fmt.Sprintf("--%s %v", flag, value)) }
-	if s.SKU != usual.SKU {
-		add("sku", s.SKU)
-	}
-	add("stock", s.Stock)
-	if s.Quantity != usual.Quantity {
-		add("quantity", s.Quantity)
-	}
-	if s.Profile != usual.Profile {
-		add("profile", s.Profile)
-	}
-	switch s.Profile {
-	case Constant, Ramp:
-		add("rate", s.Rate)
-		if s.Profile == Ramp {
-			add("to-rate", s.ToRate)
-		}
-		add("duration", s.Duration)
-	case Closed:
-		add("buyers", s.Buyers)
-		add("concurrency", s.Concurrency)
-	default:
-		add("buyers", s.Buyers)
-	}
-	if s.Timeout != usual.Timeout {
-		add("timeout", s.Timeout)
-	}
-	return strings.Join(line, " ") + s.Buying.flags() + fmt.Sprintf(" --seed %d", s.Seed)
+	return "seckill load --strategy " + s.Strategy + Flags(s, DefaultScenario())
 }
 
-// flags are those of b, each after a space; none if buyers buy at once.
-func (b Buying) flags() string {
-	flags := ""
-	if b.Async {
-		flags += " --async"
+// Flags are those that make usual into s, a struct whose fields have them, each
+// after a space. What only files can say is left out.
+func Flags(s, usual any) string {
+	is, was := reflect.ValueOf(s), reflect.ValueOf(usual)
+	var b strings.Builder
+	for _, f := range reflect.VisibleFields(is.Type()) {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("kong") == "-" || f.Tag.Get("help") == "" {
+			continue
+		}
+		v := is.FieldByIndex(f.Index)
+		if reflect.DeepEqual(v.Interface(), was.FieldByIndex(f.Index).Interface()) {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, "_ns"), "_id"), "_", "-")
+		switch value := v.Interface().(type) {
+		case bool:
+			fmt.Fprintf(&b, " --%s=%v", name, value)
+		case []string:
+			fmt.Fprintf(&b, " --%s %s", name, strings.Join(value, ","))
+		case []int:
+			fmt.Fprintf(&b, " --%s %s", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
+		case time.Duration:
+			fmt.Fprintf(&b, " --%s %s", name, value)
+		default:
+			fmt.Fprintf(&b, " --%s %v", name, value)
+		}
 	}
-	if b.Reserve > 0 {
-		flags += fmt.Sprintf(" --reserve %s", b.Reserve)
-	}
-	if b.Forget > 0 {
-		flags += fmt.Sprintf(" --forget %s", b.Forget)
-	}
-	if b.PayLate > 0 {
-		flags += fmt.Sprintf(" --pay-late %s", b.PayLate)
-	}
-	return flags
+	return b.String()
 }

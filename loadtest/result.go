@@ -39,7 +39,9 @@ type Result struct {
 	// ServiceTime hides what buyers waited.
 	Latency     Latency `json:"latency_us"`      // of all answers
 	SoldLatency Latency `json:"sold_latency_us"` // of sales alone
-	ServiceTime Latency `json:"service_time_us"`
+	// RefusedLatency is of buyers who were told sold out, busy, conflict or duplicate.
+	RefusedLatency Latency `json:"refused_latency_us"`
+	ServiceTime    Latency `json:"service_time_us"`
 	// Late requests were sent more than 1 ms after they were due, for whatever
 	// reason; Dropped ones were due and never sent. Lag is what the generator
 	// itself was late: requests that waited for a free connection are not in it.

@@ -11,33 +11,35 @@ import (
 // scenario files and flags, in this order, and repeated in results. Everything random follows from Seed:
 // the same Scenario sends the same purchases in the same order.
 type Scenario struct {
-	Strategy string `json:"strategy" yaml:"strategy" group:"sale" placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})."`
+	Strategy string `json:"strategy,omitempty" yaml:"strategy" kong:"-"`
 	// ByDefault names no strategy in the requests: Strategy must be the one
 	// that the targets were started with, and every answer is checked for it.
 	ByDefault bool `json:"by_default,omitempty" yaml:"by_default" kong:"-"`
 
-	Stock int64 `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units that each SKU is reset to (${LoadStock})."`
-	SKU   int64 `json:"sku_id" yaml:"sku" name:"sku" group:"sale" placeholder:"ID" help:"What is sold (${LoadSKU})."`
+	Stock int64 `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units of each SKU (${LoadStock})."`
+	SKU   int64 `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"What is sold (${LoadSKU})."`
 	// SKUs 0 is 1.
 	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
-	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 0 is even (${LoadZipf})."`
+	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 1.5: one is hot (${LoadZipf}: even)."`
+	// Plenty: nothing can be oversold, so that only the speed and lost updates show.
+	Plenty bool `json:"plenty,omitempty" yaml:"plenty" group:"rare" help:"There may be more stock than buyers want."`
 
 	// Buyers is how many requests are made, where no rate and duration say so.
 	// But for duplicates each is of another user.
-	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Purchases, each by another user but for duplicates (${LoadBuyers})."`
+	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Purchases, each by another user (${LoadBuyers})."`
 	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
 	// Quantities, if any, are asked for instead of Quantity.
 	Quantities []Share `json:"quantities,omitempty" yaml:"quantities" kong:"-"`
 	// Duplicates are asked with another request id. Only one may succeed.
-	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of buyers who ask a second time (${LoadDuplicates})."`
-	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
+	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who ask a second time (load: ${LoadDuplicates}, compare: none)."`
+	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
 	Buying        `yaml:",inline"`
 	// Copies go to different targets where there are several.
-	Copies Fraction `json:"copies,omitempty" yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests that are sent three times (${LoadCopies})."`
-	Retry  int      `json:"retry,omitempty" yaml:"retry" group:"sale" placeholder:"N" help:"Calls again, under the same key (${LoadRetry})."`
+	Copies Fraction `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
+	Retry  int      `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
 
-	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency buyers at a time), spike (all at once), constant (--rate), ramp (to --to-rate) or steps."` // empty: Closed
-	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
+	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant, ramp, steps."` // empty: Closed
+	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
 	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
 	ToRate      float64       `json:"to_rate,omitempty" yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
@@ -47,13 +49,13 @@ type Scenario struct {
 	Connected bool `json:"-" yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
 	Connections int           `json:"connections,omitempty" yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
-	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
+	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
 	// Drain drops what is later. 0: a minute.
 	Drain time.Duration `json:"drain_ns,omitempty" yaml:"drain" group:"rare" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
-	Seed  uint64        `json:"seed" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
+	Seed  uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
 
 	// Require are read by ParseRequirement.
-	Require []string `json:"require,omitempty" yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
+	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
 }
 
 // Buying is how buyers buy: at once, or in two steps of one kind or the other.
@@ -61,8 +63,8 @@ type Buying struct {
 	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
+	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"rare" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
 	// Async: the strategy must be able to accept, or every answer is final as without.
 	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 	// FinalWithin 0 is half a minute.
@@ -162,18 +164,7 @@ func (s Scenario) memory() float64 {
 	return requests*(1+float64(s.Copies)*(CopiesEach-1))*bytesACall + min(requests, float64(s.Stock)*float64(s.SKUs))*bytesAnUnit
 }
 
-// Limits of a scenario: what is beyond is a typing error, and would exhaust the
-// machine.
 const (
-	maxRequests    = 10_000_000
-	maxSKUs        = 10_000
-	maxConnections = 50_000
-	maxRate        = 1_000_000
-	maxDuration    = 24 * time.Hour
-	maxRetry       = 20
-	maxReserve     = time.Minute // a run waits for its last deadline
-
-	shortest         = time.Millisecond // less is a number without its unit
 	usualConnections = 1000
 	usualDrain       = time.Minute
 	usualFinal       = 30 * time.Second

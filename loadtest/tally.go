@@ -37,9 +37,9 @@ type tally struct {
 	lastSale time.Duration // since the start
 	last     time.Duration // answer to a request
 
-	// Microseconds. all and sold count from when the request was due, service
+	// Microseconds. all, sold and refused count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
-	all, sold, service, lag, recent *hdrhistogram.Histogram
+	all, sold, refused, service, lag, recent *hdrhistogram.Histogram
 
 	steps twoSteps
 }
@@ -51,7 +51,7 @@ func newTally(s Scenario) *tally {
 	s = s.normal()
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
-		open: make([]bool, s.SKUs), all: h(), sold: h(), service: h(), lag: h(), recent: h()}
+		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), recent: h()}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
 	}
@@ -120,6 +120,8 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 		t.open[k], t.unsure[k] = true, true
 	case ledger.OutcomeUnknown:
 		t.unsure[k] = true
+	case ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
+		_ = t.refused.RecordValue(micros(at.answered - at.due))
 	}
 }
 
@@ -245,9 +247,10 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	if r.SellingSeconds > 0 {
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+t.reserved.Paid) / r.SellingSeconds
 	}
-	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
+	r.Latency, r.SoldLatency, r.RefusedLatency = latency(t.all), latency(t.sold), latency(t.refused)
+	r.ServiceTime, r.Lag = latency(t.service), latency(t.lag)
 	r.TwoSteps = t.steps.summary()
-	r.LatencyCurve, r.ServiceCurve, r.Histogram = curve(t.all), curve(t.service), t.all
+	r.LatencyCurve, r.ServiceCurve, r.Histogram = Curve(t.all), Curve(t.service), t.all
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {
@@ -261,8 +264,9 @@ func latency(h *hdrhistogram.Histogram) Latency {
 // left to 100 %.
 const curveTicks = 10
 
-// curve is a histogram as percentiles, closer the nearer they are to 100.
-func curve(h *hdrhistogram.Histogram) []Percentile {
+// Curve is a histogram of microseconds as percentiles, closer the nearer they are
+// to 100.
+func Curve(h *hdrhistogram.Histogram) []Percentile {
 	all := []Percentile{}
 	if h.TotalCount() == 0 {
 		return all

@@ -48,7 +48,7 @@ func (r *Result) conclude(require []string) error {
 	for _, text := range require {
 		q, err := ParseRequirement(text)
 		if err != nil {
-			return wrong("require", "%v", err)
+			return wrong("require", "require", nil, "%v", err)
 		}
 		r.Checks = append(r.Checks, q.check(r))
 	}

@@ -17,22 +17,13 @@ import (
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
 // BenchCmd measures parts by themselves.
 type BenchCmd struct {
-	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those of other libraries."`
-	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say about locks."`
-}
-
-// BenchOutput says where a benchmark's results go.
-type BenchOutput struct {
-	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the table."`
-	Markdown string `placeholder:"FILE" help:"Write the table as Markdown; - is standard output."`
-	Figures  string `placeholder:"FILE" help:"Put the medians into a JSON file, as the lessons read them."`
-	Quiet    bool   `short:"q" help:"No progress."`
+	Locks    BenchLocksCmd    `cmd:"" help:"Measure locks, ours beside those of other libraries."`
+	Articles BenchArticlesCmd `cmd:"" help:"Measure what the articles say, beside their own figures."`
 }
 
 // BenchLocksCmd runs our locks and foreign ones side by side.
@@ -43,9 +34,8 @@ type BenchLocksCmd struct {
 	Options   bench.Options `embed:""`
 	Poll      time.Duration `default:"${LockPoll}" help:"About how long a polling lock pauses between two attempts."`
 	Lease     time.Duration `default:"${LockLease}" help:"How long a lock lives unrenewed."`
-	BenchOutput
-	Readme string         `placeholder:"FILE" help:"Put the tables between the <!-- locks --> marks of a Markdown file."`
-	Given  backend.Config `embed:""`
+	Output
+	Given backend.Config `embed:""`
 }
 
 // statusOverlap is the exit status when a lock let two holders in at a time.
@@ -97,29 +87,7 @@ func (c *BenchLocksCmd) Validate() error {
 	if _, err := c.foreign(catalog.DefaultSettings()); err != nil {
 		return err
 	}
-	if c.Readme != "" {
-		if err := measure.CheckBlock(c.Readme, "locks"); err != nil {
-			return fmt.Errorf("--readme: %w", err)
-		}
-	}
-	return c.of(&bench.Report{}).check()
-}
-
-func (c *BenchLocksCmd) of(r *bench.Report) result {
-	all := c.BenchOutput.of("locks", r.Tables(), r.Figures(), r.WriteJSON)
-	all.forms = append(all.forms, form{"--readme", c.Readme, measure.WithBlock(c.Readme, "locks", func(w io.Writer) error {
-		return measure.WriteMarkdown(w, r.Tables())
-	})})
-	return all
-}
-
-// of has the results of a benchmark, whose figures are a member of that name.
-func (o BenchOutput) of(member string, tables []measure.Table, figures any, json func(io.Writer) error) result {
-	return result{"bench", []form{
-		{"--json", o.JSON, json},
-		{"--markdown", o.Markdown, func(w io.Writer) error { return measure.WriteMarkdown(w, tables) }},
-		{"--figures", o.Figures, measure.WithMember(o.Figures, member, figures)},
-	}, func(w io.Writer) error { return measure.WriteText(w, tables) }, json}
+	return c.Output.check(bench.LocksName)
 }
 
 func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
@@ -185,7 +153,7 @@ func benchable() (names []string) {
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.of(&bench.Report{}).prepare(); err != nil {
+	if err := c.Output.prepare(); err != nil {
 		return err
 	}
 	infos, err := c.ours()
@@ -214,7 +182,7 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	report, err := bench.Run(ctx, options)
 	clear()
 	report.Command, report.Servers = commandLine(), l.Backends()
-	if _, written := c.of(report).write(stdout); written != nil {
+	if written := c.Output.write(stdout, report.Report()); written != nil {
 		return errors.Join(err, written)
 	}
 	switch {

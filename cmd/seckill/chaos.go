@@ -31,10 +31,7 @@ type ChaosCmd struct {
 	Wait   time.Duration `default:"500ms" help:"How long a buyer waits for a lock." group:"sale"`
 	Seed   *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
-	JSON    string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output, in place of the table." group:"output"`
-	Readme  string `placeholder:"FILE" help:"Put the table between the <!-- chaos --> marks of a Markdown file." group:"output"`
-	Figures string `placeholder:"FILE" help:"Write what the screen of the page shows, as JSON." group:"output"`
-	Quiet   bool   `short:"q" help:"No progress." group:"output"`
+	Output
 	TopologyFlag
 
 	chosen   []catalog.Info
@@ -75,16 +72,11 @@ func (c *ChaosCmd) Validate() (err error) {
 	if c.matrix, err = guarantees(); err != nil {
 		return err
 	}
-	if c.Readme != "" {
-		if err := measure.CheckBlock(c.Readme, "chaos"); err != nil {
-			return fmt.Errorf("--readme: %w", err)
-		}
-	}
 	c.settings.Seed = rand.Uint64()
 	if c.Seed != nil {
 		c.settings.Seed = *c.Seed
 	}
-	return c.of(&chaos.Result{}).check()
+	return c.Output.check(chaos.Name)
 }
 
 // chosenFaults reads --faults. All of them begin with the control run.
@@ -111,17 +103,11 @@ func chosenFaults(names []string) (chosen []fault.Name, err error) {
 	return chosen, nil
 }
 
-func (c *ChaosCmd) of(r *chaos.Result) result {
-	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON},
-		{"--readme", c.Readme, measure.WithBlock(c.Readme, "chaos", r.WriteTable)}, {"--figures", c.Figures, r.WritePage}},
-		r.WriteText, r.WriteJSON}
-}
-
 func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if c.List {
 		return listFaults(stdout)
 	}
-	if err := c.of(&chaos.Result{}).prepare(); err != nil {
+	if err := c.Output.prepare(); err != nil {
 		return err
 	}
 	c.warn(stderr, c.chosen...)
@@ -142,7 +128,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	r := chaos.Run(ctx, options)
 	clear()
 	r.Command, r.Version, r.Servers = commandLine(), buildVersion(), where.servers
-	if _, err := c.of(r).write(stdout); err != nil {
+	if err := c.Output.write(stdout, r.Report()); err != nil {
 		return err
 	}
 	if status := r.ExitStatus(); status != 0 {
@@ -176,5 +162,5 @@ func listFaults(w io.Writer) error {
 	for _, f := range fault.All {
 		t.Rows = append(t.Rows, []string{string(f.Name), f.Describe})
 	}
-	return measure.WriteText(w, []measure.Table{t})
+	return measure.Report{Tables: []measure.Table{t}}.WriteText(w)
 }

@@ -5,134 +5,109 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/strategies"
+	"seckill/web"
 )
 
-// CompareCmd runs the same sale with one strategy after the other.
+// CompareCmd runs the same sale with one strategy after the other. BeforeApply gives
+// the settings what flags then override.
 type CompareCmd struct {
-	HelpAll    helpAll  `help:"${HelpAll}"`
-	Target     []string `help:"Addresses of service processes, by comma. Default: the running lab, else one started for this run." placeholder:"URL,…"`
-	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
-
-	Stock       int64    `default:"${ComparedStock}" help:"Units for sale." group:"sale"`
-	Buyers      int      `default:"${ComparedBuyers}" help:"Distinct users, one purchase each." group:"sale"`
-	Concurrency int      `default:"${ComparedConcurrency}" help:"Buyers at a time." group:"sale"`
-	Few         int      `default:"${CompareFew}" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
-	Crowds      []int    `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
-	Baselines   []string `default:"gin,redis_incr,hot_row,transaction" help:"Baselines by comma, all or none: work without a strategy, measured in the same rounds with the same numbers of buyers." group:"sale" placeholder:"NAME,…"`
-	Quantity    int64    `default:"${ComparedQuantity}" help:"Units that each buyer asks for." group:"sale"`
-	loadtest.Buying
-
-	SKU     int64         `name:"sku" default:"${ComparedSKU}" help:"The SKU that is sold." group:"sale"`
-	Timeout time.Duration `default:"${ComparedTimeout}" help:"A buyer gives up after this long." group:"sale"`
-	Seed    *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
-
-	Repeats int           `default:"${CompareRepeats}" help:"Rounds; every other one runs backwards." group:"rounds"`
-	Turn    time.Duration `default:"${CompareTurn}" help:"In its turn a strategy repeats the sale until so much was measured, at least once." group:"rounds"`
-
-	Against string  `placeholder:"FILE" help:"A result of --json to compare with." group:"older"`
-	Limit   float64 `default:"20" help:"Fail if a strategy is slower than in --against by more than so many percent." group:"older"`
-
-	CompareOutput
-	PlaceFlags // the database is also where the baselines are measured
+	HelpAll  helpAll          `help:"${HelpAll}"`
+	Target   []string         `help:"Running services. Without any, a lab's." placeholder:"URL,…"`
+	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
+	Settings compare.Settings `embed:""`
+	Few      int              `help:"Also with so few at a time." group:"sale" placeholder:"N"`
+	Output
+	PlaceFlags // the database is also where bare work is measured
 
 	chosen []catalog.Info
-	sale   loadtest.Scenario
-	older  *compare.Result
 }
 
 // Help is what seckill compare --help says below its flags.
 func (CompareCmd) Help() string {
-	return fmt.Sprintf(`Each strategy is also shown as a ratio to baselines, measured in the same rounds with as many buyers at a time:
-  gin          a bare gin handler that reads the same request and writes the same answer
-  gin_script   the handler with one Redis script that takes a unit
-  gin_insert   the handler with DECR in Redis and an INSERT of the order
-  redis_incr   INCR of one key, without HTTP
-  hot_row      UPDATE of one row, each committed by itself, without HTTP
-  transaction  the statements of the strategy conditional, without HTTP
+	var presets strings.Builder
+	for _, p := range compare.Presets() {
+		fmt.Fprintf(&presets, "  %-11s  %s\n", p.Name, p.Says)
+	}
+	return fmt.Sprintf(`Presets, each with strategies that show it:
+%s
+Exit status: %d as known (correct ones held, broken ones were caught), %d oversold,
+%d lost, %d blocked, %d a broken one was not caught, %d not valid or interrupted,
+%d not written (the message says where the result is), %d wrong command line.`,
+		presets.String(), compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitBlocked, compare.ExitMissed, compare.ExitNotValid, statusFailed, statusUsage)
+}
 
-What a hot row sells: seckill compare --strategies conditional,merged --crowds 1,64,512 --baselines all --stock 5000 --buyers 5500
-
---against compares ratios to a baseline if both results have one, because the speed of a machine varies from day to day;
-otherwise rates.
-
-Exit status: %d correct strategies held and broken ones were caught, %d one that must hold oversold, %d one lost or undersold,
-%d one stood still while buyers asked, %d a broken one was not caught, %d slower than --against by more than --limit, or
-another verdict, %d interrupted, or a run was not valid, %d the result could not be written where it should be (the message
-names the file that has it, or it is on standard output), %d wrong command line.`,
-		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitBlocked, compare.ExitMissed,
-		compare.ExitChanged, compare.ExitNotValid, statusFailed, statusUsage)
+// BeforeApply sets what the preset says.
+func (c *CompareCmd) BeforeApply(line *kong.Context) error {
+	name := compare.Presets()[0].Name
+	for _, given := range line.Path {
+		if given.Flag != nil && given.Flag.Name == "preset" {
+			name = line.FlagValue(given.Flag).(string)
+		}
+	}
+	p, err := compare.PresetNamed(name)
+	if err != nil {
+		return err
+	}
+	c.Settings = p.Settings
+	c.Settings.Seed, c.Settings.Strategies = rand.Uint64(), nil
+	return nil
 }
 
 // Validate finds what is wrong with the flags and the files they name.
 func (c *CompareCmd) Validate() (err error) {
-	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
+	s := &c.Settings
+	if len(s.Strategies) == 0 {
+		p, err := compare.PresetNamed(c.Preset)
+		if err != nil {
+			return err
+		}
+		s.Strategies = p.Strategies
+	}
+	if c.chosen, err = chosenStrategies(s.Strategies); err != nil {
 		return err
 	}
-	switch {
-	case c.Few < 0 || c.Few > c.Concurrency && c.Few != compare.DefaultOptions().Few:
-		return errors.New("--few must be from 0 (no such run) to less than --concurrency")
-	case c.Repeats < 1 || c.Repeats > 100:
-		return errors.New("--repeats must be 1 to 100")
-	case c.Turn < 0 || c.Turn > 10*time.Minute:
-		return errors.New("--turn must be from 0 (the sale once) to 10m, such as 500ms")
-	case !(c.Limit >= 0 && c.Limit <= 100):
-		return errors.New("--limit must be from 0 to 100 percent")
+	if c.Few != 0 && !slices.Contains(s.Crowds, c.Few) {
+		s.Crowds = append(s.Crowds, c.Few)
 	}
-	switch strings.Join(c.Baselines, ",") {
-	case "all":
-		c.Baselines = compare.AllBaselines
-	case "none":
-		c.Baselines = nil
+	if err := s.Check(); err != nil {
+		return err
 	}
-	if err := compare.CheckBaselines(c.Baselines); err != nil {
-		return fmt.Errorf("--baselines: %w", err)
-	}
-	if err := compare.CheckCrowds(c.Crowds); err != nil {
-		return fmt.Errorf("--crowds: %w", err)
-	}
-	c.sale = compare.DefaultOptions().Sale.Scenario
-	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
-	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
-	c.sale.Buying = c.Buying
-	if c.Seed != nil {
-		c.sale.Seed = *c.Seed
+	if s.Baseline != "" && !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == s.Baseline }) {
+		return fmt.Errorf("--baseline: %s is not among the strategies that are compared", s.Baseline)
 	}
 	if err := c.checkBuying(); err != nil {
 		return err
 	}
-	if err := (loadtest.Config{Scenario: c.sale, Targets: c.Target}).Check(); err != nil {
+	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	if c.Against != "" {
-		if c.older, err = c.readOlder(); err != nil {
-			return err
-		}
-	}
-	return errors.Join(c.TokenFlags.check(), c.CompareOutput.check())
+	return errors.Join(c.TokenFlags.check(), c.Output.check(s.Preset))
 }
 
 // checkBuying finds strategies that cannot sell as the flags ask.
 func (c *CompareCmd) checkBuying() error {
 	accepts := func(i catalog.Info) bool { return i.Accepts }
 	reserves := func(i catalog.Info) bool { return i.Reserves }
-	switch cannot := slices.IndexFunc(c.chosen, func(i catalog.Info) bool { return !i.Reserves }); {
-	case c.FinalWithin != 0 && !c.Async:
-		return errors.New("--final-within is about answers in two steps: give --async, or leave it out")
-	case c.Async && c.Reserve != 0:
+	switch s, cannot := c.Settings, slices.IndexFunc(c.chosen, func(i catalog.Info) bool { return !i.Reserves }); {
+	case s.Async && s.Reserve != 0:
 		return errors.New("--async and --reserve: no strategy does both, so give one of them")
-	case c.Async && !slices.ContainsFunc(c.chosen, accepts):
+	case s.Async && !slices.ContainsFunc(c.chosen, accepts):
 		return fmt.Errorf("--async: none of these strategies answers in two steps; those that do: %s", namesOf(accepts))
-	case c.Reserve != 0 && cannot >= 0:
+	case s.Reserve != 0 && cannot >= 0:
 		return fmt.Errorf("--reserve: %s has no reservations; give --strategies %s", c.chosen[cannot].Name, namesOf(reserves))
 	}
 	return nil
@@ -149,32 +124,8 @@ func namesOf(are func(catalog.Info) bool) string {
 	return strings.Join(names, ",")
 }
 
-func (c *CompareCmd) readOlder() (*compare.Result, error) {
-	f, err := os.Open(c.Against)
-	if err != nil {
-		return nil, fmt.Errorf("--against: %w", err)
-	}
-	defer f.Close()
-	older, err := compare.Read(f)
-	if err == nil {
-		if different := older.Differences(c.sale); different != nil {
-			err = different[0]
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--against %s: %w", c.Against, err)
-	}
-	older.Strategies = slices.DeleteFunc(older.Strategies, func(e *compare.Entry) bool { return !c.chose(e.Strategy) })
-	return older, nil
-}
-
-// chose reports whether a strategy takes part; others are not reported as gone.
-func (c *CompareCmd) chose(name string) bool {
-	return slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == name })
-}
-
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := c.CompareOutput.of(&compare.Result{}).prepare(); err != nil {
+	if err := c.Output.prepare(); err != nil {
 		return err
 	}
 	where, err := c.where(ctx, stderr, "compare", c.Target)
@@ -184,25 +135,74 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	defer where.leave()
 	c.warn(stderr, c.chosen...)
 	onStep, clear := steps(stderr, c.Quiet)
-	options := compare.Options{
-		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: where.token},
-		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, Crowds: c.Crowds,
-		OnStep: func(done, total int, next compare.Step) { onStep(done, total, next.What) },
-	}
+	options := compare.Options{Settings: c.Settings, Sale: loadtest.Config{Targets: where.targets, AdminToken: where.token},
+		OnStep: func(done, total int, next compare.Step) {
+			onStep(done, total, fmt.Sprintf("%s, %d at a time", next.Strategy, next.Concurrency))
+		}}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
-	result := where.compare(ctx, c.chosen, c.Baselines, options)
+	result := where.compare(ctx, c.chosen, options)
 	clear()
 	result.Command = commandLine()
-	if c.older != nil {
-		result.CompareWith(c.older, c.Limit)
-	}
-	if _, err := c.CompareOutput.of(result).write(stdout); err != nil {
+	if err := c.Output.write(stdout, result.Report()); err != nil {
 		return err
 	}
 	if status := result.ExitStatus(); status != 0 {
 		return exitStatus(status)
 	}
 	return nil
+}
+
+// compare runs the sale of o with each of the chosen strategies, and with bare work
+// on the servers of this place.
+func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+	for _, i := range chosen {
+		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.Title, Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Hangs()})
+	}
+	o.Sale.ServersTime = p.serversTime
+	var problems []string
+	config := p.sql.Only(backend.SQL, backend.Redis)
+	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Concurrency, 2)), mostBareConns)
+	in, err := backend.Open(ctx, config)
+	durability := []measure.ServerSetting{}
+	if err != nil {
+		problems, in = append(problems, err.Error()), nil
+	} else {
+		defer in.Close()
+		durability = measure.Durability(ctx, in)
+	}
+	if o.Bare != nil {
+		bare, not, stop, err := compare.OpenBare(ctx, o.Bare, in)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("bare work: %v", err))
+		} else {
+			defer func() {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+				defer cancel()
+				_ = stop(ctx) // the database may be gone
+			}()
+		}
+		o.Candidates, o.NotRun = append(o.Candidates, bare...), append(o.NotRun, not...)
+	}
+	result := compare.Run(ctx, o)
+	result.Version, result.Durability = buildVersion(), durability
+	result.Problems = append(result.Problems, problems...)
+	return result
+}
+
+// mostBareConns: with more connections than this a bare UPDATE is slower.
+const mostBareConns = 256
+
+// guarantees is the matrix built into the program, or nil.
+func guarantees() (*measure.Matrix, error) {
+	f, err := web.Guarantees().Open("matrix.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // built before it was computed
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return measure.ReadMatrix(f)
 }

@@ -93,7 +93,7 @@ func TestFindingsOfTheReadme(t *testing.T) {
 				Rate [3]float64 `json:"sales_per_second"`
 				Sent float64    `json:"commands"`
 			}
-		}
+		} `json:"flash-sale"`
 		Locks struct {
 			Locks map[string]struct {
 				Crowds map[int]struct {

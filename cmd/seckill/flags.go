@@ -18,7 +18,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Compare", compare.DefaultOptions()), defaults("Compared", compare.DefaultOptions().Sale.Scenario),
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Preset", compare.Presets()[0].Settings),
 		defaults("Prove", prove.DefaultOptions()))...)
 }
 

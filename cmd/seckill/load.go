@@ -22,6 +22,7 @@ import (
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `help:"Running services. Without any, a lab's." placeholder:"URL"`
+	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
@@ -112,7 +113,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	if err := c.write(stdout, result); err != nil {
-		return c.rescue(stderr, result, err)
+		err = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
+		return errors.Join(err, rescue(stderr, true, func(w io.Writer) error { return encode(w, result) }))
 	}
 	if status := result.ExitStatus(); status != 0 {
 		return exitStatus(status)
@@ -128,23 +130,6 @@ func counterexamples() (loadtest.Counterexamples, error) {
 	}
 	defer f.Close()
 	return loadtest.ReadCounterexamples(f)
-}
-
-// rescue writes a result elsewhere when standard output fails, such as with a full
-// disk.
-func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) error {
-	because = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", because, r.Verdict)
-	f, err := os.CreateTemp("", "seckill-load-*.json")
-	if err == nil {
-		if err = errors.Join(encode(f, r), f.Close()); err == nil {
-			return fmt.Errorf("%w; it is in %s", because, f.Name())
-		}
-		_ = os.Remove(f.Name())
-	}
-	if err := report.Write(stderr, r, false); err != nil {
-		return errors.Join(because, err)
-	}
-	return fmt.Errorf("%w; it is above, because it could not be written to a file of its own either: %w", because, err)
 }
 
 func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {

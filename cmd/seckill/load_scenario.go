@@ -27,12 +27,14 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 		}
 		c.Scenario = c.file.Scenario
 	}
+	c.Strategy = c.Scenario.Strategy
 	return nil
 }
 
 // complete reads the flags that take more than a value, and checks the scenario.
 func (c *LoadCmd) complete() (err error) {
 	s := &c.Scenario
+	s.Strategy = c.Strategy
 	if c.Quantities != "" {
 		if s.Quantities, err = parseQuantities(c.Quantities); err != nil {
 			return err

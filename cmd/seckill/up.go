@@ -188,7 +188,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
 			defer p.leave()
-			return p.compare(ctx, chosen, compare.DefaultBaselines, o)
+			return p.compare(ctx, chosen, o)
 		},
 		History: u.history(stderr),
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {

@@ -8,7 +8,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -166,6 +165,3 @@ func (r *Report) scene(lock string, contenders int) (*Scene, bool) {
 	}
 	return r.Scenes[i], r.Scenes[i].valid()
 }
-
-// WriteJSON writes the report for programs.
-func (r *Report) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }

@@ -13,7 +13,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
@@ -72,9 +71,9 @@ func TestEveryCandidateIsMeasured(t *testing.T) {
 		}
 	}
 	for _, write := range []func(*bytes.Buffer) error{
-		func(b *bytes.Buffer) error { return measure.WriteText(b, r.Tables()) },
-		func(b *bytes.Buffer) error { return measure.WriteMarkdown(b, r.Tables()) },
-		func(b *bytes.Buffer) error { return r.WriteJSON(b) },
+		func(b *bytes.Buffer) error { return r.Report().WriteText(b) },
+		func(b *bytes.Buffer) error { return r.Report().WriteMarkdown(b) },
+		func(b *bytes.Buffer) error { return r.Report().WriteJSON(b) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
@@ -100,7 +99,7 @@ func TestOverlapIsSeen(t *testing.T) {
 		t.Fatalf("overlaps of %v were seen, want redis-random-key alone", got)
 	}
 	var b bytes.Buffer
-	if err := measure.WriteText(&b, r.Tables()); err != nil {
+	if err := r.Report().WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"overlap seen", "NOT VALID: redis-random-key"} {
@@ -143,7 +142,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("Run said %v, want %v", err, context.Canceled)
 	}
 	var b bytes.Buffer
-	if err := r.WriteJSON(&b); err != nil {
+	if err := r.Report().WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	var again Report

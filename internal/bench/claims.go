@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -120,7 +119,7 @@ func (c *Claims) measured(hold time.Duration) []Claim {
 	figures := func(s measure.Statement, n int, f figure) string {
 		return list(s.Strategies, func(lock string) string { return c.of(lock, n, f) })
 	}
-	const locks, claims = "seckill bench locks", "seckill bench claims"
+	const locks, claims = "seckill bench locks", "seckill bench articles"
 	return []Claim{
 		{measure.CentralRow, fmt.Sprintf("%v times", c.Ratio), claims},
 		{measure.Speed, "uncontended locks/s: " + figures(measure.Speed, 1, rate), locks},
@@ -229,13 +228,20 @@ func (c *Claims) breaks(strategy string) string {
 	return strings.Join(all, ", ")
 }
 
-// WriteJSON writes everything for programs.
-func (c *Claims) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, c) }
+// ArticlesName is of the block of figures in Markdown files, and of their member in
+// the file that the lessons read.
+const ArticlesName = "articles"
+
+// AsReport is everything, in all its forms.
+func (c *Claims) AsReport() measure.Report {
+	tables := c.AsTables()
+	return measure.Report{Tables: tables, JSON: c, Name: ArticlesName, From: c.Report.run().String(), Block: tables[:1], Figures: c.Figures()}
+}
 
 // AsTables is everything for people.
 func (c *Claims) AsTables() []measure.Table {
 	words := measure.Table{Title: "The articles' words, and what this run says",
-		Head: []string{"article", "says", "this run", measure.Command}, Words: 4, Prose: true}
+		Head: []string{"article", "says", "this run", "command"}, Words: 4, Prose: true}
 	for _, x := range c.All {
 		words.Rows = append(words.Rows, []string{x.Article, x.Says, x.Run, x.Command})
 	}

@@ -89,6 +89,15 @@ func (r *Report) remarks() (notes []string) {
 		strings.Join(measure.Versions(r.Servers), ", "), r.Command))
 }
 
+// LocksName is of the block of figures in Markdown files, and of their member in
+// the file that the lessons read.
+const LocksName = "locks"
+
+// Report is the report in all its forms.
+func (r *Report) Report() measure.Report {
+	return measure.Report{Tables: r.Tables(), JSON: r, Name: LocksName, From: r.run().String(), Block: r.Tables(), Figures: r.Figures()}
+}
+
 // LockFigures are what the lessons read of a run of locks; those that failed are
 // left out.
 type LockFigures struct {

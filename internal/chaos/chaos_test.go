@@ -228,8 +228,8 @@ func TestReports(t *testing.T) {
 		write func(io.Writer) error
 		wants []string
 	}{
-		"text":     {r.WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies sound --faults"}},
-		"Markdown": {r.WriteTable, []string{"| sound | lost", "kill", "MariaDB"}},
+		"text":     {r.Report().WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies sound --faults"}},
+		"Markdown": {r.Report().WriteBlock, []string{"| sound | lost", "kill", "MariaDB"}},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {

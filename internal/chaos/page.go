@@ -2,11 +2,9 @@ package chaos
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"seckill/internal/fault"
-	"seckill/internal/measure"
 )
 
 // A Page is a result as the page of the lab shows it: as short as it can be, since
@@ -75,9 +73,6 @@ func (r *Result) OfPage() Page {
 	delete(p.Tally, "")
 	return p
 }
-
-// WritePage writes what the page shows.
-func (r *Result) WritePage(w io.Writer) error { return measure.WriteShortJSON(w, r.OfPage()) }
 
 func (c Cell) short() PageCell {
 	if c.Verdict == "" {

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -37,9 +36,6 @@ type Result struct {
 	// Missed are strategies shipped as broken that no cell saw breaking.
 	Missed []string `json:"missed"`
 }
-
-// WriteJSON writes everything.
-func (r *Result) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }
 
 func (r *Result) conclude(strategies []catalog.Info) {
 	r.Missed = []string{}
@@ -197,7 +193,7 @@ func (r *Result) table() measure.Table {
 // findings are the cells that did not hold, with the command that repeats each. A
 // strategy that breaks without a fault has one.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", measure.Command},
+	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", "command"},
 		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others."}}
 	alone := map[string]bool{}
 	for _, c := range r.Cells {
@@ -255,34 +251,12 @@ func (r *Result) facts() [][2]string {
 	return append(facts, [2]string{"not shown", "a process that is killed does not test fsync: what the system has in memory survives"})
 }
 
-// WriteText writes the table for a terminal.
-func (r *Result) WriteText(w io.Writer) error {
-	var b strings.Builder
-	for _, fact := range r.facts() {
-		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
-	}
-	b.WriteString("\n")
-	tables := []measure.Table{r.table()}
-	if found := r.findings(); len(found.Rows) > 0 {
-		tables = append(tables, found)
-	}
-	if err := measure.WriteText(&b, tables); err != nil {
-		return err
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(&b, "\nProblem: %s\n", p)
-	}
-	fmt.Fprintf(&b, "\n%s.\n", r.Summary())
-	_, err := io.WriteString(w, b.String())
-	return err
-}
+// Name is of the block of the table in Markdown files.
+const Name = "chaos"
 
-// WriteTable writes the table for a page, and where it comes from.
-func (r *Result) WriteTable(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "\n`%s`, %s, %d processors, %s: %s.\n\n", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs,
-		strings.Join(r.Servers, ", "), r.Summary())
-	if err != nil {
-		return err
-	}
-	return measure.WriteMarkdown(w, []measure.Table{r.table()})
+// Report is the result in all its forms.
+func (r *Result) Report() measure.Report {
+	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Problems: r.Problems, Summary: r.Summary(), JSON: r,
+		Name: Name, Block: []measure.Table{r.table()}, Figures: r.OfPage(),
+		From: fmt.Sprintf("`%s`, %s, %d processors, %s: %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs, strings.Join(r.Servers, ", "), r.Summary())}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	randv2 "math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -20,26 +18,17 @@ import (
 
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
-		"comparisons": s.comparisons.list(), "limits": comparisonLimits, "defaults": comparisonDefaults,
+		"comparisons": s.comparisons.list(), "presets": compare.Presets(), "ranges": compare.Ranges(),
 		"history": gin.H{"folder": s.comparisons.folder.Dir(), "most": maxComparisons, "skipped": s.comparisons.skipped},
 	})
 }
 
 func (s *Server) startComparison(c *gin.Context) error {
-	wanted := comparisonDefaults
-	body := struct {
-		*ComparisonSettings
-		Seed string `json:"seed"`
-	}{&wanted, strconv.FormatUint(randv2.Uint64(), 10)}
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return err
-	}
-	chosen, number, err := s.checkComparison(&wanted, body.Seed)
+	wanted, chosen, err := s.readComparison(c.Writer, c.Request)
 	if err != nil {
 		return err
 	}
-	wanted.Seed = number
-	release, err := s.turn.take(wanted.what())
+	release, err := s.turn.take(what(wanted))
 	if err != nil {
 		return err
 	}
@@ -61,7 +50,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	// The comparison outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
 	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
-		Settings: wanted, Command: wanted.command()}
+		Settings: wanted, Command: wanted.Command()}
 	e := s.comparisons.begin(begun, stop)
 	s.ongoing.Go(func() {
 		defer stop()
@@ -77,27 +66,22 @@ func (s *Server) startComparison(c *gin.Context) error {
 
 // compare performs a comparison and keeps what it came to.
 func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparison, chosen []catalog.Info, targets []string) Comparison {
-	w := begun.Settings
-	sale := compare.DefaultOptions().Sale.Scenario
-	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
-	sale.Seed = w.Seed
 	serving := s.Lab.ServiceSettings()
-	result := s.Compare(ctx, chosen, compare.Options{
-		Locks:   &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
-		Sale:    loadtest.Config{Scenario: sale, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
-		Repeats: w.Repeats, Turn: time.Duration(w.TurnMS) * time.Millisecond, Few: w.Few, Crowds: w.Crowds,
+	result := s.Compare(ctx, chosen, compare.Options{Settings: begun.Settings,
+		Locks: &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
+		Sale:  loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		OnStep: func(done, total int, next compare.Step) {
-			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Step, c.Turn = done, total, next.What, &next })
+			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
 		},
-		OnTurn: func(standing compare.Standing) {
-			s.comparisons.change(e, func(c *Comparison) { c.stood(standing) })
+		OnTurn: func(so compare.Entry) {
+			s.comparisons.change(e, func(c *Comparison) { c.stood(so) })
 		},
 	})
 	result.Command = begun.Command
 	tally := result.Tally()
 	c := s.comparisons.read(e)
 	c.Turn = nil
-	c.State, c.Step, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, "", nil, result.Seconds, &tally, result
+	c.State, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, nil, result.Seconds, &tally, result
 	if !result.Interrupted {
 		c.Done = c.Total
 	}
@@ -106,10 +90,14 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 
 func (s *Server) showComparison(c *gin.Context) error {
 	whole, err := s.findComparison(c.Param("id"))
-	if err == nil {
-		c.JSON(http.StatusOK, whole)
+	if err != nil {
+		return err
 	}
-	return err
+	if with := c.Query("with"); with != "" && whole.Result != nil { // set beside another strategy
+		whole.Result.Beside(with)
+	}
+	c.JSON(http.StatusOK, whole)
+	return nil
 }
 
 // endComparison stops one that is on, which is then judged, and removes one
@@ -159,14 +147,4 @@ func (s *Server) findComparison(id string) (Comparison, error) {
 	}
 	whole.Result = kept.Result
 	return whole, nil
-}
-
-// findResult reads a comparison that has ended.
-func (s *Server) findResult(id string) (Comparison, error) {
-	whole, err := s.findComparison(id)
-	if err == nil && whole.Result == nil {
-		err = &web.Problem{Code: "not_ended", Status: http.StatusConflict,
-			Detail: "The comparison is still on. Stop it, or wait for its end."}
-	}
-	return whole, err
 }

@@ -143,8 +143,6 @@ func (s *Server) route() {
 	lab.POST("/comparisons", s.handle(s.startComparison))
 	lab.GET("/comparisons/:id", s.handle(s.showComparison))
 	lab.DELETE("/comparisons/:id", s.handle(s.endComparison))
-	lab.GET("/comparisons/:id/pairs", s.handle(s.pairsOfComparison))
-	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 
 	s.routeGames(lab)
 

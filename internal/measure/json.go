@@ -22,13 +22,6 @@ func ReadJSON(r io.Reader, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// WriteShortJSON writes v on one line.
-func WriteShortJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // WriteJSON writes a result for programs.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

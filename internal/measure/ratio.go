@@ -1,6 +1,9 @@
 package measure
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // A Ratio says how many times as much one subject does as another.
 type Ratio struct {
@@ -45,13 +48,20 @@ func RatioOf(a, b Series) Ratio {
 // Apart reports that the interval excludes 1: the two can be told apart.
 func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 
-// Inverse is the ratio the other way round.
-func (r Ratio) Inverse() Ratio {
-	inverse := Ratio{Times: 1 / r.Times, Rounds: r.Rounds}
-	if r.High > 0 {
-		inverse.Low, inverse.High = 1/r.High, 1/r.Low
+// String is the ratio with its interval, if there is one.
+func (r Ratio) String() string {
+	if r.High == 0 {
+		return Times(r.Times)
 	}
-	return inverse
+	return fmt.Sprintf("%s (%s–%s)", Times(r.Times), Times(r.Low), Times(r.High))
+}
+
+// Times shows a ratio with two decimals, a large one with fewer.
+func Times(x float64) string {
+	if x < 9.995 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return Number(x)
 }
 
 // studentFew are the quantiles of student for 1 to 9 degrees of freedom.

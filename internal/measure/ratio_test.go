@@ -24,10 +24,10 @@ func TestRatioOf(t *testing.T) {
 			t.Errorf("got %+v, want 1.3608 (1.0246–1.8074)", got)
 		}
 	}
-	if got.Rounds != 3 || !got.Apart() || !got.Inverse().Apart() || math.Abs(got.Inverse().High-1/got.Low) > 1e-9 {
-		t.Errorf("%+v and %+v of three rounds", got, got.Inverse())
+	if got.Rounds != 3 || !got.Apart() {
+		t.Errorf("%+v of three rounds", got)
 	}
-	if one := RatioOf(Series{1: 3}, Series{1: 1}); one.Apart() || math.Abs(one.Times-3) > 1e-9 || one.Inverse().Low != 0 {
+	if one := RatioOf(Series{1: 3}, Series{1: 1}); one.Apart() || math.Abs(one.Times-3) > 1e-9 {
 		t.Errorf("one round says how much it varies: %+v", one)
 	}
 	if same := RatioOf(Series{1: 1.1, 2: 1}, Series{1: 1, 2: 1.1}); same.Apart() {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 	"strings"
@@ -15,34 +16,114 @@ type Table struct {
 	Notes []string
 	Words int // columns that are words, from the left
 	// Prose: cells are sentences; on a terminal they stand below each other.
-	// The column "command" is never broken into lines.
 	Prose bool
 }
 
-// WriteText writes tables for a terminal.
-func WriteText(w io.Writer, tables []Table) error { return write(w, tables, Table.text) }
+// A Report is a result for people, in the forms that all commands write: as text
+// for a terminal, as Markdown, as CSV, and as JSON for programs.
+type Report struct {
+	Answer   []string    // what it came to, in sentences; first of all
+	Facts    [][2]string // what it rests on, by name
+	Tables   []Table     // those without rows are left out
+	Problems []string
+	Summary  string // in one sentence
+	CSV      Table  // the figures; without any the first table
+	JSON     any
 
-// WriteMarkdown writes tables for a page.
-func WriteMarkdown(w io.Writer, tables []Table) error { return write(w, tables, Table.markdown) }
+	// Name is that of the result's block in Markdown files and of its member in the
+	// file that the lessons read; From says where the figures come from.
+	Name    string
+	From    string
+	Block   []Table
+	Figures any
+}
 
-func write(w io.Writer, tables []Table, one func(Table, *strings.Builder)) error {
+// WriteText writes the report for a terminal.
+func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	for i, t := range tables {
-		if i > 0 {
-			b.WriteString("\n")
+	for _, line := range r.Answer {
+		fmt.Fprintln(&b, line)
+	}
+	if r.Answer != nil {
+		fmt.Fprintln(&b)
+	}
+	for _, t := range r.Tables {
+		if t.Rows != nil {
+			t.text(&b)
+			fmt.Fprintln(&b)
 		}
-		one(t, &b)
+	}
+	for _, fact := range r.Facts {
+		fmt.Fprintf(&b, "%-12s%s\n", fact[0], wrap(fact[1], 12, 12))
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "Problem: %s\n", p)
+	}
+	if r.Summary != "" {
+		fmt.Fprintf(&b, "\n%s.\n", r.Summary)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// WriteMarkdown writes the report for a page.
+func (r Report) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	for _, line := range r.Answer {
+		fmt.Fprintf(&b, "%s\n\n", Markdown(line))
+	}
+	for _, t := range r.Tables {
+		if t.Rows != nil {
+			t.markdown(&b)
+			fmt.Fprintln(&b)
+		}
+	}
+	for _, fact := range r.Facts {
+		fmt.Fprintf(&b, "- %s: %s\n", fact[0], Markdown(fact[1]))
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "- problem: %s\n", Markdown(p))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteBlock writes the tables of a Markdown file, and where they come from.
+func (r Report) WriteBlock(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s.\n", r.From)
+	for _, t := range r.Block {
+		b.WriteString("\n")
+		t.markdown(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteCSV writes the figures.
+func (r Report) WriteCSV(w io.Writer) error {
+	if r.CSV.Head == nil && len(r.Tables) > 0 {
+		r.CSV = r.Tables[0]
+	}
+	return csv.NewWriter(w).WriteAll(append([][]string{r.CSV.Head}, r.CSV.Rows...))
+}
+
+// WriteJSON writes the result for programs.
+func (r Report) WriteJSON(w io.Writer) error { return WriteJSON(w, r.JSON) }
+
 func (t Table) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n\n", t.Title)
 	if t.Prose {
 		t.prose(b)
-		return
+	} else {
+		t.columns(b)
 	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "\n%s\n", wrap(n, 0, 0))
+	}
+}
+
+func (t Table) columns(b *strings.Builder) {
 	rows := append([][]string{t.Head}, t.Rows...)
 	widths := make([]int, len(t.Head))
 	for _, row := range rows {
@@ -62,8 +143,20 @@ func (t Table) text(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\n%s\n", n)
+}
+
+// prose writes each row as a paragraph: the first two cells, and the others below,
+// each after the name of its column.
+func (t Table) prose(b *strings.Builder) {
+	for i, row := range t.Rows {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		indent := utf8.RuneCountInString(row[0]) + 4
+		fmt.Fprintf(b, "  %s  %s\n", row[0], wrap(row[1], indent, indent))
+		for i := 2; i < len(row); i++ {
+			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", indent), wrap(t.Head[i]+": "+row[i], indent, indent+2))
+		}
 	}
 }
 
@@ -99,29 +192,6 @@ func (t Table) markdown(b *strings.Builder) {
 
 // proseWidth is the longest line of prose, in characters.
 const proseWidth = 100
-
-// prose writes each row as a paragraph: the first two cells, and the others
-// below, each after the name of its column.
-func (t Table) prose(b *strings.Builder) {
-	for _, row := range t.Rows {
-		indent := utf8.RuneCountInString(row[0]) + 4
-		fmt.Fprintf(b, "  %s  %s\n", row[0], wrap(row[1], indent, indent))
-		for i := 2; i < len(row); i++ {
-			text := wrap(t.Head[i]+": "+row[i], indent, indent+2)
-			if t.Head[i] == Command {
-				text = "$ " + row[i]
-			}
-			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", indent), text)
-		}
-		b.WriteString("\n")
-	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "%s\n", wrap(n, 0, 0))
-	}
-}
-
-// Command heads a column of shell commands.
-const Command = "command"
 
 // wrap breaks text between words. The first line begins at column first, the
 // others at column next.

@@ -2,68 +2,39 @@ package compare
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/backend"
+	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
 // Options are what to compare, and where.
 type Options struct {
-	// Sale is the same for all; its strategy is set to each candidate's.
-	Sale       loadtest.Config
+	Settings
+	Sale       loadtest.Config // where; its scenario is the settings'
 	Candidates []Candidate
 	NotRun     []NotRun // chosen, but known to be unavailable
-	Baselines  []Baseline
-	Locks      *Locks // of the service processes; nil: not known
+	Locks      *Locks   // of the service processes; nil: not known
 
-	Repeats int           // rounds
-	Turn    time.Duration // a turn repeats the sale until so much was measured
-	// Sparse candidates run once more, with Few buyers at a time.
-	Sparse []string
-	Few    int
-	// Crowds are further numbers of buyers at a time, with which all candidates
-	// run once more, and the baselines are measured once more.
-	Crowds []int
-
-	// OnStep, if not nil, is called before each turn.
+	// OnStep, if not nil, is called before each turn, OnTurn after it, with what the
+	// strategy came to so far.
 	OnStep func(done, total int, next Step)
-	// OnTurn, if not nil, is called after each turn of a strategy.
-	OnTurn func(Standing)
+	OnTurn func(Entry)
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
 
-// DefaultOptions are what seckill compare and the page compare with when nothing
-// else is asked for. Calls are made once: rates of copies and retries cannot be
-// compared.
-func DefaultOptions() Options {
-	sale := loadtest.DefaultScenario()
-	sale.Stock, sale.Buyers, sale.Duplicates, sale.Copies, sale.Retry = 400, 500, 0, 0, 0
-	return Options{Sale: loadtest.Config{Scenario: sale}, Repeats: 3, Turn: 500 * time.Millisecond, Few: 2}
-}
-
-// A Candidate is a strategy that takes part.
-type Candidate struct {
-	Name, Title, Family string
-	Breaks              bool // known to oversell with as many processes as there are targets
-	// Hangs: known to stay locked when a reply to its holder is lost. A request with
-	// an unknown outcome can do that without a fault, on a machine with too much to do.
-	Hangs bool
-}
-
-// A Step is what has its turn: a strategy, or a baseline.
+// A Step is what has its turn.
 type Step struct {
-	Strategy    string `json:"strategy,omitempty"`
-	Concurrency int    `json:"concurrency,omitempty"` // if it is not the comparison's own
-	Baseline    string `json:"baseline,omitempty"`    // its id
-	What        string `json:"-"`                     // in words
+	Strategy    string `json:"strategy"`
+	Bare        bool   `json:"bare,omitempty"`
+	Concurrency int    `json:"concurrency"`
 }
 
 // Run compares. When ctx ends, the current sale is audited, and the result has
@@ -74,20 +45,25 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	c := newComparison(o)
 	begun := time.Now()
-	steps := c.steps()
-	for turn := range measure.Turns(o.Repeats, len(steps)) {
+	for turn := range measure.Turns(o.Rounds, len(c.result.Entries)) {
 		if ctx.Err() != nil {
-			c.cut = true
+			c.result.Interrupted = true
 			break
 		}
-		step := steps[turn.Subject]
-		if o.OnStep != nil {
-			o.OnStep(turn.Done, turn.Total, step.Step)
+		e := c.result.Entries[turn.Subject]
+		if c.gone[e.Strategy] {
+			continue
 		}
-		step.run(ctx, turn.Round)
+		if o.OnStep != nil {
+			o.OnStep(turn.Done, turn.Total, Step{e.Strategy, e.Bare, e.Concurrency})
+		}
+		c.turn(ctx, e, turn.Round)
+		if o.OnTurn != nil {
+			e.conclude()
+			o.OnTurn(*e)
+		}
 	}
 	c.result.Seconds = time.Since(begun).Seconds()
-	c.result.Interrupted = c.cut
 	c.conclude()
 	return c.result
 }
@@ -96,168 +72,159 @@ type comparison struct {
 	Options
 	result *Result
 	gone   map[string]bool // found to be unavailable
-	cut    bool            // ctx ended before the last turn did
 }
 
 func newComparison(o Options) *comparison {
-	o.Sale.Connected = true // a large crowd must not be measured while it connects
-	sale := o.Sale
-	sale.Strategy = "" // the candidates have theirs
+	o.Scenario.Connected = true // a large crowd must not be measured while it connects
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
-		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Locks: o.Locks,
-		Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
-		Machine:    measure.ThisMachine(),
-		Settings:   sale.Scenario,
-		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
-		Problems: []string{}, Claims: []Claim{},
-		Baselines: []*BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
+		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets, Locks: o.Locks,
+		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
+		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
-	for _, k := range o.Candidates {
-		c.result.Strategies = append(c.result.Strategies, newEntry(k, sale.Concurrency))
-		for _, name := range o.Sparse {
-			if name == k.Name && o.Few > 0 && o.Few < sale.Concurrency {
-				c.result.Sparse = append(c.result.Sparse, newEntry(k, o.Few))
-			}
-		}
-	}
-	for _, crowd := range o.Crowds {
+	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
-			if crowd != sale.Concurrency {
-				c.result.Crowds = append(c.result.Crowds, newEntry(k, crowd))
+			if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
+				c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []Violation{}, Problems: []string{},
+					Rounds: []Round{}, times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 			}
-		}
-	}
-	for _, crowd := range append([]int{sale.Concurrency}, o.Crowds...) {
-		if crowd == sale.Concurrency && len(c.result.Baselines) > 0 {
-			continue
-		}
-		for _, b := range o.Baselines {
-			c.result.Baselines = append(c.result.Baselines,
-				&BaselineResult{ID: b.ID, Title: b.Title, Concurrency: crowd, Missing: b.Missing, Rounds: []BaselineRound{}, measure: b.Measure})
 		}
 	}
 	return c
 }
 
-func newEntry(k Candidate, concurrency int) *Entry {
-	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Hangs: k.Hangs, Concurrency: concurrency,
-		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]measure.Spread{}, Commands: []loadtest.Commands{},
-		Rounds: []Round{},
-		times:  hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}
-}
-
-type step struct {
-	Step
-	run func(ctx context.Context, round int)
-}
-
-// steps is one round forwards: the baselines are spread among the strategies.
-func (c *comparison) steps() (all []step) {
-	entries := c.result.entries()
-	var baselines []step
-	for _, b := range c.result.Baselines {
-		if b.Missing == "" {
-			next := Step{Baseline: b.ID, What: b.Title}
-			c.nameCrowd(&next, b.Concurrency)
-			baselines = append(baselines, step{next, func(ctx context.Context, round int) { c.baseline(ctx, b, round) }})
+func (c *comparison) conclude() {
+	r := c.result
+	r.Entries = slices.DeleteFunc(r.Entries, func(e *Entry) bool {
+		idle := len(e.Rounds) == 0 && len(e.Problems) == 0 && (c.gone[e.Strategy] || r.Interrupted)
+		if idle && !c.gone[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
+			r.NotRun = append(r.NotRun, NotRun{e.Strategy, "interrupted before its turn was over"})
+		}
+		return idle
+	})
+	for _, e := range r.Entries {
+		e.conclude()
+		if e.Verdict == "" && !e.Bare {
+			e.Verdict = ledger.NotValid
 		}
 	}
-	next := 0
-	for i, e := range entries {
-		for next < len(baselines) && next*len(entries) <= i*len(baselines) {
-			all = append(all, baselines[next])
-			next++
-		}
-		next := Step{Strategy: e.Strategy, What: e.Strategy}
-		c.nameCrowd(&next, e.Concurrency)
-		all = append(all, step{next, func(ctx context.Context, round int) {
-			c.turn(ctx, e, round)
-			if c.OnTurn != nil {
-				c.OnTurn(c.standing(e))
-			}
-		}})
-	}
-	return append(all, baselines[next:]...)
+	r.Beside("")
 }
 
-// nameCrowd says how many buyers a step has, if it is not the comparison's own number.
-func (c *comparison) nameCrowd(s *Step, buyers int) {
-	if buyers != c.Sale.Concurrency {
-		s.Concurrency, s.What = buyers, fmt.Sprintf("%s, %d at a time", s.What, buyers)
-	}
-}
-
-// A baseline has no sale that ends by itself: it is measured for a turn, within
-// these bounds.
-const (
-	leastBaseline = 200 * time.Millisecond
-	mostBaseline  = 2 * time.Second
-)
-
-func (c *comparison) baseline(ctx context.Context, b *BaselineResult, round int) {
-	if b.Missing != "" {
-		return
-	}
-	rate, err := b.measure(ctx, b.Concurrency, min(max(c.Turn, leastBaseline), mostBaseline))
-	switch {
-	case err == nil:
-		b.Rounds = append(b.Rounds, BaselineRound{round, rate})
-	case ctx.Err() == nil:
-		b.Missing = err.Error()
-	}
+func (c *comparison) config(e *Entry) loadtest.Config {
+	sale := c.Sale
+	sale.Scenario = c.Scenario
+	sale.Strategy, sale.Concurrency = e.Strategy, e.Concurrency
+	return sale
 }
 
 // warmUp is a small sale, for connections, prepared structures and caches.
 func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
-	warm.Stock = max(1, min(warm.Stock, int64(e.Concurrency)/2)) * warm.Quantity
-	warm.Buyers = int(warm.Stock/warm.Quantity) + max(1, e.Concurrency/2)
+	warm.Profile, warm.Rate, warm.ToRate, warm.Duration, warm.Steps = loadtest.Closed, 0, 0, 0, nil
+	warm.Concurrency = max(1, warm.Concurrency)
+	warm.Stock = max(1, min(warm.Stock, int64(warm.Concurrency)/2)) * warm.Quantity
+	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1
+	warm.Plenty = warm.SKUs > 1      // a few buyers over many SKUs
 	warm.Forget, warm.PayLate = 0, 0 // it would wait for deadlines
 	return warm
 }
 
-func (c *comparison) config(e *Entry) loadtest.Config {
-	sale := c.Sale
-	sale.Strategy, sale.Concurrency = e.Strategy, e.Concurrency
-	return sale
+// sell runs one sale; bare work has nothing to prepare and nothing to judge.
+func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
+	if !e.Bare {
+		return c.load(ctx, sale)
+	}
+	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, bareStrategy, loadtest.Buying{}
+	return loadtest.Send(ctx, sale)
 }
 
-// turn repeats the sale until enough was measured, after a warm-up that is
-// judged but not measured.
+// turn repeats the sale until enough was measured, after a warm-up that is judged
+// but not measured.
 func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
-	if c.gone[e.Strategy] {
-		return
-	}
-	t := turn{Round: Round{Round: round}, entry: e}
-	first, err := c.load(ctx, c.warmUp(e))
+	t := Round{Round: round, Figures: map[string]float64{}}
+	r, err := c.sell(ctx, e, c.warmUp(e))
 	if err == nil {
-		t.judge(first)
-		if len(first.Targets) > 0 && len(first.Targets[0].Backends) > 0 {
-			c.result.Servers = first.Targets[0].Backends
+		e.judge(&t, r)
+		if len(r.Targets) > 0 && len(r.Targets[0].Backends) > 0 {
+			c.result.Servers = r.Targets[0].Backends
 		}
 	}
-	for err == nil && ctx.Err() == nil && (t.Sales == 0 || t.took < c.Turn.Seconds()) {
-		var r *loadtest.Result
-		if r, err = c.load(ctx, c.config(e)); err != nil {
+	var sales []*loadtest.Result
+	for took := 0.0; err == nil && ctx.Err() == nil && (sales == nil || took < c.Turn.Seconds()); {
+		if r, err = c.sell(ctx, e, c.config(e)); err != nil {
 			break
 		}
-		t.judge(r)
+		e.judge(&t, r)
 		if r.Interrupted || r.Requests == 0 { // the verdict says why
 			break
 		}
-		t.add(r)
+		took += r.Seconds
+		t.Failed += uncertain(r)
+		if r.Histogram != nil {
+			e.times.Merge(r.Histogram)
+		}
+		r.Course, r.Histogram = nil, nil
+		sales = append(sales, r)
+		if !e.Bare {
+			e.Served = lesser(e.Served, r.Signs.Served)
+		}
 	}
-	switch {
-	case errors.Is(err, loadtest.ErrConfig):
+	if err != nil { // it was not started
 		c.gone[e.Strategy] = true
-		why := strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")
-		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, why})
+		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")})
 		return
-	case err != nil:
-		e.Problems = append(e.Problems, err.Error())
 	}
-	c.cut = c.cut || t.Interrupted
-	if t.Verdict != "" {
-		e.Rounds = append(e.Rounds, t.finish())
+	c.result.Interrupted = c.result.Interrupted || t.Interrupted
+	if t.Verdict == "" && !e.Bare {
+		return
 	}
+	if t.Sales = len(sales); sales != nil {
+		for _, m := range metrics {
+			if figure, known := m.of(sales); known {
+				t.Figures[m.id] = figure
+			}
+		}
+	}
+	e.Rounds = append(e.Rounds, t)
+}
+
+// lesser is the worse of two signs.
+func lesser(a, b loadtest.Sign) loadtest.Sign {
+	order := []loadtest.Sign{"", loadtest.Yes, loadtest.NotKnown, loadtest.No}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// judge takes a sale's verdict, also of sales that are not measured.
+func (e *Entry) judge(t *Round, r *loadtest.Result) {
+	t.Interrupted = t.Interrupted || r.Interrupted
+	if r.Interrupted && r.Verdict == ledger.NotValid { // it proves nothing but the violations it found
+		return
+	}
+	t.Verdict = worst(t.Verdict, r.Verdict)
+	if r.Audit != nil {
+		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
+		for _, v := range r.Audit.Violations {
+			e.violated(v.Rule, v.Message)
+		}
+	}
+	if r.Verdict == loadtest.Blocked {
+		e.violated(string(loadtest.Blocked), r.Stood())
+	}
+	for _, p := range r.Problems {
+		if !slices.Contains(e.Problems, p) {
+			e.Problems = append(e.Problems, p)
+		}
+	}
+}
+
+func (e *Entry) violated(rule, message string) {
+	i := slices.IndexFunc(e.Violations, func(known Violation) bool { return known.Rule == rule })
+	if i < 0 {
+		i = len(e.Violations)
+		e.Violations = append(e.Violations, Violation{Rule: rule, Message: message})
+	}
+	e.Violations[i].Sales++
 }

@@ -1,11 +1,9 @@
-// Package compare runs the same seeded sale with one strategy after the other,
-// beside baselines: the same work without a strategy, measured in the same
-// rounds. Run returns a Result; its Write methods make text, Markdown, CSV and JSON of
-// it.
 package compare
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -17,68 +15,30 @@ import (
 )
 
 // Format is the version of Result's JSON form. Fields are added, never renamed.
-const Format = 1
+const Format = 2
 
-// A Result is one finished comparison. Its JSON form:
-//
-//	format       1
-//	command      the command line, without passwords
-//	version      of seckill
-//	begun        RFC 3339; seconds: how long all of it took
-//	interrupted  true: ended early; what is there was audited
-//	machine      {os, arch, cpus, go}
-//	servers      [{name, tier, address, version, ok, error}]
-//	durability   [{backend, name, value}] as read from the servers
-//	settings     the sale, as in the result of `seckill load`; strategy is empty
-//	targets      addresses of the service processes
-//	locks        {lease_ms, wait_ms, poll_ms} that these ran with, if that is known
-//	repeats      rounds that were asked for; turn_seconds: the least that is measured
-//	             of one strategy in one round
-//	floors       the baselines, at each number of buyers at a time:
-//	             [{id, title, concurrency, per_second: {median, low, high},
-//	             rounds: [{round, per_second}], missing}]
-//	strategies   [Entry], in the order in which they were named
-//	sparse       [Entry]: some of them again, with few buyers at a time
-//	crowds       [Entry]: all of them again, with other numbers of buyers at a time
-//	not_run      [{strategy, why}]
-//	claims       [{article, says, measured, command}]
-//	problems     what else went wrong, in words
-//	against      what changed since an older result; absent without one
-//
-// An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
-// and of its rounds the medians: sales_per_second, service_us_per_sale,
-// requests_per_second, p50_ms, p99_ms, each {median, low, high}; ratios by the id
-// of a baseline; lock_wait_ms, commands, sold_share, sell_out_s. asked,
-// failed_share, busy_share, processor (milliseconds per request of services,
-// servers and the generator) and latency (percentiles and a histogram) are of all
-// rounds together. rounds has every round's figures; violations what the judge found, by rule; problems why a run by
-// itself proves nothing.
+// A Result is one finished comparison, or one as far as it came.
 type Result struct {
 	Format      int       `json:"format"`
-	Command     string    `json:"command"`
-	Version     string    `json:"version"`
+	Command     string    `json:"command"` // without passwords
+	Version     string    `json:"version"` // of seckill
 	Begun       time.Time `json:"begun"`
 	Seconds     float64   `json:"seconds"`
 	Interrupted bool      `json:"interrupted"`
 
 	Machine    measure.Machine         `json:"machine"`
 	Servers    []backend.Status        `json:"servers"`
-	Durability []measure.ServerSetting `json:"durability"`
+	Durability []measure.ServerSetting `json:"durability"` // as read from the servers
+	Targets    []string                `json:"targets"`    // the service processes
+	Locks      *Locks                  `json:"locks,omitempty"`
 
-	Settings    loadtest.Scenario `json:"settings"`
-	Targets     []string          `json:"targets"`
-	Locks       *Locks            `json:"locks,omitempty"`
-	Repeats     int               `json:"repeats"`
-	TurnSeconds float64           `json:"turn_seconds"`
-
-	Baselines  []*BaselineResult `json:"floors"`
-	Strategies []*Entry          `json:"strategies"`
-	Sparse     []*Entry          `json:"sparse"`
-	Crowds     []*Entry          `json:"crowds,omitempty"`
-	NotRun     []NotRun          `json:"not_run"`
-	Claims     []Claim           `json:"claims"`
-	Problems   []string          `json:"problems"`
-	Against    *Against          `json:"against,omitempty"`
+	Settings Settings `json:"settings"`
+	Baseline string   `json:"baseline"` // what the factors are to; "": none was measured
+	// Entries are in the order in which their strategies were named; those with other
+	// numbers of buyers at a time follow, and bare handlers come last.
+	Entries  []*Entry `json:"entries"`
+	NotRun   []NotRun `json:"not_run"`
+	Problems []string `json:"problems"` // what else went wrong, in words
 }
 
 // Locks are the lock times of the service processes, in milliseconds.
@@ -88,136 +48,230 @@ type Locks struct {
 	Poll  int `json:"poll_ms"`  // about how long a polling lock pauses
 }
 
-// An Entry is one strategy at one concurrency, over all rounds.
-type Entry struct {
-	Strategy    string `json:"strategy"`
-	Title       string `json:"title"`
-	Family      string `json:"family"`
-	Breaks      bool   `json:"breaks"`          // known to oversell with so many processes
-	Hangs       bool   `json:"hangs,omitempty"` // known to stay locked when a reply is lost
-	Concurrency int    `json:"concurrency"`
-
-	// Verdict is the worst of all rounds. Expected: it held, or is known to
-	// break and did, or is known to stay locked and did, when a request failed.
-	Verdict    ledger.Verdict `json:"verdict"`
-	Expected   bool           `json:"expected"`
-	Violations []Violation    `json:"violations"`
-	Problems   []string       `json:"problems"`
-
-	// Sales are counted until the last one, requests until the last answer.
-	Sales    measure.Spread            `json:"sales_per_second"`
-	Service  measure.Spread            `json:"service_us_per_sale"` // processor time of the services; 0: not known
-	Requests measure.Spread            `json:"requests_per_second"`
-	P50      measure.Spread            `json:"p50_ms"`
-	P99      measure.Spread            `json:"p99_ms"`
-	Ratios   map[string]measure.Spread `json:"ratios"` // by baseline, within each round
-	LockWait *measure.Spread           `json:"lock_wait_ms,omitempty"`
-	Commands []loadtest.Commands       `json:"commands"` // of the median round
-	// Sold is the share of the stock that was sold, by the ledger: less than 1
-	// if buyers were told busy or conflict instead, more if it oversold.
-	Sold float64 `json:"sold_share"`
-
-	// SellOut is absent unless every sale of every round sold all of its stock.
-	SellOut *measure.Spread `json:"sell_out_s,omitempty"`
-	// Of all requests of all rounds.
-	Asked     int        `json:"asked,omitempty"`
-	Failed    float64    `json:"failed_share,omitempty"` // answered with an error, or unknown
-	Busy      float64    `json:"busy_share,omitempty"`   // refused as busy or conflict
-	Processor *Processor `json:"processor,omitempty"`
-	Latency   *Latency   `json:"latency,omitempty"`
-
-	Rounds []Round `json:"rounds"`
-
-	times *hdrhistogram.Histogram // of all requests, in microseconds
-}
-
-// Processor is processor time in milliseconds per request. What is not known is
-// left out.
-type Processor struct {
-	Services  *float64 `json:"services_ms,omitempty"`
-	Servers   *float64 `json:"servers_ms,omitempty"`
-	Generator *float64 `json:"generator_ms,omitempty"` // and engines embedded in its process
-}
-
-// Latency sums up every request of all rounds.
-type Latency struct {
-	Requests int64   `json:"requests"`
-	P50      float64 `json:"p50_ms"`
-	P90      float64 `json:"p90_ms"`
-	P99      float64 `json:"p99_ms"`
-	P999     float64 `json:"p99_9_ms,omitempty"` // absent with fewer than 1,000 requests
-	Max      float64 `json:"max_ms"`
-	// Buckets hold how many requests took no longer than Upto and longer than the
-	// bucket before; each is a 20th of a decade wide. Empty ones are left out.
-	Buckets []Bucket `json:"buckets"`
-}
-
-// A Bucket is one bar of a histogram.
-type Bucket struct {
-	Upto  float64 `json:"to_ms"`
-	Count int64   `json:"count"`
-}
-
-// A Round is one strategy's turn in one round.
-type Round struct {
-	Round       int            `json:"round"` // from 1
-	Sales       int            `json:"runs"`  // how often the sale was run
-	Verdict     ledger.Verdict `json:"verdict"`
-	Interrupted bool           `json:"interrupted,omitempty"`
-	SalesRate   float64        `json:"sales_per_second"`
-	RequestRate float64        `json:"requests_per_second"`
-	Service     float64        `json:"service_us_per_sale,omitempty"`
-	P50         float64        `json:"p50_ms"`
-	P99         float64        `json:"p99_ms"`
-	Sold        int64          `json:"sold"` // units, by the ledger, in the last sale
-	Over        int64          `json:"over"` // units beyond the stock, at worst
-	LockWait    float64        `json:"lock_wait_ms,omitempty"`
-	// SellOut is how long a sale took from its first request to its last sale, on
-	// average; 0: not every sale sold all of its stock.
-	SellOut   float64    `json:"sell_out_s,omitempty"`
-	Asked     int        `json:"asked,omitempty"`  // requests
-	Failed    int        `json:"failed,omitempty"` // of them: an error, or an unknown outcome
-	Busy      int        `json:"busy,omitempty"`   // of them: refused as busy or conflict
-	Processor *Processor `json:"processor,omitempty"`
-
-	commands []loadtest.Commands
-}
-
-// A Violation is one broken rule, as first seen.
-type Violation struct {
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
-	Rounds  int    `json:"runs"` // sales in which it was seen
-}
-
 // A NotRun is a strategy that could not be run, and why.
 type NotRun struct {
 	Strategy string `json:"strategy"`
 	Why      string `json:"why"`
 }
 
-// A BaselineResult is a baseline at one concurrency, over all rounds.
-type BaselineResult struct {
-	ID          string          `json:"id"`
-	Title       string          `json:"title"`
-	Concurrency int             `json:"concurrency"`
-	Rate        measure.Spread  `json:"per_second"`
-	Rounds      []BaselineRound `json:"rounds"`
-	Missing     string          `json:"missing,omitempty"` // why there is none
+// A Candidate is a strategy that takes part, or bare work.
+type Candidate struct {
+	Strategy string `json:"strategy"` // its name
+	Title    string `json:"title"`
+	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
+	// Hangs: known to stay locked when a reply to its holder is lost. A request with
+	// an unknown outcome can do that without a fault, on a machine with too much to do.
+	Hangs bool `json:"hangs,omitempty"`
+	Bare  bool `json:"bare,omitempty"` // not judged
 
-	measure func(ctx context.Context, buyers int, d time.Duration) (float64, error)
+	target string // of bare work
 }
 
-// A BaselineRound is a baseline's turn in one round.
-type BaselineRound struct {
-	Round int     `json:"round"`
-	Rate  float64 `json:"per_second"`
+// An Entry is one strategy with one number of buyers at a time, over all rounds.
+type Entry struct {
+	Candidate
+	Concurrency int `json:"concurrency"`
+
+	// Verdict is the worst of all rounds; empty: nothing was judged. Expected: it
+	// held, or is known to break and did, or to stay locked and did when a request
+	// failed.
+	Verdict    ledger.Verdict `json:"verdict"`
+	Expected   bool           `json:"expected"`
+	Served     loadtest.Sign  `json:"served"` // the worst, too
+	Over       int64          `json:"over"`   // units beyond the stock, at worst
+	Violations []Violation    `json:"violations"`
+	Problems   []string       `json:"problems"`
+
+	Figures map[string]measure.Spread `json:"figures"` // by metric
+	// Factor is Settings.By beside the baseline's, with as many buyers at a time.
+	Factor  *measure.Ratio        `json:"factor,omitempty"`
+	Rounds  []Round               `json:"rounds"`
+	Latency []loadtest.Percentile `json:"latency_curve,omitempty"` // of all requests of all rounds
+
+	times *hdrhistogram.Histogram // likewise
 }
 
-// Oversold is how many units beyond the stock the worst sale sold.
-func (e *Entry) Oversold() (most int64) {
-	for _, r := range e.Rounds {
-		most = max(most, r.Over)
+// A Round is one strategy's turn in one round.
+type Round struct {
+	Round       int                `json:"round"` // from 1
+	Sales       int                `json:"sales"` // how often the sale was run
+	Verdict     ledger.Verdict     `json:"verdict"`
+	Failed      int                `json:"failed"` // requests with an error or an unknown outcome
+	Interrupted bool               `json:"interrupted,omitempty"`
+	Figures     map[string]float64 `json:"figures"`
+}
+
+// A Violation is one broken rule, as first seen.
+type Violation struct {
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	Sales   int    `json:"sales"` // in which it was seen
+}
+
+// Check tells a result from other JSON that was read into one.
+func (r *Result) Check() error {
+	switch {
+	case r.Format != Format || r.Entries == nil:
+		return fmt.Errorf("this is no result of seckill compare --json of format %d", Format)
+	case slices.Contains(r.Entries, nil):
+		return errors.New("this is no result of seckill compare --json: an entry is null")
 	}
-	return most
+	return nil
+}
+
+// Of are the entries of strategies with the comparison's own number of buyers.
+func (r *Result) Of() []*Entry { return r.with(r.Settings.Concurrency) }
+
+func (r *Result) with(concurrency int) (all []*Entry) {
+	for _, e := range r.Entries {
+		if !e.Bare && e.Concurrency == concurrency {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Entry is a strategy's entry, of those of Of; nil if it was not run.
+func (r *Result) Entry(strategy string) *Entry {
+	all := r.Of()
+	if i := slices.IndexFunc(all, func(e *Entry) bool { return e.Strategy == strategy }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+func (e *Entry) series(id string) measure.Series {
+	return measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) {
+		figure, ok := r.Figures[id]
+		return r.Round, figure, ok
+	})
+}
+
+// conclude sums up the rounds so far.
+func (e *Entry) conclude() {
+	e.Figures = map[string]measure.Spread{}
+	for _, m := range metrics {
+		if s := e.series(m.id); len(s) > 0 {
+			e.Figures[m.id] = s.Spread()
+		}
+	}
+	for _, round := range e.Rounds {
+		e.Verdict = worst(e.Verdict, round.Verdict)
+	}
+	e.Expected = e.Bare || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
+	if e.times != nil && e.times.TotalCount() > 0 {
+		e.Latency = loadtest.Curve(e.times)
+	}
+}
+
+// worse orders verdicts: a proven violation outweighs a run that proves nothing.
+var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
+
+func worst(a, b ledger.Verdict) ledger.Verdict {
+	if slices.Index(worse, b) > slices.Index(worse, a) {
+		return b
+	}
+	return a
+}
+
+// Broken reports that it was seen to oversell, or to lose.
+func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict == ledger.Lost }
+
+// right reports that its speed counts for something.
+func (e *Entry) right() bool { return e.Verdict == ledger.Held && !e.Breaks }
+
+// hung reports that it stood still as it is known to: in each round that did, a
+// request had failed before.
+func (e *Entry) hung() bool {
+	return e.Verdict == loadtest.Blocked && e.Hangs && !e.Breaks &&
+		!slices.ContainsFunc(e.Rounds, func(r Round) bool { return r.Verdict == loadtest.Blocked && r.Failed == 0 })
+}
+
+// Beside sets every entry's factor to a strategy; "" chooses the usual one.
+func (r *Result) Beside(baseline string) {
+	if baseline == "" {
+		baseline = r.Settings.baseline(r.Of())
+	}
+	r.Baseline = baseline
+	base := map[int]*Entry{}
+	for _, e := range r.Entries {
+		if e.Strategy == baseline && !e.Bare {
+			base[e.Concurrency] = e
+		}
+	}
+	for _, e := range r.Entries {
+		e.Factor = nil
+		if b := base[e.Concurrency]; b != nil && b != e {
+			if ratio := measure.RatioOf(e.series(r.Settings.By), b.series(r.Settings.By)); ratio.Rounds > 0 {
+				e.Factor = &ratio
+			}
+		}
+	}
+}
+
+// baseline is the strategy that was named, conditional, or the first.
+func (s Settings) baseline(all []*Entry) string {
+	for _, name := range []string{s.Baseline, "conditional"} {
+		if slices.ContainsFunc(all, func(e *Entry) bool { return e.Strategy == name }) {
+			return name
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0].Strategy
+}
+
+// Exit statuses of a comparison. Of several that apply, the first counts.
+const (
+	ExitAsKnown  = loadtest.ExitHeld     // correct strategies held, broken ones were caught
+	ExitOversold = loadtest.ExitOversold // a strategy that must hold oversold
+	ExitLost     = loadtest.ExitLost     // one lost or undersold
+	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a run proves nothing
+	ExitBlocked  = loadtest.ExitBlocked  // one stood still while buyers asked
+	ExitMissed   = 13                    // a broken one was not caught
+)
+
+// ExitStatus is the comparison's outcome for scripts.
+func (r *Result) ExitStatus() int {
+	has := func(so func(e *Entry) bool) bool {
+		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Bare && so(e) })
+	}
+	switch {
+	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):
+		return ExitOversold
+	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Lost }):
+		return ExitLost
+	case r.Interrupted, len(r.Of()) == 0, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
+		return ExitNotValid
+	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked && !e.Expected }):
+		return ExitBlocked
+	case slices.ContainsFunc(r.Of(), func(e *Entry) bool { return e.Breaks && e.Verdict == ledger.Held }):
+		return ExitMissed
+	}
+	return ExitAsKnown
+}
+
+// A Tally counts the strategies of a result by outcome.
+type Tally struct {
+	Held   int `json:"held"`   // correct strategies
+	Caught int `json:"caught"` // strategies that broke, or stood still, as is known
+	Other  int `json:"other"`  // not as known
+	NotRun int `json:"not_run"`
+}
+
+// Tally counts the strategies by outcome.
+func (r *Result) Tally() Tally {
+	t := Tally{NotRun: len(r.NotRun)}
+	for _, e := range r.Of() {
+		switch {
+		case e.Expected && e.Verdict == ledger.Held:
+			t.Held++
+		case e.Expected:
+			t.Caught++
+		default:
+			t.Other++
+		}
+	}
+	return t
 }

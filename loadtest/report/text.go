@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -42,12 +41,8 @@ func (t *text) row(name, format string, args ...any) {
 
 func (t *text) header(r *loadtest.Result) {
 	s := r.Settings
-	t.row("strategy", "%s", join(" · ", cmp.Or(r.Strategy.Name, "a foreign service's own"), r.Strategy.Title))
-	t.row("sale", "%s · %s · %s × %s, %s · seed %d", skus(s), numbers.Count(s.Stock, "unit"),
-		numbers.Count(s.Buyers, "buyer"), quantity(s), pace(s), s.Seed)
-	if mix := mix(s); mix != "" {
-		t.row("", "%s", mix)
-	}
+	t.row("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
+	t.row("sale", "%s", s.Sale())
 	for i, target := range r.Targets {
 		t.row("target", "%s", target.URL)
 		if i+1 < len(r.Targets) && slices.Equal(target.Backends, r.Targets[i+1].Backends) {

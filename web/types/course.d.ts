@@ -105,10 +105,19 @@ declare namespace Json {
     lost_percent: Rounds;
   }
 
+  interface SalesFigures extends Measurement {
+    at_once: number;
+    baseline?: string; // that the factors are to
+    strategies: Record<string, { verdict: Verdict; commands: number; answers_per_second?: Rounds; factor?: Rounds } & Record<'sales_per_second' | 'bought_p99_ms', Rounds>>;
+  }
+
   interface Figures {
-    compare?: Measurement & { at_once: number; strategies: Record<string, { verdict: Verdict } & Record<'sales_per_second' | 'p50_ms' | 'p99_ms' | 'of_transaction', Rounds>> };
+    'flash-sale'?: SalesFigures;
+    'hot-row'?: SalesFigures;
+    'many-skus'?: SalesFigures;
+    'few-buyers'?: SalesFigures;
     locks?: Measurement & { hold_ms: number; locks: Record<string, { crowds: Record<string, Record<'locks_per_second' | 'p99_ms', Rounds> & { commands: number }> }> };
-    claims?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
+    articles?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
   }
 
   /** POST /api/lab/v1/traces: purchases of this moment; times are in microseconds. */

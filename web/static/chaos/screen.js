@@ -18,7 +18,7 @@ import { words } from './text.js';
 await Promise.all([styled('guarantees/screen.css'), styled('chaos/chaos.css')]);
 
 /** What `seckill chaos` came to, and which strategies are locks. */
-const load = once(() => Promise.all([call('GET', '/static/chaos/results.json'), loadMatrix()]));
+const load = once(() => Promise.all([call('GET', '/static/chaos/results.json').then((file) => file.chaos), loadMatrix()]));
 
 /** @type {Record<string, keyof typeof signs>} the proof's answer that a word stands for */
 const answers = { held: 'all', oversold: 'breaks', lost: 'breaks', blocked: 'breaks', stopped: 'breaks', 'not tested': 'n/a', 'proves nothing': 'failed', '': 'n/a' };

@@ -1,14 +1,12 @@
-// The verdict of a strategy in a comparison. A broken strategy that is caught
-// looks different from one that fails unexpectedly.
+// The two axes of a verdict. A broken strategy that is caught looks different from
+// one that fails unexpectedly.
 import { Sign } from '../lab/verdict.js';
 import { html } from '../ui.js';
 import { words } from './text.js';
 
-/** @typedef {Pick<Json.Entry, 'expected'> & {verdict: Json.Verdict | ''}} Judged an entry of a result, or a standing */
-
-/** @param {Judged} judged @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
+/** @param {Json.Entry} entry @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
 export function kindOf({ verdict, expected }) {
-  if (verdict === 'not_valid') return 'void';
+  if (verdict === 'not_valid' || !verdict) return 'void';
   if (expected) return verdict === 'held' ? 'held' : 'caught';
   return verdict === 'held' ? 'missed' : 'wrong';
 }
@@ -16,8 +14,14 @@ export function kindOf({ verdict, expected }) {
 const signs = { held: 'held', caught: 'held', wrong: 'oversold', missed: 'not_valid', void: 'not_valid' };
 const looks = { held: 'held', caught: 'caught', wrong: 'oversold', missed: 'warn', void: '' };
 
-/** @param {{entry: Judged}} props */
+/** @param {{entry: Json.Entry}} props */
 export function Badge({ entry }) {
   const kind = kindOf(entry);
   return html`<span class=${`badge ${looks[kind]}`} data-kind=${kind}><${Sign} verdict=${signs[kind]} />${words().verdicts[kind](entry.verdict)}</span>`;
+}
+
+/** @param {{entry: Json.Entry}} props */
+export function Served({ entry }) {
+  const served = entry.verdict === 'blocked' ? 'no' : entry.served;
+  return html`<span class=${`badge ${{ yes: 'held', no: 'warn' }[served] ?? ''}`}>${words().served[served]}</span>`;
 }

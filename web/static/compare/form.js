@@ -1,5 +1,5 @@
-// The form of a comparison: strategies, sale, rounds. Its settings are kept in
-// the address, so that a link restores them.
+// The form of a comparison: a preset, strategies, the sale; the rest is advanced.
+// Its settings are kept in the address, so that a link restores them.
 import { Refused } from '../api.js';
 import { Copy } from '../copy.js';
 import { NumberField, TokenField } from '../lab/fields.js';
@@ -8,17 +8,19 @@ import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { Choice } from './choice.js';
-import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSettings, worded } from './settings.js';
+import { basic, estimate, findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
 import { end, running, start } from './store.js';
 import { words } from './text.js';
 
 /** @typedef {import('./settings.js').Form} Form */
 /** @typedef {Extract<import('./store.js').State, {all: Json.Comparison[]}>} Ready */
 
+const fields = /** @type {const} */ ([...numbers, 'crowds', 'seed']);
+
 /** @param {{route: import('../route.js').Route, lab: import('../lab.js').State, comparisons: Ready, opened: (begun: Json.Comparison) => void}} props */
 export function CompareForm({ route, lab, comparisons, opened }) {
-  const { defaults, limits } = comparisons;
-  const [form, setForm] = useState(() => fromQuery(route.query, defaults, lab.strategies));
+  const { presets, ranges } = comparisons;
+  const [form, setForm] = useState(() => fromQuery(route.query, presets, lab.strategies));
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame | undefined>} */ ({}));
   const { busy: sending, failure, act } = useAction((error) => {
     const blames = error instanceof Refused ? error.blames : {};
@@ -34,21 +36,25 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   const [touched, put] = [useRef(false), useRef('')];
   useEffect(() => {
     const { query } = read(); // the current one: the user may be typing
-    if (query.strategies === undefined ? touched.current : JSON.stringify(query) === put.current) return;
-    setForm(fromQuery(query, defaults, lab.strategies));
+    if (query.strategies === undefined && query.preset === undefined ? touched.current : JSON.stringify(query) === put.current) return;
+    setForm(fromQuery(query, presets, lab.strategies));
     setWrong({});
   }, [JSON.stringify(route.query), lab.strategies.length]);
 
-  const query = toQuery({ ...form, strategies: named(form, lab.strategies) }, defaults);
+  const queryOf = (/** @type {Form} */ f) => toQuery({ ...f, strategies: named(f, lab.strategies) }, presets);
   const edit = (/** @type {Partial<Form>} */ change) => {
     const next = { ...form, ...change };
     setForm(next);
-    const after = toQuery({ ...next, strategies: named(next, lab.strategies) }, defaults);
     touched.current = true;
-    stay('compare', route.part, after);
+    stay('compare', route.part, queryOf(next));
     put.current = JSON.stringify(read().query);
-    const found = findWrong(next, limits, defaults);
+    const found = findWrong(next, ranges);
     setWrong(Object.fromEntries(Object.keys(wrong).map((name) => [name, found[name]])));
+  };
+  const choosePreset = (/** @type {string} */ name) => {
+    const usual = toForm(presetOf(presets, name));
+    const here = lab.strategies.filter((s) => s.available).map((s) => s.name);
+    edit({ ...usual, strategies: usual.strategies.filter((s) => here.includes(s)) });
   };
 
   /** @param {Event} e */
@@ -56,7 +62,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     e.preventDefault();
     if (busy) return;
     act(async () => {
-      if (!blame(findWrong(form, limits, defaults))) opened(await start(toSettings(form, lab.strategies)));
+      if (!blame(findWrong(form, ranges))) opened(await start(toRequest(form, lab.strategies, presets)));
     });
   }
 
@@ -66,23 +72,32 @@ export function CompareForm({ route, lab, comparisons, opened }) {
    */
   function blame(found) {
     setWrong(found);
-    const first = ['strategies', ...numbers, 'crowds', 'seed', 'token'].find((name) => found[name]);
-    if (first) document.getElementById(first)?.focus();
+    const first = ['strategies', ...fields, 'token'].find((name) => found[name]);
+    const field = first ? document.getElementById(first) : null;
+    field?.closest('details')?.setAttribute('open', '');
+    field?.focus();
     return first;
   }
 
+  const field = (/** @type {typeof fields[number]} */ name) => html`
+    <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
+      placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`;
   return html`
     <form class="panel sale compare-form" novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
       <h2 id="compare-form-title">${w.form}</h2>
+      <fieldset class="presets"><legend class="hidden">${w.preset}</legend>
+        ${presets.map((p) => html`
+          <label key=${p.name} class=${form.preset === p.name ? 'chosen' : ''}><input type="radio" name="preset" value=${p.name} checked=${form.preset === p.name} onChange=${() => choosePreset(p.name)} />
+            <span><b>${w.presets[p.name]?.[0] ?? p.name}</b> <small>${w.presets[p.name]?.[1] ?? p.says}</small></span></label>`)}
+      </fieldset>
       <${Choice} strategies=${lab.strategies} chosen=${form.strategies} blame=${worded(wrong.strategies)}
         choose=${(strategies) => edit({ strategies })} />
-      <div class="numbers">
-        ${[...numbers, 'crowds', 'seed'].map((name) => html`
-          <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
-            placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`)}
-      </div>
+      <div class="numbers">${numbers.slice(0, basic).map(field)}</div>
+      <details class="advanced"><summary>${w.advanced}</summary>
+        <div class="numbers">${fields.slice(basic).map(field)}</div>
+      </details>
       ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
-      <${Estimate} form=${form} lab=${lab} comparisons=${comparisons} />
+      <${Estimate} form=${form} ranges=${ranges} />
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
@@ -91,21 +106,13 @@ export function CompareForm({ route, lab, comparisons, opened }) {
       </div>
       ${!on && busy && html`<p class="hint">${w.busy}</p>`}
       <${Wrong} failure=${failure} />
-      <div class="same">
-        <p class="hint">${w.sameCommand}</p>
-        <pre tabindex="0" class="command"><code>${command(form, lab.strategies)}</code></pre>
-        <p class="buttons"><${Copy} text=${command(form, lab.strategies)} label=${w.copyCommand} />
-          <${Copy} text=${location.origin + location.pathname + link('compare', '', query)} label=${w.copyLink} /></p>
-      </div>
+      <p class="buttons"><${Copy} text=${location.origin + location.pathname + link('compare', '', queryOf(form))} label=${w.copyLink} /></p>
     </form>`;
 }
 
-/** @param {{form: Form, lab: import('../lab.js').State, comparisons: Ready}} props */
-function Estimate({ form, lab, comparisons }) {
-  const w = words();
-  const sound = !Object.keys(findWrong(form, comparisons.limits, comparisons.defaults)).length;
-  if (!sound) return null;
-  const { from, to, measured } = estimate(form, lab.strategies, comparisons.all);
-  return html`<p class="estimate">${measured ? w.estimate.measured(from) : w.estimate.guessed(from, to)}</p>`;
+/** @param {{form: Form, ranges: Json.Comparisons['ranges']}} props */
+function Estimate({ form, ranges }) {
+  if (Object.keys(findWrong(form, ranges)).length) return null;
+  const { from, to } = estimate(form);
+  return html`<p class="estimate">${words().estimate(from, to)}</p>`;
 }
-

@@ -1,42 +1,31 @@
-// The history of comparisons, including earlier labs. Any two can be put side
-// by side.
+// The history of comparisons, including earlier labs.
 import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
-import { go, link } from '../route.js';
+import { link } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, moment, useState } from '../ui.js';
-import { toQuery } from './settings.js';
+import { toForm, toQuery } from './settings.js';
 import { end } from './store.js';
 import { words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {
-  const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
   const { failure, act } = useAction();
-  const { all, history, defaults } = comparisons;
+  const { all, history, presets } = comparisons;
   const w = words();
-  const pair = all.filter((c) => picked.includes(c.id)); // newest first
-  const pick = (/** @type {string} */ id) => setPicked(picked.includes(id) ? picked.filter((p) => p !== id) : [...picked, id].slice(-2));
   return html`
     <section class="panel list" aria-labelledby="list-title">
-      <div class="list-head">
-        <h2 id="list-title">${w.list.title}</h2>
-        ${all.length > 1 && html`
-          <p class="hint" id="pair-hint">${w.list.pickTwo(pair.length)}</p>
-          <button type="button" class="offer" aria-disabled=${pair.length === 2 ? undefined : 'true'} aria-describedby="pair-hint"
-            onClick=${() => pair.length === 2 && (go('compare', pair[0].id, { with: pair[1].id }), look())}>${w.list.sideBySide}</button>`}
-      </div>
+      <h2 id="list-title">${w.list.title}</h2>
       ${all.length === 0 ? html`<p class="hint">${w.list.empty}</p>` : html`
         <div class="scroll" tabindex="0" role="region" aria-labelledby="list-title">
           <table class="history">
             <thead><tr>
-              <th scope="col"><span class="hidden">${w.list.sideBySide}</span></th>
               ${['started', 'strategies', 'sale', 'rounds', 'verdicts', 'took'].map((name) => html`<th key=${name} scope="col">${w.list[name]}</th>`)}
               <th scope="col"><span class="hidden">${w.list.remove}</span></th>
             </tr></thead>
             <tbody>${all.map((c) => html`
-              <${Row} key=${c.id} c=${c} shown=${c.id === shown} picked=${picked.includes(c.id)} pick=${() => pick(c.id)} look=${look}
-                query=${toQuery(c.settings, defaults)} remove=${() => act(() => end(c))} />`)}</tbody>
+              <${Row} key=${c.id} c=${c} shown=${c.id === shown} look=${look}
+                query=${toQuery({ ...toForm(c.settings), seed: c.settings.seed }, presets)} remove=${() => act(() => end(c))} />`)}</tbody>
           </table>
         </div>`}
       <${Wrong} failure=${failure} />
@@ -47,8 +36,8 @@ export function List({ comparisons, shown, look }) {
     </section>`;
 }
 
-/** @param {{c: Json.Comparison, shown: boolean, picked: boolean, pick: () => void, look: () => void, query: Record<string, string>, remove: () => void}} props */
-function Row({ c, shown, picked, pick, look, query, remove }) {
+/** @param {{c: Json.Comparison, shown: boolean, look: () => void, query: Record<string, string>, remove: () => void}} props */
+function Row({ c, shown, look, query, remove }) {
   const [sure, setSure] = useState(false);
   const w = words();
   const s = c.settings;
@@ -56,11 +45,10 @@ function Row({ c, shown, picked, pick, look, query, remove }) {
   const on = isOn(c);
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
-      <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
       <td><a href=${link('compare', c.id)} onClick=${look}>${time}</a></td>
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
       <td>${w.list.saleOf(s)}</td>
-      <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>
+      <td>${w.list.roundsOf(s.rounds, s.turn_ns / 1e6)}</td>
       <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${t.reason(c.not_kept)}>${w.list.inMemory}</span>`}`}</td>
       <td>${on ? '' : w.duration(c.seconds)}</td>
       <td class="row-buttons">

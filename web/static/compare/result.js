@@ -1,51 +1,91 @@
-// The result of a comparison: a sentence, the chart, the table.
+// The result of a comparison: the answer first, then the table and the charts.
+import { Copy } from '../copy.js';
 import { Failed, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
-import { count, html, moment } from '../ui.js';
-import { Bars } from './bars.js';
-import { Crowds } from './crowds.js';
-import { Latency } from './latency.js';
-import { Pairs } from './pairs.js';
+import { html, moment, useState } from '../ui.js';
+import { Badge, Served, kindOf } from './badge.js';
+import { Charts } from './charts.js';
 import { whole } from './store.js';
-import { Table } from './table.js';
+import { apart, interval, Table, times } from './table.js';
 import { words } from './text.js';
 
 /** @typedef {Json.Comparison & Required<Pick<Json.Comparison, 'verdicts'>>} Ended */
 
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
-  const { value: comparison, error, again } = useLoaded(() => whole(summary.id), [summary.id]);
+  const [baseline, setBaseline] = useState('');
+  const { value: comparison, error, again } = useLoaded(() => whole(summary.id, baseline), [summary.id, baseline]);
   const w = words();
-  const { verdicts } = summary;
+  const result = comparison?.result;
   return html`
-    <div class=${`banner ${verdicts.other ? 'oversold' : summary.stopped || !(verdicts.held + verdicts.caught) ? '' : 'held'}`} data-outcome>
-      <p class="word small">${w.outcome(verdicts)}</p>
-      <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
+    <div class=${`banner ${summary.verdicts.other ? 'oversold' : summary.stopped || !(summary.verdicts.held + summary.verdicts.caught) ? '' : 'held'}`} data-outcome>
+      ${result && html`<${Answer} result=${result} />`}
+      <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
     ${error && html`<${Failed} error=${error} again=${again} />`}
-    ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !error && html`<p class="hint">${t.nav.loading}</p>`}`;
+    ${result ? html`<${Measured} result=${result} choose=${setBaseline} command=${summary.command} />` : !error && html`<p class="hint">${t.nav.loading}</p>`}`;
 }
 
-/** @param {{id: string, result: Json.ComparisonResult}} props */
-function Measured({ id, result }) {
+/** @param {Json.ComparisonResult} result */
+const own = ({ entries, settings }) => entries.filter((e) => !e.bare && e.concurrency === settings.concurrency);
+
+/**
+ * The question that was asked: which is faster, and by how much; with the verdicts.
+ * @param {{result: Json.ComparisonResult}} props
+ */
+function Answer({ result }) {
   const w = words();
+  const { by } = result.settings;
+  const right = own(result).filter((e) => kindOf(e) === 'held' && e.figures[by]).sort((a, b) => b.figures[by].median - a.figures[by].median);
+  const base = right.find((e) => e.strategy === result.baseline);
+  const other = base === right[0] ? right[1] : right[0]; // than the baseline
+  const names = base && other ? [other, base] : [];
   return html`
-    <${Bars} result=${result} />
-    <${Pairs} id=${id} result=${result} />
-    <${Table} result=${result} />
-    <${Latency} result=${result} />
-    <${Crowds} result=${result} />
+    ${base && other?.factor && html`<p class="word small">${sentence(other, base, other.factor, by)}</p>`}
+    ${own(result).length <= 4 && html`<ul class="answers">${(names.length ? [...names, ...own(result).filter((e) => !names.includes(e))] : own(result)).map((e) => html`
+      <li key=${e.strategy}><code>${e.strategy}</code> <${Badge} entry=${e} /> <${Served} entry=${e} />${e.over > 0 && ` ${w.over(e.over)}`}</li>`)}</ul>`}`;
+}
+
+/** @param {Json.Entry} e @param {Json.Entry} base @param {Json.Factor} f @param {string} by */
+function sentence(e, base, f, by) {
+  const w = words().answer;
+  const [one, other] = [html`<code>${e.strategy}</code>`, html`<code>${base.strategy}</code>`];
+  if (f.high > 0 && !apart(f)) return html`${w.alike(one, other)} <small class="interval">(${interval(f)})</small>`;
+  if (f.times >= 1) return html`${w[by](one, times(f.times), other)} ${f.high > 0 && html`<small class="interval">(${interval(f)})</small>`}`;
+  const inverse = { ...f, times: 1 / f.times, low: f.high && 1 / f.high, high: f.low && 1 / f.low };
+  return html`${w[by](other, times(inverse.times), one)} ${f.high > 0 && html`<small class="interval">(${interval(inverse)})</small>`}`;
+}
+
+/** @param {{result: Json.ComparisonResult, choose: (name: string) => void, command: string}} props */
+function Measured({ result, choose, command }) {
+  const w = words();
+  const entries = result.entries.filter((e) => e.concurrency === result.settings.concurrency);
+  const findings = result.entries.filter((e) => e.violations.length + e.problems.length > 0);
+  return html`
+    <section class="panel" aria-labelledby="table-title">
+      <h2 id="table-title">${w.table}</h2>
+      ${own(result).length > 1 && html`<p class="with"><label for="baseline">${w.beside}</label>
+        <select id="baseline" onChange=${(e) => choose(e.currentTarget.value)}>
+          ${own(result).map((e) => html`<option key=${e.strategy} value=${e.strategy} selected=${e.strategy === result.baseline}>${e.strategy}</option>`)}
+        </select></p>`}
+      <${Table} entries=${entries} baseline=${result.baseline} />
+      <p class="hint">${w.tableNote(result.settings.rounds)}</p>
+    </section>
+    <${Charts} result=${result} />
+    ${findings.length > 0 && html`
+      <section class="panel rules"><h3>${w.found}</h3>
+        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency}><code>${e.strategy}</code> ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join('; ')}</li>`)}</ul></section>`}
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}
     ${result.problems.length > 0 && html`
       <section class="panel rules"><h3>${w.problems}</h3><ul lang="en">${result.problems.map((p) => html`<li>${p}</li>`)}</ul></section>`}
-    <${RanOn} result=${result} />`;
+    <${RanOn} result=${result} command=${command} />`;
 }
 
-/** @param {{result: Json.ComparisonResult}} props */
-function RanOn({ result }) {
+/** @param {{result: Json.ComparisonResult, command: string}} props */
+function RanOn({ result, command }) {
   const w = words();
   const { machine } = result;
   return html`
@@ -55,7 +95,8 @@ function RanOn({ result }) {
         ${' '}${w.services(result.targets.length)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
-      <p class="hint">${w.baselines}: ${result.floors.filter((f) => f.concurrency === result.settings.concurrency).map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.baselineNames[f.id] ?? f.title} ${
-  f.missing ? `(${t.reason(f.missing)})` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
+      <p class="hint">${w.sameCommand}</p>
+      <pre tabindex="0" class="command"><code>${command}</code></pre>
+      <p class="buttons"><${Copy} text=${command} label=${w.copyCommand} /></p>
     </section>`;
 }

@@ -9,7 +9,6 @@ import { CompareForm } from './form.js';
 import { List } from './list.js';
 import { Progress } from './progress.js';
 import { Result } from './result.js';
-import { Side } from './side.js';
 import { load, running, useComparisons } from './store.js';
 import { words } from './text.js';
 
@@ -23,7 +22,6 @@ export function Compare({ route }) {
   const { all, failure } = comparisons;
   const on = running(all);
   const shown = all?.find((c) => c.id === route.part) ?? (route.part ? null : on);
-  const other = all?.find((c) => c.id === route.query.with);
 
   // When a watched comparison ends, show its result.
   const watched = useRef('');
@@ -44,7 +42,7 @@ export function Compare({ route }) {
       <div id="stage" class="stage" tabindex="-1">
         <p class="hidden" role="status">${on ? w.announce.on : shown?.verdicts ? w.announce.over(w.outcome(shown.verdicts)) : ''}</p>
         ${on && shown !== on && html`<p class="lesson"><a href="#/compare">${w.isOn}</a></p>`}
-        <${Stage} shown=${shown} other=${other} route=${route} />
+        <${Stage} shown=${shown} route=${route} />
       </div>
     </div>
     <${List} comparisons=${comparisons} shown=${shown?.id} look=${toStage} />`;
@@ -68,13 +66,12 @@ function toStage() {
   stage?.scrollIntoView();
 }
 
-/** @param {{shown?: Json.Comparison | null, other?: Json.Comparison, route: import('../route.js').Route}} props */
-function Stage({ shown, other, route }) {
+/** @param {{shown?: Json.Comparison | null, route: import('../route.js').Route}} props */
+function Stage({ shown, route }) {
   const w = words();
-  if (route.part && !shown || route.query.with && !other) return html`<section class="panel"><p>${w.unknown}</p></section>`;
+  if (route.part && !shown) return html`<section class="panel"><p>${w.unknown}</p></section>`;
   if (!shown) return html`<${Empty} />`;
   if (isOn(shown)) return html`<${Progress} comparison=${shown} />`;
-  if (other) return html`<${Side} one=${shown} other=${other} />`;
   return html`<${Result} key=${shown.id} summary=${shown} />`;
 }
 

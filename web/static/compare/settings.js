@@ -1,47 +1,47 @@
-// The settings of a comparison, converted between the form (texts), the address,
-// the lab's request and the command line.
+// The settings of a comparison, converted between the form (texts), the address
+// and the lab's request. Presets and ranges are the lab's.
 import { words } from './text.js';
 
-/** @typedef {keyof Json.Comparisons['defaults']} Name of a number */
-/** @typedef {Record<Name, number>} Numbers */
-/** @type {Name[]} */
-export const numbers = ['stock', 'buyers', 'concurrency', 'quantity', 'repeats', 'turn_ms', 'few'];
-
-/**
- * Builds an object with one value per name.
- * @template T
- * @param {(name: Name) => T} of
- * @returns {Record<Name, T>}
- */
-const each = (of) => /** @type {Record<Name, T>} */ (Object.fromEntries(numbers.map((name) => [name, of(name)])));
-
-/** The form's first choice: one strategy of each kind, so that it ends soon. */
-const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
-
-/** @typedef {Record<Name, string> & {strategies: string[], crowds: string, seed: string}} Form crowds: numbers by comma */
+/** Numbers of the form; those after the third are advanced. */
+export const numbers = /** @type {const} */ (['stock', 'buyers', 'concurrency', 'skus', 'zipf', 'quantity', 'rounds', 'turn']);
+export const basic = 3;
+/** @typedef {typeof numbers[number]} Name */
+/** @typedef {Record<Name | 'preset' | 'crowds' | 'seed', string> & {strategies: string[]}} Form turn: milliseconds; crowds: numbers by comma */
 
 /** @param {string} text */
 const crowdsOf = (text) => text.split(/[\s,，、]+/).filter(Boolean);
 
-/** @param {Record<string, string>} query @param {Numbers} defaults @param {Json.Strategy[]} strategies @returns {Form} */
-export function fromQuery(query, defaults, strategies) {
+/**
+ * The texts of a comparison's settings.
+ * @param {Json.CompareSettings} s @returns {Form}
+ */
+export const toForm = (s) => ({
+  preset: s.preset, strategies: s.strategies, crowds: (s.crowds ?? []).join(', '), seed: '',
+  .../** @type {Record<Name, string>} */ (Object.fromEntries(numbers.map((name) => [name, String(name === 'turn' ? s.turn_ns / 1e6 : s[name] ?? 0)]))),
+});
+
+/** @param {Json.Preset[]} presets @param {string} [name] */
+export const presetOf = (presets, name) => presets.find((p) => p.name === name) ?? presets[0];
+
+/** @param {Record<string, string>} query @param {Json.Preset[]} presets @param {Json.Strategy[]} strategies @returns {Form} */
+export function fromQuery(query, presets, strategies) {
   const here = strategies.filter((s) => s.available).map((s) => s.name);
-  const named = query.strategies === undefined ? offered.filter((name) => here.includes(name)) : query.strategies.split(',').filter(Boolean);
-  return {
-    strategies: named.join() === 'all' ? here : [...new Set(named)],
-    seed: query.seed ?? '',
-    crowds: query.crowds ?? '',
-    ...each((name) => query[name] ?? String(defaults[name])),
-  };
+  const form = toForm(presetOf(presets, query.preset));
+  const named = query.strategies === undefined ? form.strategies.filter((name) => here.includes(name)) : query.strategies.split(',').filter(Boolean);
+  for (const name of /** @type {const} */ ([...numbers, 'crowds', 'seed'])) form[name] = query[name] ?? form[name];
+  return { ...form, strategies: named.join() === 'all' ? here : [...new Set(named)] };
 }
 
-/** @param {Form | Json.ComparisonSettings} settings @param {Numbers} defaults */
-export const toQuery = (settings, defaults) => ({
-  strategies: settings.strategies.join(),
-  ...Object.fromEntries(numbers.filter((name) => String(settings[name]) !== String(defaults[name])).map((name) => [name, String(settings[name])])),
-  crowds: crowdsOf(String(settings.crowds ?? '')).join(),
-  seed: settings.seed,
-});
+/** @param {Form} form @param {Json.Preset[]} presets */
+export function toQuery(form, presets) {
+  const usual = toForm(presetOf(presets, form.preset));
+  const changed = /** @type {const} */ ([...numbers, 'crowds', 'seed']).filter((name) => form[name] !== usual[name]);
+  return {
+    preset: form.preset === presets[0].name ? '' : form.preset,
+    strategies: form.strategies.join(),
+    ...Object.fromEntries(changed.map((name) => [name, form[name]])),
+  };
+}
 
 /**
  * The names, or "all" if every available strategy is chosen.
@@ -53,44 +53,38 @@ export function named(form, strategies) {
 }
 
 /**
- * The body of the lab's request.
- * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], crowds?: number[], seed?: string}}
+ * The body of the lab's request: what differs from the preset.
+ * @param {Form} form @param {Json.Strategy[]} strategies @param {Json.Preset[]} presets
  */
-export const toSettings = (form, strategies) => ({
-  strategies: named(form, strategies),
-  ...each((name) => Number(form[name])),
-  ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
-  ...(form.seed.trim() && { seed: form.seed.trim() }),
-});
+export function toRequest(form, strategies, presets) {
+  const usual = toForm(presetOf(presets, form.preset));
+  const changed = numbers.filter((name) => form[name].trim() !== usual[name]);
+  return {
+    preset: form.preset, strategies: named(form, strategies),
+    ...Object.fromEntries(changed.map((name) => (name === 'turn' ? ['turn_ns', 1e6 * Number(form.turn)] : [name, Number(form[name])]))),
+    ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
+    ...(form.seed.trim() && { seed: form.seed.trim() }),
+  };
+}
 
-/** @type {Partial<Numbers>} */
-const lowest = { turn_ms: 0, few: 0 };
-const mostCrowds = 8;
 const mostSeed = 18446744073709551615n;
 
-/** What is wrong, by field. The lab checks the same again.
- * @param {Form} form @param {Record<string, number>} limits @param {Numbers} defaults
+/**
+ * What is wrong, by field; the lab finds the rest.
+ * @param {Form} form @param {Record<string, {min: number, max: number}>} ranges
  */
-export function findWrong(form, limits, defaults) {
+export function findWrong(form, ranges) {
   const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
-  for (const name of numbers) {
-    const [min, max] = [lowest[name] ?? 1, limits[name] ?? limits.concurrency];
-    const text = form[name].trim();
-    if (!/^\d+$/.test(text) || Number(text) < min || Number(text) > max) wrong[name] = { code: 'range', params: { min, max } };
-  }
-  const crowds = crowdsOf(form.crowds);
-  if (crowds.length > mostCrowds || new Set(crowds.map(Number)).size < crowds.length
-    || crowds.some((n) => !/^\d+$/.test(n) || Number(n) < 1 || Number(n) > limits.concurrency)) {
-    wrong.crowds = { code: 'crowds', params: { max: limits.concurrency, most: mostCrowds } };
-  }
+  const check = (/** @type {string} */ name, /** @type {string} */ text, /** @type {number} */ unit) => {
+    const { min, max } = ranges[name];
+    const whole = name === 'zipf' ? /^\d+(\.\d+)?$/ : /^\d+$/;
+    if (!whole.test(text) || Number(text) < min * unit || Number(text) > max * unit) wrong[name] = { code: 'range', params: { min: min * unit, max: max * unit } };
+  };
+  for (const name of numbers) check(name, form[name].trim(), name === 'turn' ? 1000 : 1);
+  for (const text of crowdsOf(form.crowds)) check('crowds', text, 1);
   const seed = form.seed.trim();
   if (seed && (!/^\d{1,20}$/.test(seed) || BigInt(seed) > mostSeed)) wrong.seed = { code: 'seed' };
-  if (Object.keys(wrong).length) return wrong;
-  const [stock, buyers, concurrency, quantity, , , few] = numbers.map((name) => Number(form[name]));
-  if (quantity > stock) wrong.quantity = { code: 'too_much', params: { stock } };
-  else if (buyers * quantity <= stock) wrong.buyers = { code: 'no_demand', params: { least: Math.floor(stock / quantity) } };
-  else if (few >= concurrency && few !== defaults.few) wrong.few = { code: 'few', params: { concurrency } };
   return wrong;
 }
 
@@ -104,49 +98,14 @@ export function worded(blame) {
 }
 
 /**
- * The same on the command line.
- * @param {Form} form @param {Json.Strategy[]} strategies
+ * Seconds that a comparison will take, from and to: slow locks answer some hundred
+ * requests a second, one statement some thousand. A reset, a small warm-up and an audit
+ * come on top.
+ * @param {Form} form
  */
-export function command(form, strategies) {
-  const s = toSettings(form, strategies);
-  return `seckill compare --strategies ${s.strategies.join()} --stock ${s.stock} --buyers ${s.buyers} --concurrency ${s.concurrency}`
-    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.crowds ? ` --crowds ${s.crowds.join()}` : ''}${s.seed ? ` --seed ${s.seed}` : ''}`;
-}
-
-/**
- * Formats milliseconds as a Go duration.
- * @param {number} ms
- */
-function duration(ms) {
-  if (ms === 0 || ms >= 60_000) {
-    const [m, s] = [Math.floor(ms / 60_000), (ms % 60_000) / 1000];
-    return m ? `${m}m${s}s` : '0s';
-  }
-  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`;
-}
-
-const baselines = 4;
-/** @type {Name[]} */
-const alike = ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms']; // settings that determine the duration
-
-/** Seconds that a comparison will take, from and to; measured: as one with such a sale did.
- * @param {Form} form @param {Json.Strategy[]} strategies @param {Json.Comparison[]} all
- */
-export function estimate(form, strategies, all) {
-  const s = toSettings(form, strategies);
-  const turn = s.turn_ms / 1000;
-  const turns = s.repeats * form.strategies.length;
-  const bare = s.repeats * baselines * (1 + (s.crowds ?? []).length) * Math.min(Math.max(turn, 0.2), 2) * 1.6;
-  const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
-    && alike.every((name) => c.settings[name] === s[name]) && String(c.settings.crowds ?? '') === String(s.crowds ?? '')
-    && named(form, strategies).join() === c.settings.strategies.join());
-  if (like) {
-    const seconds = (like.seconds / like.settings.repeats) * s.repeats;
-    return { from: seconds, to: seconds, measured: true };
-  }
-  // Slow locks answer some hundred requests per second, one statement some
-  // thousand. A reset, a small warm-up sale and an audit come on top.
-  const crowds = [s.concurrency, ...(s.crowds ?? []).filter((n) => n !== s.concurrency)];
-  const sale = (/** @type {number} */ rate) => crowds.reduce((sum, n) => sum + 0.25 + (1.5 * n) / rate + Math.max(turn, s.buyers / rate), 0);
-  return { from: bare + turns * sale(4000), to: bare + turns * sale(300) * 1.3, measured: false };
+export function estimate(form) {
+  const crowds = 1 + crowdsOf(form.crowds).length;
+  const turns = Number(form.rounds) * form.strategies.length * crowds;
+  const turn = (/** @type {number} */ rate) => 0.4 + Math.max(Number(form.turn) / 1000, Number(form.buyers) / rate);
+  return { from: turns * turn(4000), to: turns * turn(400) };
 }

@@ -46,7 +46,7 @@ function take(changed) {
   if (all) set({ all: taken(all, changed) });
 }
 
-/** @param {Partial<Json.ComparisonSettings>} settings @returns {Promise<Json.Comparison>} */
+/** @param {object} settings @returns {Promise<Json.Comparison>} */
 export async function start(settings) {
   const begun = await call('POST', path, settings);
   take(begun);
@@ -63,14 +63,8 @@ export const end = async (comparison) => {
   return left;
 };
 
-/** @param {string} id @returns {Promise<Json.Comparison>} */
-export const whole = (id) => call('GET', `${path}/${encodeURIComponent(id)}`);
-
-/** @param {string} id @param {string} older @returns {Promise<Json.Against>} */
-export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(id)}/against/${encodeURIComponent(older)}`);
-
 /**
- * Each strategy beside one of them; '': the fastest that held.
- * @param {string} id @param {string} name @returns {Promise<Json.Pairs>}
+ * A comparison with its result, set beside a strategy; '': the usual one.
+ * @param {string} id @param {string} baseline @returns {Promise<Json.Comparison>}
  */
-export const pairs = (id, name) => call('GET', `${path}/${encodeURIComponent(id)}/pairs${name && `?with=${encodeURIComponent(name)}`}`);
+export const whole = (id, baseline) => call('GET', `${path}/${encodeURIComponent(id)}${baseline && `?with=${encodeURIComponent(baseline)}`}`);

@@ -47,9 +47,9 @@ function computed({ matrix, figures }) {
   const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
     (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
   const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));
-  const sold = (/** @type {string} */ name) => l.sales(spread(figures.compare?.strategies[name]?.sales_per_second), figures.compare?.at_once ?? 0);
+  const sold = (/** @type {string} */ name) => l.sales(spread(figures['flash-sale']?.strategies[name]?.sales_per_second), figures['flash-sale']?.at_once ?? 0);
   const broken = (/** @type {string} */ name) => (breaks(name).length ? l.breaks(t.list(breaks(name))) : l.holds);
-  const { claims } = figures;
+  const { articles: claims } = figures;
   const [short, long] = [claims?.polls[0], claims?.polls.at(-1)];
   const times = (/** @type {number} */ ms) => figure(ms / (claims?.task_ms ?? 1));
   return {

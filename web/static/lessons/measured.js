@@ -25,10 +25,10 @@ export function Measured({ command }) {
     loadFigures().then((f) => { if (here) setFigures(f); });
     return () => { here = false; };
   }, []);
-  const [, what, names = '', crowds = '8'] = command.match(
-    /^seckill (compare|bench locks|bench claims)(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
+  const [, what, preset = 'flash-sale', names = '', crowds = '8'] = command.match(
+    /^seckill (compare|bench locks|bench articles)(?: --preset ([\w-]+))?(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
   const l = lessonWords().measured;
-  const { run, how, tables = [] } = shownOf(what, names.split(','), crowds.split(','), figures, l) ?? {};
+  const { run, how, tables = [] } = shownOf(what, preset, names.split(','), crowds.split(','), figures, l) ?? {};
   const full = tables.filter((table) => table.rows.length);
   if (!run || !full.length) return null;
   return html`
@@ -43,25 +43,27 @@ const inWords = (server) => server.replace(/\((\w+)\)$/, (whole, tier) => (t.mac
 
 /**
  * The run that a place of figures names, and what to show of it.
- * @param {string | undefined} what @param {string[]} names @param {string[]} crowds
+ * @param {string | undefined} what @param {string} preset @param {string[]} names @param {string[]} crowds
  * @param {Json.Figures} figures @param {Labels} l
  */
-function shownOf(what, names, crowds, figures, l) {
-  const { compare, locks: taken, claims } = figures;
+function shownOf(what, preset, names, crowds, figures, l) {
+  const { locks: taken, articles } = figures;
+  const compare = /** @type {Json.SalesFigures | undefined} */ (figures[preset]);
   switch (what) {
     case 'compare': return compare && { run: compare, how: l.how.compare(compare), tables: sales(compare, names, l) };
     case 'bench locks': return taken && { run: taken, how: l.how[what](taken), tables: locks(taken, names, crowds, l) };
-    case 'bench claims': return claims && { run: claims, how: l.how[what](claims), tables: sweeps(claims, l) };
+    case 'bench articles': return articles && { run: articles, how: l.how[what](articles), tables: sweeps(articles, l) };
     default: return undefined;
   }
 }
 
-/** @param {NonNullable<Json.Figures['compare']>} run @param {string[]} names @param {Labels} l */
+/** @param {Json.SalesFigures} run @param {string[]} names @param {Labels} l */
 const sales = (run, names, l) => [{
-  head: [l.strategy, l.sales, 'p50 ms', 'p99 ms', l.share],
+  head: [l.strategy, l.answers, l.sales, 'p99 ms', l.share(run.baseline ?? '')],
   rows: !names.some((n) => run.strategies[n]) ? [] : names.map((n) => {
     const s = run.strategies[n];
-    return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–'] : [html`<code>${n}</code>`, spread(s.sales_per_second), figure(s.p50_ms[0]), figure(s.p99_ms[0]), share(s.of_transaction[0])];
+    return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–']
+      : [html`<code>${n}</code>`, spread(s.answers_per_second), spread(s.sales_per_second), figure(s.bought_p99_ms[0]), s.factor?.[0] ? spread(s.factor) : '–'];
   }),
 }];
 
@@ -75,7 +77,7 @@ const locks = (run, names, crowds, l, measured = crowds.filter((c) => names.some
   }),
 }];
 
-/** @param {NonNullable<Json.Figures['claims']>} run @param {Labels} l */
+/** @param {NonNullable<Json.Figures['articles']>} run @param {Labels} l */
 const sweeps = (run, l) => [
   { head: [l.pause, l.rate, 'p99 ms', l.commands],
     rows: run.polls.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), figure(s.p99_ms[0]), figure(s.commands)]) },
@@ -95,9 +97,6 @@ function Table({ head, rows }) {
 
 /** @param {number} x */
 export const figure = (x) => (x >= 100 ? count(x) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
-/** @param {number} x */
-const share = (x) => (x ? x.toFixed(2) : '–');
-
 /** @param {Json.Rounds} [s] */
 export const spread = (s) => (!s ? '–' : s[1] === s[2] ? figure(s[0])
   : html`${figure(s[0])} <span class="range">(${figure(s[1])}–${figure(s[2])})</span>`);

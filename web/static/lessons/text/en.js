@@ -55,14 +55,14 @@ export default {
   },
   measure: 'Figures depend on the machine. Measure yours:',
   measured: {
-    strategy: 'Strategy', sales: 'Sales/s', share: 'Of the bare transaction',
+    strategy: 'Strategy', answers: 'Answers/s', sales: 'Sales/s', share: (baseline) => `× ${baseline}`,
     lock: 'Lock', alone: 'Alone, locks/s', crowd: (n) => `${n} at once, locks/s`, wait: (n) => `${n}: p99 wait, ms`,
     pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', notYet: 'not measured yet', commands: 'Commands per lock', lost: 'Updates lost',
     on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest.`,
     how: {
       compare: (run) => `${count(run.at_once)} concurrent buyers.`,
       'bench locks': (run) => `Contenders hold the lock for ${run.hold_ms} ms.`,
-      'bench claims': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0]} times as long as a hundred segments.`,
+      'bench articles': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0]} times as long as a hundred segments.`,
     },
   },
 };

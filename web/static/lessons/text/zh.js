@@ -55,14 +55,14 @@ export default {
   },
   measure: '数字取决于机器，请测你自己的：',
   measured: {
-    strategy: '策略', sales: '每秒售出', share: '相当于裸事务的比例',
+    strategy: '策略', answers: '每秒答复', sales: '每秒售出', share: (baseline) => `比 ${baseline}`,
     lock: '锁', alone: '无竞争，每秒加锁', crowd: (n) => `${n} 个竞争者，每秒加锁`, wait: (n) => `${n} 个，等待 p99 毫秒`,
     pause: '两次尝试之间的停顿', lease: '租约', rate: '每秒加锁', notYet: '尚未测量', commands: '每次加锁的命令数', lost: '丢失的更新',
     on: (date, cpus, servers) => `${date} 测于 ${count(cpus)} 个处理器的机器：${servers}。数字是各轮的中位数，括号里是最低与最高。`,
     how: {
       compare: (run) => `同时 ${count(run.at_once)} 位买家。`,
       'bench locks': (run) => `每个竞争者持锁 ${run.hold_ms} 毫秒。`,
-      'bench claims': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0]} 倍。`,
+      'bench articles': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0]} 倍。`,
     },
   },
 };

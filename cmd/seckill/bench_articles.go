@@ -19,19 +19,19 @@ import (
 	"seckill/strategies/mysqllock"
 )
 
-// BenchClaimsCmd measures what the articles say about locks.
-type BenchClaimsCmd struct {
+// BenchArticlesCmd measures what the articles say about locks.
+type BenchArticlesCmd struct {
 	Lock    string        `default:"redis-lua" help:"A polling lock, for the sweeps over pause and lease."`
 	Task    time.Duration `default:"5ms" help:"How long each holder works; the sweeps' pauses and leases are multiples of it."`
 	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
 	Workers int           `default:"50" help:"Goroutines of article B's experiment with the lock table."`
-	BenchOutput
+	Output
 	Given backend.Config `embed:""`
 }
 
 // Validate finds what is wrong with the flags alone.
-func (c *BenchClaimsCmd) Validate() error {
+func (c *BenchArticlesCmd) Validate() error {
 	if _, err := c.polling(); err != nil {
 		return err
 	}
@@ -47,11 +47,7 @@ func (c *BenchClaimsCmd) Validate() error {
 	case c.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return c.of(&bench.Claims{Report: &bench.Report{}}).check()
-}
-
-func (c *BenchClaimsCmd) of(r *bench.Claims) result {
-	return c.BenchOutput.of("claims", r.AsTables(), r.Figures(), r.WriteJSON)
+	return c.Output.check(bench.ArticlesName)
 }
 
 func lockNamed(name string) (catalog.Info, bool) {
@@ -62,7 +58,7 @@ func lockNamed(name string) (catalog.Info, bool) {
 	return strategies.All()[i], true
 }
 
-func (c *BenchClaimsCmd) polling() (catalog.Info, error) {
+func (c *BenchArticlesCmd) polling() (catalog.Info, error) {
 	info, ok := lockNamed(c.Lock)
 	takes := func(flag string) bool {
 		return slices.ContainsFunc(info.Options, func(o catalog.Option) bool { return o.Flag == flag })
@@ -73,9 +69,9 @@ func (c *BenchClaimsCmd) polling() (catalog.Info, error) {
 	return info, nil
 }
 
-func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+func (c *BenchArticlesCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.of(&bench.Claims{Report: &bench.Report{}}).prepare(); err != nil {
+	if err := c.Output.prepare(); err != nil {
 		return err
 	}
 	polling, err := c.polling()
@@ -106,7 +102,7 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 		Segmented: mysqllock.LockTableSegmented, Polling: polling, Settings: settings, Workers: c.Workers})
 	clear()
 	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
-	if _, written := c.of(&claims).write(stdout); written != nil {
+	if written := c.Output.write(stdout, claims.AsReport()); written != nil {
 		return errors.Join(err, written)
 	}
 	if err != nil {

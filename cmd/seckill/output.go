@@ -7,14 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"seckill/internal/measure"
 )
 
-// A result has forms that go to files or standard output.
-type result struct {
-	command string // compare, bench: names a temporary file
-	forms   []form
-	text    func(io.Writer) error // for standard output, unless a form goes there
-	json    func(io.Writer) error // everything, to keep what could not be written
+// Output says where the result of a command goes.
+type Output struct {
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output." group:"output"`
+	Markdown string `placeholder:"FILE" help:"Write it as Markdown; - is standard output." group:"output"`
+	CSV      string `name:"csv" placeholder:"FILE" help:"Write the figures as CSV; - is standard output." group:"output"`
+	Readme   string `placeholder:"FILE" help:"Put the table between its marks in a Markdown file." group:"rare"`
+	Figures  string `placeholder:"FILE" help:"Put the figures into a JSON file, as the page reads them." group:"rare"`
+	Quiet    bool   `short:"q" help:"No progress." group:"output"`
 }
 
 type form struct {
@@ -22,21 +26,34 @@ type form struct {
 	write      func(io.Writer) error
 }
 
-// check finds two forms at one place.
-func (r result) check() error {
+func (o Output) forms(r measure.Report) []form {
+	return []form{
+		{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, r.WriteMarkdown}, {"--csv", o.CSV, r.WriteCSV},
+		{"--readme", o.Readme, measure.WithBlock(o.Readme, r.Name, r.WriteBlock)}, {"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, r.Figures)},
+	}
+}
+
+// check finds two forms at one place, and a Markdown file without the marks of name.
+func (o Output) check(name string) error {
 	seen := map[string]string{}
-	for _, f := range r.forms {
+	for _, f := range o.forms(measure.Report{}) {
 		if other, twice := seen[f.file]; twice && f.file != "" {
 			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
 		}
 		seen[f.file] = f.flag
 	}
+	if o.Readme == "" {
+		return nil
+	}
+	if err := measure.CheckBlock(o.Readme, name); err != nil {
+		return fmt.Errorf("--readme: %w", err)
+	}
 	return nil
 }
 
 // prepare fails before the work if a form could not be written after it.
-func (r result) prepare() error {
-	for _, f := range r.forms {
+func (o Output) prepare() error {
+	for _, f := range o.forms(measure.Report{}) {
 		if f.file == "" || f.file == "-" {
 			continue
 		}
@@ -69,13 +86,12 @@ func special(file string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// write writes all forms. If one fails, the whole result goes to a temporary
-// file or to standard output, so that minutes of measuring are not lost. printed
-// reports whether the text was written.
-func (r result) write(stdout io.Writer) (printed bool, err error) {
+// write writes all forms. If one fails, the whole result goes to a temporary file
+// or to standard output, so that minutes of measuring are not lost.
+func (o Output) write(stdout io.Writer, r measure.Report) error {
 	var errs []error
-	printed = true
-	for _, f := range r.forms {
+	printed := true
+	for _, f := range o.forms(r) {
 		switch f.file {
 		case "":
 		case "-":
@@ -90,14 +106,14 @@ func (r result) write(stdout io.Writer) (printed bool, err error) {
 		}
 	}
 	if printed {
-		if err := r.text(stdout); err != nil {
+		if err := r.WriteText(stdout); err != nil {
 			errs = append(errs, fmt.Errorf("standard output: %w", err))
 		}
 	}
 	if len(errs) > 0 {
-		errs = append(errs, r.rescue(stdout, printed))
+		errs = append(errs, rescue(stdout, printed, r.WriteJSON))
 	}
-	return printed, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // replace leaves the older file as it was if the new one cannot be written in
@@ -130,12 +146,12 @@ func replace(file string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// rescue keeps the result as JSON, from which every form can be made again. Its
-// error says where.
-func (r result) rescue(stdout io.Writer, mayPrint bool) error {
-	f, err := os.CreateTemp("", "seckill-"+r.command+"-*.json")
+// rescue keeps a result as JSON, from which every form can be made again. Its error
+// says where.
+func rescue(stdout io.Writer, mayPrint bool, json func(io.Writer) error) error {
+	f, err := os.CreateTemp("", "seckill-result-*.json")
 	if err == nil {
-		if err = errors.Join(r.json(f), f.Close()); err == nil {
+		if err = errors.Join(json(f), f.Close()); err == nil {
 			return fmt.Errorf("the whole result is in %s", f.Name())
 		}
 		_ = os.Remove(f.Name())
@@ -143,7 +159,7 @@ func (r result) rescue(stdout io.Writer, mayPrint bool) error {
 	if !mayPrint {
 		return fmt.Errorf("nor in a file of its own: %w", err)
 	}
-	if printed := r.json(stdout); printed != nil {
+	if printed := json(stdout); printed != nil {
 		return errors.Join(err, printed)
 	}
 	return fmt.Errorf("the whole result is on standard output, as JSON, because of: %w", err)

@@ -1,0 +1,141 @@
+package compare
+
+import (
+	"slices"
+
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/loadtest"
+)
+
+// Metrics of a turn, by name. Times are in milliseconds but for SellOut.
+const (
+	Answers    = "answers"     // certain ones a second, of all buyers
+	Sales      = "sales"       // a second, until a sale's last one
+	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all was sold
+	Sold       = "sold"        // share of the stock, by the ledger
+	BoughtP50  = "bought_p50"  // of buyers who got a unit
+	BoughtP99  = "bought_p99"  //
+	RefusedP50 = "refused_p50" // of buyers who were told sold out, busy, conflict or duplicate
+	RefusedP99 = "refused_p99" //
+	Busy       = "busy"        // share of requests that were told busy or conflict
+	Failed     = "failed"      // share of requests without a certain answer
+	Commands   = "commands"    // to the backends, for each purchase
+	LockWait   = "lock_wait"   // for each lock
+	Services   = "services"    // processor time of a request: of the service processes,
+	Servers    = "servers"     // of the servers behind them,
+	Generator  = "generator"   // and of this process
+)
+
+// A metric sums up the sales of one turn; false: it is not known.
+type metric struct {
+	id string
+	of func(sales []*loadtest.Result) (float64, bool)
+}
+
+var metrics = []metric{
+	{Answers, rate(func(r *loadtest.Result) float64 { return float64(r.Requests - uncertain(r)) },
+		func(r *loadtest.Result) float64 { return r.Seconds })},
+	{Sales, rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
+	{SellOut, sellOut},
+	{Sold, share(func(r *loadtest.Result) float64 { return float64(r.Audit.Sold) }, func(r *loadtest.Result) float64 { return float64(r.Audit.Initial) })},
+	{BoughtP50, percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
+	{BoughtP99, percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
+	{RefusedP50, percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
+	{RefusedP99, percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
+	{Busy, share(func(r *loadtest.Result) float64 {
+		return float64(r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict])
+	}, requests)},
+	{Failed, share(func(r *loadtest.Result) float64 { return float64(uncertain(r)) }, requests)},
+	{Commands, rate(func(r *loadtest.Result) (n float64) {
+		for _, c := range r.Commands {
+			n += c.PerPurchase
+		}
+		return n
+	}, func(*loadtest.Result) float64 { return 1 })},
+	{LockWait, lockWait},
+	{Services, perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
+	{Servers, perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
+	{Generator, perRequest(func(p loadtest.Processor) *float64 { return p.Generator })},
+}
+
+func requests(r *loadtest.Result) float64 { return float64(r.Requests) }
+
+func uncertain(r *loadtest.Result) int {
+	return r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
+}
+
+// sold counts sales; what is reserved is sold when it is paid.
+func sold(r *loadtest.Result) float64 {
+	return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid)
+}
+
+// share divides sums over the sales that were judged.
+func share(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
+	return func(sales []*loadtest.Result) (float64, bool) {
+		a, b := 0.0, 0.0
+		for _, r := range sales {
+			if r.Audit != nil {
+				a, b = a+part(r), b+whole(r)
+			}
+		}
+		return a / max(b, 1), b > 0
+	}
+}
+
+// rate divides sums over all sales; nothing is not known.
+func rate(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
+	return func(sales []*loadtest.Result) (float64, bool) {
+		a, b := 0.0, 0.0
+		for _, r := range sales {
+			a, b = a+part(r), b+whole(r)
+		}
+		if a == 0 || b == 0 {
+			return 0, false
+		}
+		return a / b, true
+	}
+}
+
+// percentile is the median over the sales that have one.
+func percentile(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
+	return func(sales []*loadtest.Result) (float64, bool) {
+		var all []float64
+		for _, r := range sales {
+			if us := of(r); us > 0 {
+				all = append(all, float64(us)/1000)
+			}
+		}
+		return measure.SpreadOf(all).Median, all != nil
+	}
+}
+
+func perRequest(of func(loadtest.Processor) *float64) func([]*loadtest.Result) (float64, bool) {
+	return func(sales []*loadtest.Result) (float64, bool) {
+		if slices.ContainsFunc(sales, func(r *loadtest.Result) bool { return of(r.Processor) == nil }) {
+			return 0, false
+		}
+		return rate(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) }, requests)(sales)
+	}
+}
+
+func lockWait(sales []*loadtest.Result) (float64, bool) {
+	waited, locks := 0.0, int64(0)
+	for _, r := range sales {
+		if w := r.LockWait; w != nil {
+			waited, locks = waited+w.MeanMS*float64(w.Count), locks+w.Count
+		}
+	}
+	return waited / float64(max(locks, 1)), locks > 0
+}
+
+func sellOut(sales []*loadtest.Result) (float64, bool) {
+	took := 0.0
+	for _, r := range sales {
+		if r.Audit == nil || r.Audit.Sold < r.Audit.Initial {
+			return 0, false
+		}
+		took += r.SellingSeconds
+	}
+	return took / float64(len(sales)), true
+}

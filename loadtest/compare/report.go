@@ -1,0 +1,366 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/internal/numbers"
+	"seckill/loadtest"
+)
+
+// does says what a metric counts: "A answers 2.6 × as many buyers as B".
+var does = map[string]string{
+	Answers: "answers %s × as many buyers as",
+	Sales:   "sells %s × as fast as",
+}
+
+// Answer says first which strategy is faster, and by how much; then what each is
+// worth.
+func (r *Result) Answer() (lines []string) {
+	if best, other := r.fastest(); best != nil && other != nil {
+		lines = append(lines, r.pair(best, other))
+	}
+	for _, e := range r.Of() {
+		switch {
+		case len(r.Of()) > 2 && e.right() && e.Served == loadtest.Yes:
+		case e.right() && e.Served == loadtest.Yes:
+			lines = append(lines, e.Strategy+" was right, and served its buyers.")
+		case e.right():
+			lines = append(lines, e.Strategy+" was right, and did not serve its buyers as it should ("+e.shortly()+").")
+		case e.Broken() && e.Breaks:
+			lines = append(lines, e.Strategy+" is broken, so its speed counts for nothing: "+e.why()+".")
+		default:
+			lines = append(lines, e.Strategy+": "+e.word()+": "+e.why()+".")
+		}
+	}
+	if len(r.Of()) > 2 && len(lines) > 12 {
+		lines = append(lines[:1], r.Summary()+".")
+	}
+	return lines
+}
+
+// fastest is the one that does the most of those that were right, and whom it is
+// compared with: the baseline, or else the next.
+func (r *Result) fastest() (best, other *Entry) {
+	var right []*Entry
+	for _, e := range r.Of() {
+		if e.right() && e.Figures[r.Settings.By].Median > 0 {
+			right = append(right, e)
+		}
+	}
+	slices.SortStableFunc(right, func(a, b *Entry) int {
+		return cmp.Compare(b.Figures[r.Settings.By].Median, a.Figures[r.Settings.By].Median)
+	})
+	switch i := slices.IndexFunc(right, func(e *Entry) bool { return e.Strategy == r.Baseline }); {
+	case len(right) < 2:
+		return nil, nil
+	case i > 0:
+		return right[0], right[i]
+	}
+	return right[0], right[1]
+}
+
+func (r *Result) pair(a, b *Entry) string {
+	ratio := measure.RatioOf(a.series(r.Settings.By), b.series(r.Settings.By))
+	if ratio.High > 0 && !ratio.Apart() {
+		return fmt.Sprintf("%s and %s cannot be told apart: %s.", a.Strategy, b.Strategy, ratio)
+	}
+	interval := ""
+	if ratio.High > 0 {
+		interval = fmt.Sprintf(" (%s–%s)", measure.Times(ratio.Low), measure.Times(ratio.High))
+	}
+	return fmt.Sprintf("%s "+does[r.Settings.By]+" %s%s.", a.Strategy, measure.Times(ratio.Times), b.Strategy, interval)
+}
+
+// word is the verdict in a word; what is not as known is in capitals.
+func (e *Entry) word() string {
+	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
+	switch {
+	case e.Bare:
+		return measure.None
+	case e.Verdict == ledger.Held && e.Breaks:
+		return "NOT CAUGHT"
+	case e.Verdict == ledger.Held:
+		return "yes"
+	case e.Expected:
+		return word + ", as known"
+	case e.Verdict == loadtest.Blocked:
+		return "yes"
+	}
+	return strings.ToUpper(word)
+}
+
+// served is the other axis of the verdict.
+func (e *Entry) served() string {
+	switch {
+	case e.Bare || e.Served == "":
+		return measure.None
+	case e.Verdict == loadtest.Blocked:
+		return "BLOCKED"
+	}
+	return strings.ReplaceAll(string(e.Served), "_", " ")
+}
+
+// shortly says in a few words what buyers were not given.
+func (e *Entry) shortly() string {
+	var parts []string
+	if sold := e.Figures[Sold].Median; sold < .99 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the stock sold", 100*sold))
+	}
+	for _, part := range []struct{ id, what string }{{Busy, "told busy or conflict"}, {Failed, "without a certain answer"}} {
+		if share := e.Figures[part.id].Median; share > 0.005 {
+			parts = append(parts, fmt.Sprintf("%.0f %% of buyers %s", 100*share, part.what))
+		}
+	}
+	if parts == nil {
+		return "late answers"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// why says what the judge found.
+func (e *Entry) why() string {
+	var parts []string
+	if e.Over > 0 {
+		parts = append(parts, numbers.Count(e.Over, "unit")+" too many")
+	}
+	for _, v := range e.Violations {
+		if v.Rule != ledger.RuleOversold || e.Over <= 0 {
+			parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
+		}
+	}
+	return strings.Join(append(parts, e.Problems...), ", ")
+}
+
+func (e *Entry) cell(id string) string {
+	if s, ok := e.Figures[id]; ok {
+		return measure.Number(s.Median)
+	}
+	return measure.None
+}
+
+func (e *Entry) percentiles(p50, p99 string) string {
+	if _, ok := e.Figures[p50]; !ok {
+		return measure.None
+	}
+	return e.cell(p50) + " / " + e.cell(p99)
+}
+
+// factor is empty for the baseline itself.
+func (e *Entry) factor(baseline string) string {
+	switch {
+	case e.Strategy == baseline && !e.Bare:
+		return "1"
+	case e.Factor == nil:
+		return measure.None
+	case e.Factor.High > 0 && !e.Factor.Apart():
+		return "not apart: " + e.Factor.String()
+	}
+	return e.Factor.String()
+}
+
+const tableNote = "Medians of the rounds. answers/s: certain answers, to all buyers. sales/s: until a sale's last unit. Times in ms, p50 / p99: of buyers who got " +
+	"a unit, and of those who were refused. commands: to the backends, for each purchase. CPU: processor time of a request in ms, of the " +
+	"service processes and of the servers behind them."
+
+// Table has a line for each strategy.
+func (r *Result) Table() measure.Table {
+	of := map[string]string{Answers: "answers/s", Sales: "sales/s"}[r.Settings.By]
+	t := measure.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
+		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
+	if r.Baseline != "" {
+		t.Head = append(t.Head, of+" × "+r.Baseline)
+		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
+			"stands alone: of twenty, one may be wrong.", r.Baseline))
+	}
+	for _, e := range slices.Concat(r.Of(), r.bare(r.Settings.Concurrency)) {
+		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
+			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
+		if e.Bare {
+			row[0] = "(" + e.Strategy + ")"
+			t.Notes = append(t.Notes, fmt.Sprintf("(%s): %s.", e.Strategy, e.Title))
+		}
+		if r.Baseline != "" {
+			row = append(row, e.factor(r.Baseline))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (r *Result) bare(concurrency int) (all []*Entry) {
+	for _, e := range r.Entries {
+		if e.Bare && e.Concurrency == concurrency {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// crowdTable has the metric of the factor for each number of buyers at a time.
+func (r *Result) crowdTable() measure.Table {
+	crowds := append([]int{r.Settings.Concurrency}, r.Settings.Crowds...)
+	slices.Sort(crowds)
+	crowds = slices.Compact(crowds)
+	t := measure.Table{Title: map[string]string{Answers: "Answers", Sales: "Sales"}[r.Settings.By] + " per second by buyers at a time", Words: 1, Head: []string{"strategy"}}
+	for _, n := range crowds {
+		t.Head = append(t.Head, strconv.Itoa(n))
+	}
+	if len(crowds) < 2 {
+		return t
+	}
+	for _, first := range slices.Concat(r.Of(), r.bare(r.Settings.Concurrency)) {
+		row := []string{first.Strategy}
+		for _, n := range crowds {
+			cell := measure.None
+			for _, e := range r.Entries {
+				if s, ok := e.Figures[r.Settings.By]; ok && e.Candidate == first.Candidate && e.Concurrency == n {
+					cell = s.String()
+				}
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// findings are what the judge found.
+func (r *Result) findings() measure.Table {
+	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "buyers at a time", "what"}, Words: 3}
+	for _, e := range r.Entries {
+		if why := e.why(); why != "" {
+			t.Rows = append(t.Rows, []string{e.Strategy, strconv.Itoa(e.Concurrency), why})
+		}
+	}
+	for _, n := range r.NotRun {
+		t.Rows = append(t.Rows, []string{n.Strategy, "", "not run: " + n.Why})
+	}
+	return t
+}
+
+// rounds has every figure of every round.
+func (r *Result) rounds() measure.Table {
+	t := measure.Table{Head: []string{"strategy", "bare", "buyers_at_a_time", "round", "verdict", "sales"}}
+	for _, m := range metrics {
+		t.Head = append(t.Head, m.id)
+	}
+	for _, e := range r.Entries {
+		for _, round := range e.Rounds {
+			row := []string{e.Strategy, strconv.FormatBool(e.Bare), strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round), string(round.Verdict), strconv.Itoa(round.Sales)}
+			for _, m := range metrics {
+				cell := ""
+				if figure, ok := round.Figures[m.id]; ok {
+					cell = strconv.FormatFloat(figure, 'g', 6, 64)
+				}
+				row = append(row, cell)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// Report is the result for people, and for programs.
+func (r *Result) Report() measure.Report {
+	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
+		Problems: r.Problems, Summary: r.Summary(),
+		Name: r.Settings.Preset, Block: []measure.Table{r.Table()}, Figures: r.forLessons(),
+		From: fmt.Sprintf("%s; %s", measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), r.Settings.Sale())}
+}
+
+// facts describe the run, by name.
+func (r *Result) facts() [][2]string {
+	s := r.Settings
+	facts := [][2]string{
+		{"command", r.Command},
+		{"sale", s.Scenario.Sale()},
+		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", s.Rounds, s.Turn)},
+		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"), time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
+		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},
+		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
+	}
+	if l := r.Locks; l != nil {
+		facts = append(facts, [2]string{"locks", fmt.Sprintf("lease %d ms, wait %d ms, poll %d ms", l.Lease, l.Wait, l.Poll)})
+	}
+	for _, b := range r.Servers {
+		facts = append(facts, [2]string{b.Name, server(b)})
+	}
+	var each []string
+	for _, d := range r.Durability {
+		each = append(each, fmt.Sprintf("%s=%s", d.Name, d.Value))
+	}
+	if each != nil {
+		facts = append(facts, [2]string{"durability", strings.Join(each, " · ")})
+	}
+	return facts
+}
+
+func server(b backend.Status) string {
+	text := strings.Join([]string{b.Version, string(b.Tier), b.Address}, ", ")
+	if !b.OK {
+		text += ", DOWN: " + b.Error
+	}
+	return text
+}
+
+// Summary is the outcome in a sentence.
+func (r *Result) Summary() string {
+	t := r.Tally()
+	parts := []string{fmt.Sprintf("%d held as they must", t.Held)}
+	if t.Caught > 0 {
+		parts = append(parts, numbers.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
+	}
+	if t.Other > 0 {
+		parts = append(parts, fmt.Sprintf("%d CAME OUT OTHERWISE", t.Other))
+	}
+	if t.NotRun > 0 {
+		parts = append(parts, fmt.Sprintf("%d not run", t.NotRun))
+	}
+	if r.Interrupted {
+		parts = append(parts, "interrupted: what is here was measured until then")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Figures are what the lessons read of a comparison: medians with the lowest and
+// the highest round.
+type Figures struct {
+	measure.Run
+	Concurrency int                        `json:"at_once"`
+	Baseline    string                     `json:"baseline"`
+	Strategies  map[string]StrategyFigures `json:"strategies"`
+}
+
+// StrategyFigures are those of one strategy.
+type StrategyFigures struct {
+	Verdict  ledger.Verdict `json:"verdict"`
+	Answers  [3]float64     `json:"answers_per_second"`
+	Sales    [3]float64     `json:"sales_per_second"`
+	Bought   [3]float64     `json:"bought_p99_ms"`
+	Refused  [3]float64     `json:"refused_p99_ms"`
+	Commands float64        `json:"commands"` // for each purchase
+	Factor   [3]float64     `json:"factor"`   // to the baseline, with its interval
+}
+
+func (r *Result) forLessons() Figures {
+	f := Figures{Run: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), Concurrency: r.Settings.Concurrency, Baseline: r.Baseline,
+		Strategies: map[string]StrategyFigures{}}
+	for _, e := range r.Of() {
+		short := func(id string) [3]float64 { return e.Figures[id].Short() }
+		s := StrategyFigures{Verdict: e.Verdict, Answers: short(Answers), Sales: short(Sales), Bought: short(BoughtP99), Refused: short(RefusedP99),
+			Commands: measure.Digits(e.Figures[Commands].Median)}
+		if e.Factor != nil {
+			s.Factor = measure.Spread{Median: e.Factor.Times, Low: e.Factor.Low, High: e.Factor.High}.Short()
+		}
+		f.Strategies[e.Strategy] = s
+	}
+	return f
+}

@@ -1,0 +1,129 @@
+// Package compare runs the same seeded sale with one strategy after the other,
+// in rounds that alternate their direction. A Result says of each strategy
+// whether it was right, whether it served its buyers, and how fast it was, also as
+// a factor to a baseline with an interval.
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"seckill/loadtest"
+)
+
+// Settings say what is compared: flags, the page's form, and results have them.
+type Settings struct {
+	Preset string `json:"preset" kong:"-"`
+	// Strategies are names, or all alone; none stands for the preset's.
+	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
+	Baseline   string   `json:"baseline,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
+	Bare       []string `json:"bare,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too: noop,script,insert,update,transaction."`
+
+	loadtest.Scenario
+	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
+
+	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other runs backwards (${PresetRounds})."`
+	// Turn: short sales are repeated, so that a turn measures this long.
+	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Short sales are repeated for so long (${PresetTurn})."`
+	By   string        `json:"by" kong:"-"` // the metric that the factor is of
+}
+
+// All is the name that stands for all strategies.
+const All = "all"
+
+// A Preset is a comparison with a name: what it shows, and its settings.
+type Preset struct {
+	Name string `json:"name"`
+	Says string `json:"says"`
+	Settings
+}
+
+// Presets are those of the command line and the page; the first is the default.
+// Calls are made once: rates of copies and retries cannot be compared.
+func Presets() []Preset {
+	preset := func(name, by, says string, change func(*Settings), strategies ...string) Preset {
+		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(), Rounds: 3, Turn: 500 * time.Millisecond, By: by}
+		s.Strategy, s.Duplicates, s.Copies, s.Retry = "", 0, 0, 0
+		change(&s)
+		return Preset{name, says, s}
+	}
+	return []Preset{
+		preset("flash-sale", Answers, "Few units, 20 buyers for each: who answers most of them?",
+			func(*Settings) {}, "conditional", "redis-counter-mysql"),
+		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
+			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 1_000_000, 1000, true }, "conditional", "one-trip", "merged"),
+		preset("many-skus", Sales, "50 SKUs: which lock or scan holds up those who want another?",
+			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
+		preset("few-buyers", Sales, "Two at a time: what does a purchase take when nobody waits?",
+			func(s *Settings) { s.Concurrency, s.Stock, s.Buyers = 2, 200, 250 }, "for-update", "version", "conditional"),
+	}
+}
+
+// PresetNamed finds a preset.
+func PresetNamed(name string) (Preset, error) {
+	all := Presets()
+	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	return Preset{}, fmt.Errorf("there is no preset %q; there are: %v", name, names)
+}
+
+// Ranges are those of the scenario's and the comparison's own numbers.
+func Ranges() map[string]loadtest.Range {
+	all := maps.Clone(loadtest.Ranges)
+	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: 100}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
+	return all
+}
+
+const maxCrowds = 8
+
+// Check finds what makes a comparison impossible or pointless; the error is a
+// *loadtest.FieldError.
+func (s Settings) Check() error {
+	wrong := func(field, format string, args ...any) error {
+		return &loadtest.FieldError{Field: field, Code: field, Text: fmt.Sprintf(format, args...)}
+	}
+	numbers := map[string][]float64{"rounds": {float64(s.Rounds)}, "turn": {s.Turn.Seconds()}, "crowds": nil}
+	for _, n := range s.Crowds {
+		numbers["crowds"] = append(numbers["crowds"], float64(n))
+	}
+	for _, field := range []string{"rounds", "turn", "crowds"} {
+		for _, n := range numbers[field] {
+			if limit := Ranges()[field]; n < limit.Min || n > limit.Max {
+				return &loadtest.FieldError{Field: field, Code: "range", Params: map[string]any{"min": limit.Min, "max": limit.Max},
+					Text: fmt.Sprintf("%s of %v: give %v to %v", field, n, limit.Min, limit.Max)}
+			}
+		}
+	}
+	switch {
+	case len(s.Crowds) > maxCrowds || len(slices.Compact(slices.Sorted(slices.Values(s.Crowds)))) < len(s.Crowds):
+		return wrong("crowds", "give at most %d numbers of buyers at a time, each once", maxCrowds)
+	case s.Crowds != nil && s.Open():
+		return wrong("crowds", "buyers at a time mean nothing with the profile %q", s.Profile)
+	case s.Require != nil:
+		return wrong("require", "a comparison has no thresholds: give them to seckill load")
+	}
+	for i, name := range s.Bare {
+		if !slices.Contains(BareWork, name) || slices.Index(s.Bare, name) < i {
+			return wrong("bare", "bare work %q: give each name once, of %v", name, BareWork)
+		}
+	}
+	sale := s.Scenario
+	sale.Strategy = "any"
+	return sale.Check()
+}
+
+// Command is the command line that compares the same again.
+func (s Settings) Command() string {
+	usual, err := PresetNamed(s.Preset)
+	if err != nil {
+		usual = Presets()[0]
+	}
+	return "seckill compare --preset " + usual.Name + loadtest.Flags(s, usual.Settings)
+}

@@ -1,0 +1,126 @@
+// The charts of a comparison, all by uPlot: throughput against the number of buyers
+// at a time, how long buyers waited, and how long it took to sell out. uPlot draws on
+// a canvas, so its colours are read from the stylesheet whenever the theme changes.
+import { onLookChange } from '../preferences.js';
+import { count, html, useEffect, useRef } from '../ui.js';
+import uPlot from '../vendor/uplot.mjs';
+import { words } from './text.js';
+
+const dashes = [[], [9, 4], [2, 3], [12, 4, 2, 4]];
+const most = 8; // lines that can be told apart
+
+/** @param {{result: Json.ComparisonResult}} props */
+export function Charts({ result }) {
+  const { settings, entries } = result;
+  const w = words().charts;
+  const own = entries.filter((e) => !e.bare && e.concurrency === settings.concurrency);
+  const drawn = own.filter((e) => e.figures[settings.by]).slice(0, most);
+  const names = drawn.map((e) => e.strategy);
+  const crowds = [...new Set(entries.map((e) => e.concurrency))].sort((a, b) => a - b);
+  const at = (/** @type {string} */ name, /** @type {number} */ crowd) => entries.find((e) => e.strategy === name && e.concurrency === crowd)?.figures[settings.by]?.median ?? null;
+  const out = drawn.filter((e) => e.figures.sell_out);
+  return html`
+    <div class="charts">
+      ${crowds.length > 1 && html`<${Chart} title=${w.crowds[settings.by]} hint=${w.crowdsHint} names=${names}
+        x=${{ values: crowds, log: true, show: count }} y=${{ show: count }} lines=${names.map((name) => crowds.map((n) => at(name, n)))} />`}
+      <${Waits} drawn=${drawn.filter((e) => e.latency_curve)} />
+      ${out.length > 1 && html`<${Chart} title=${w.sellOut} hint=${w.sellOutHint} names=${out.map((e) => e.strategy)} bars=${true}
+        x=${{ values: out.map((_, i) => i), ticks: out.map((_, i) => i), show: (i) => out[i]?.strategy ?? '' }}
+        y=${{ show: (s) => `${+s.toPrecision(2)} s` }} lines=${[out.map((e) => e.figures.sell_out.median)]} />`}
+    </div>`;
+}
+
+const percents = [50, 75, 90, 95, 99, 99.5, 99.9];
+const nines = (/** @type {number} */ percent) => -Math.log10(1 - percent / 100);
+
+/** @param {{drawn: Json.Entry[]}} props */
+function Waits({ drawn }) {
+  const w = words().charts;
+  if (!drawn.length) return null;
+  const upto = (/** @type {Json.Entry} */ e, /** @type {number} */ percent) => (e.latency_curve ?? []).find((p) => p.percent >= percent)?.us ?? null;
+  return html`<${Chart} title=${w.waits} hint=${w.waitsHint} names=${drawn.map((e) => e.strategy)}
+    x=${{ values: percents.map(nines), ticks: [50, 90, 99, 99.9].map(nines), show: (x) => `p${+(100 * (1 - 10 ** -x)).toFixed(1)}` }}
+    y=${{ log: true, show: (us) => (us >= 1e6 ? `${+(us / 1e6).toPrecision(2)} s` : `${+(us / 1000).toPrecision(2)} ms`) }}
+    lines=${drawn.map((e) => percents.map((p) => upto(e, p)))} />`;
+}
+
+/**
+ * @typedef {{values?: number[], ticks?: number[], log?: boolean, show: (x: number) => string}} Axis
+ * @param {{title: string, hint: string, names: string[], x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} props
+ */
+function Chart({ title, hint, names, x, y, lines, bars }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const w = words().charts;
+  useEffect(() => {
+    const node = box.current;
+    if (!node) return undefined;
+    /** @type {uPlot | undefined} */
+    let plot;
+    const draw = () => {
+      plot?.destroy();
+      plot = new uPlot(options(node.clientWidth, { x, y, lines, bars }), [x.values, ...lines], node);
+    };
+    const resized = new ResizeObserver(() => { if (node.clientWidth) plot?.setSize({ width: node.clientWidth, height }); });
+    draw();
+    resized.observe(node);
+    const forget = onLookChange(draw);
+    return () => {
+      resized.disconnect();
+      forget();
+      plot?.destroy();
+    };
+  }, [JSON.stringify([names, lines])]);
+  /** @type {[string, (number | null)[]][]} */
+  const rows = names.map((name, i) => [name, bars ? [lines[0][i]] : lines[i]]);
+  return html`
+    <figure class="panel chart">
+      <figcaption><h3>${title}</h3> <span class="hint">${hint}</span>
+        ${!bars && html`<span class="legend">${names.map((name, i) => html`<span key=${name}>
+          <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${(i % 4) + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[(i + (i >> 2)) % 4].join(' ')} /></svg><code>${name}</code></span>`)}</span>`}
+      </figcaption>
+      <div ref=${box} aria-hidden="true"></div>
+      <details><summary>${w.table}</summary>
+        <div class="scroll" tabindex="0" role="region" aria-label=${title}><table>
+          <thead><tr><td></td>${(bars ? [title] : x.values.map(x.show)).map((head) => html`<th key=${head} scope="col" class="n">${head}</th>`)}</tr></thead>
+          <tbody>${rows.map(([name, values]) => html`<tr key=${name}><th scope="row"><code>${name}</code></th>
+            ${values.map((v, i) => html`<td key=${i} class="n">${v === null ? '–' : y.show(v)}</td>`)}</tr>`)}</tbody>
+        </table></div></details>
+    </figure>`;
+}
+
+/**
+ * A colour of the stylesheet, for a canvas.
+ * @param {string} name
+ */
+function color(name) {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = `var(${name})`;
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
+const height = 220;
+
+/** @param {number} width @param {{x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} chart */
+function options(width, { x, y, lines, bars }) {
+  const axis = { stroke: color('--muted'), font: '12px system-ui', grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
+  const [first, last] = [x.values[0], x.values[x.values.length - 1]];
+  const margin = bars ? 0.6 : 0;
+  const decades = (/** @type {number} */ low, /** @type {number} */ high) => [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
+  return {
+    width, height, cursor: { show: false }, legend: { show: false }, select: { show: false },
+    scales: {
+      x: { time: false, distr: x.log ? 3 : 1, range: () => [first - margin, last + margin] },
+      y: y.log ? { distr: 3, range: (_plot, low, high) => decades(low ?? 1, high ?? 10) } : { range: (_plot, _low, high) => [0, (high ?? 1) * 1.1] },
+    },
+    axes: [
+      { ...axis, size: 30, splits: () => x.ticks ?? x.values, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { grid: { show: false } }) },
+      { ...axis, size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
+    ],
+    series: [{}, ...lines.map((_, i) => ({
+      stroke: color(`--stroke-${(i % 4) + 1}`), width: 2, dash: dashes[(i + (i >> 2)) % 4], spanGaps: true, points: { show: !bars, size: 6 },
+      ...(bars && { fill: color('--stroke-1'), paths: /** @type {any} */ (uPlot).paths.bars({ size: [0.5, 90] }) }),
+    }))],
+  };
+}
