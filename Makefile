@@ -81,12 +81,16 @@ exhaust: build
 	@deploy/deps.sh
 	$(GO) test -count=1 -tags verify -timeout 60m -parallel 6 -v ./internal/game -run '^TestImpossibleLevels$$' -update
 
-## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
+COMPARED = $(BIN) compare --turn 0s $(or $(FIGURES),--strategies all) --readme docs/figures.md --figures web/static/figures.json
+## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine; FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
-	$(BIN) compare --strategies all --readme docs/figures.md --figures web/static/figures.json
-	$(BIN) bench locks --contenders 8,64 --for 1s --readme docs/figures.md --figures web/static/figures.json
-	$(BIN) bench claims --figures web/static/figures.json
+	$(COMPARED) --preset flash-sale --stock 25 --buyers 500
+	$(COMPARED) --preset hot-row --buyers 300
+	$(COMPARED) --preset many-skus --stock 5 --buyers 500
+	$(COMPARED) --preset few-buyers --stock 40 --buyers 50
+	$(BIN) bench locks --contenders 8,64 --for 500ms --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) bench articles --for 500ms --readme docs/figures.md --figures web/static/figures.json
 
 ## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours)
 .PHONY: chaos
