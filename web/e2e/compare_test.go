@@ -99,7 +99,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	url, f := startComparing(t, t.TempDir())
 	b := startBrowser(t)
 	tb := b.open(url+"/#/compare", wide)
-	tb.says(".compare-form", "1 of 3 chosen") // of the preset's two, the lab has one
+	tb.says(".compare-form", "of 3 chosen") // of the preset's two, those that the lab has
 	tb.says(".idle", "Nothing is being compared")
 	tb.says(".estimate", "Takes about")
 	tb.await(`document.querySelectorAll(".presets input").length === 4 && !document.querySelector(".advanced").open`)
