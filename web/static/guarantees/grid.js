@@ -60,7 +60,7 @@ const Table = ({ label, columns, groups, answer, to, parts }) => html`
 /** @param {Answer & {of: string}} props */
 function Cell({ sign, kind, says, what, href, differs, seen, of }) {
   const inside = html`<span aria-hidden="true">${seen ?? sign}${differs && html`<sup>≠</sup>`}</span>${what && html`<small aria-hidden="true">${what}</small>`}`;
-  const look = { class: `mark ${kind}`, title: says, 'aria-label': `${of}: ${says}` };
+  const look = { class: `mark ${kind}`, title: says, 'aria-label': `${of}: ${says}${what ? ` (${what})` : ''}` };
   return href ? html`<a ...${look} href=${href}>${inside}</a>` : html`<span ...${look} role="img">${inside}</span>`;
 }
 
