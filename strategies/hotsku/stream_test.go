@@ -300,3 +300,27 @@ func TestStreamWorker(t *testing.T) {
 		t.Errorf("the worker keeps %v and %v", s.of[0].desks.by, s.of[0].desks.used)
 	}
 }
+
+// Redis loses all: the stream is made anew from the row.
+func TestStreamIsRebuilt(t *testing.T) {
+	s := openStream(t, RedisStream, 3)
+	r, err := s.buy(t.Context(), 1, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lose := func() {
+		if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lose()
+	if _, err := s.buy(t.Context(), 2, 1, ""); err != nil {
+		t.Error(err)
+	}
+	s.wantHeld(t, "after a purchase")
+	lose()
+	if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
+		t.Error(err)
+	}
+	s.wantHeld(t, "after a cancellation")
+}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // First come, first served. The bubble shows when a goroutine waits at the
@@ -74,4 +77,22 @@ func TestMutexesAreForgotten(t *testing.T) {
 	if len(l.byKey) != 0 {
 		t.Errorf("nothing is locked, and %d mutexes are kept", len(l.byKey))
 	}
+}
+
+func TestTheWaitPassesTheTap(t *testing.T) {
+	excluding(t, func(t *testing.T, i catalog.Info) {
+		l := process(t, i)
+		n := &tap.Counter{}
+		lease, err := l.Acquire(tap.With(t.Context(), n), i.Key(1), lock.Options{Wait: -1})
+		if err != nil || n.Count(tap.Waiting) != 1 {
+			t.Fatalf("got %v, and the tap saw %d waits, want 1", err, n.Count(tap.Waiting))
+		}
+		locktest.Free(t, lease)
+		lost := &locktest.Tap{OnAfter: func(*tap.Command, error) error { return locktest.ErrLostReply }}
+		_, err = l.Acquire(tap.With(t.Context(), lost), i.Key(1), lock.Options{Wait: -1})
+		if !errors.Is(err, seckill.ErrUnavailable) || !errors.Is(err, locktest.ErrLostReply) {
+			t.Errorf("the grant was lost: got %v", err)
+		}
+		locktest.Free(t, acquire(t, l, i.Key(1), 0)) // it was not lost for the others
+	})
 }
