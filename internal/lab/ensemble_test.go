@@ -32,13 +32,6 @@ func take(t *testing.T, e *lab.Ensemble) (give func()) {
 	return give
 }
 
-func node(t *testing.T, e *lab.Ensemble, role string) *lab.Process {
-	t.Helper()
-	p, err := e.Node(t.Context(), role)
-	must(t, "find the "+role, err)
-	return p
-}
-
 // Servers of an ensemble are neither backends nor services of the lab.
 func TestEnsemblesStandBeside(t *testing.T) {
 	l := emptyLab(t)

@@ -102,10 +102,11 @@ func (r Report) WriteBlock(w io.Writer) error {
 
 // WriteCSV writes the figures.
 func (r Report) WriteCSV(w io.Writer) error {
-	if r.CSV.Head == nil && len(r.Tables) > 0 {
-		r.CSV = r.Tables[0]
+	figures := r.CSV
+	if figures.Head == nil && len(r.Tables) > 0 {
+		figures = r.Tables[0]
 	}
-	return csv.NewWriter(w).WriteAll(append([][]string{r.CSV.Head}, r.CSV.Rows...))
+	return csv.NewWriter(w).WriteAll(append([][]string{figures.Head}, figures.Rows...))
 }
 
 // WriteJSON writes the result for programs.
