@@ -19,8 +19,9 @@ func TestLessons(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := chapters[len(chapters)-1]
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
+	g := startGames(t)
+	f := g.fake
+	tb := startBrowser(t).open(g.url+"/#/lessons", wide)
 	tb.says(".chapter h1", "The lost update")
 	tb.await(`location.hash === "#/lessons/01-lost-update"`)
 	tb.await(fmt.Sprintf(`document.querySelectorAll(".chapters li").length === %d`, len(chapters)))

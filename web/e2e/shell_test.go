@@ -92,7 +92,7 @@ func TestFocusOrder(t *testing.T) {
 // who have left it: the address is another's from the click on, before the page hears
 // of it.
 func TestLeavingAScreen(t *testing.T) {
-	tb := startBrowser(t).open(startFake(t).url+"/#/lessons", wide)
+	tb := startBrowser(t).open(startGames(t).url+"/#/lessons", wide)
 	tb.says("main h1", "lost update")
 	tb.await(`location.hash.startsWith("#/lessons/")`)
 	tb.eval(`import("/static/route.js").then(({ stay }) => {

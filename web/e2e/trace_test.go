@@ -15,7 +15,7 @@ import (
 func TestCounterexampleIsPlayed(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
-	tb.click(`a.mark[aria-label^="naive, no oversell: breaks"]`)
+	tb.click(`a.mark[data-cell="naive.oversell"]`)
 	tb.says("h1", "naive sells 3 of 2")
 	tb.says(".where", "Before the first step of 11")
 	tb.await(`document.querySelector(".state .number").dataset.num === "2"`)
@@ -92,7 +92,7 @@ func TestLocksAreBars(t *testing.T) {
 func TestLateCommandIsPlayed(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
-	tb.click(`a.mark[aria-label^="redis-lua, late command: breaks"]`)
+	tb.click(`a.mark[data-cell="redis-lua.late-command"]`)
 	tb.says("h1", "redis-lua: lost updates")
 	tb.says(".cast", "A buys 2")
 	tb.says(".cast", "B buys 1, in process 2")
@@ -160,7 +160,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 		tb.says(`[role="alert"] .wrong`, c.says)
-		tb.says(".title-of", "naive · no oversell") // as it was
+		tb.says(".title-of", "naive sells 3 of 2") // as it was
 	}
 	tb.shot("trace-wrong-file")
 

@@ -102,7 +102,11 @@ export const Wrong = ({ failure }) => html`<div role="alert">${failure && html`<
  * A part of a screen that is loaded when it is first drawn.
  * @param {() => Promise<Record<string, any>>} load @param {string} name of the component in what it loads
  */
-export const later = (load, name) => function Later(/** @type {Record<string, any>} */ props) {
-  const { value: loaded } = useLoaded(load, []);
-  return loaded && html`<${loaded[name]} ...${props} />`;
-};
+export function later(load, name) {
+  /** @type {Record<string, any> | null} */
+  let here = null; // from then on it is drawn at once
+  return function Later(/** @type {Record<string, any>} */ props) {
+    useLoaded(async () => { here = await load(); }, []);
+    return here && html`<${here[name]} ...${props} />`;
+  };
+}

@@ -92,7 +92,7 @@ function RanOn({ result, command }) {
     <section class="panel"><h3>${t.verdict.ranOn}</h3>
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}, ${machine.go}
         ${result.servers.map((b) => html`, <span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)},
-        ${' '}${w.services(result.targets.length)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
+        ${' '}${w.services(result.targets?.length ?? 0)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
       <p class="hint">${w.sameCommand}</p>

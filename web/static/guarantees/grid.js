@@ -52,16 +52,17 @@ const Table = ({ label, columns, groups, answer, to, parts }) => html`
           <tr class="family"><th colspan=${columns.length + 1} scope="rowgroup"><span>${p.title}</span></th></tr>
           ${p.rows.map((row) => html`
             <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a></th>
-              ${columns.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} of=${`${row.name}, ${c.title}`} /></td>`)}</tr>`)}
+              ${columns.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} cell=${`${row.name}.${c.id}`} of=${`${row.name}, ${c.title}`} /></td>`)}</tr>`)}
         </tbody>`)}
     </table>
   </div>`;
 
-/** @param {Answer & {of: string}} props */
-function Cell({ sign, kind, says, what, href, differs, seen, of }) {
+/** @param {Answer & {cell: string, of: string}} props */
+function Cell({ sign, kind, says, what, href, differs, seen, cell, of }) {
   const inside = html`<span aria-hidden="true">${seen ?? sign}${differs && html`<sup>≠</sup>`}</span>${what && html`<small aria-hidden="true">${what}</small>`}`;
-  const look = { class: `mark ${kind}`, title: says, 'aria-label': `${of}: ${says}${what ? ` (${what})` : ''}` };
-  return href ? html`<a ...${look} href=${href}>${inside}</a>` : html`<span ...${look} role="img">${inside}</span>`;
+  const look = { class: `mark ${kind}`, title: says, 'data-cell': cell };
+  return href ? html`<a ...${look} href=${href}><span class="hidden">${of}: ${says}</span>${inside}</a>`
+    : html`<span ...${look} role="img" aria-label=${`${of}: ${says}`}>${inside}</span>`;
 }
 
 /** @param {{row: Grid['rows'][number]} & Grid} props */

@@ -5,7 +5,7 @@ import { Failed, later, useLoaded } from '../loaded.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
-import { Meaning, showStage, Steps } from './start.js';
+import { Meaning, Steps } from './start.js';
 
 // The first view does without.
 const RunForm = later(() => import('./form.js'), 'RunForm');
@@ -21,7 +21,6 @@ export function Lab({ route }) {
   const old = useLoaded(() => (isOld && lab.connected ? whole(id) : Promise.resolve(null)), [id, isOld, lab.connected]);
   const run = isOld ? old.value : lab.newest;
   const asked = Object.keys(route.query).some((name) => name !== 'run');
-  useEffect(() => { if (id && run) showStage(); }, [id, !run]);
   useEffect(() => {
     news.addEventListener('begun', toNewest);
     return () => news.removeEventListener('begun', toNewest);

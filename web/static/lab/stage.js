@@ -3,9 +3,11 @@
 import { stop } from '../lab.js';
 import { later, useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
+import { read } from '../route.js';
 import { t } from '../text.js';
-import { classes, count, html, ms, styled } from '../ui.js';
+import { classes, count, html, ms, styled, useEffect } from '../ui.js';
 import { LineSample } from './line.js';
+import { showStage } from './start.js';
 import { Because, Next } from './why.js';
 import { announcement, Verdict } from './verdict.js';
 
@@ -19,6 +21,7 @@ const Evidence = later(() => import('./evidence.js'), 'Evidence');
 /** @param {{run: Json.Run, lab: import('../lab.js').State}} props */
 export function Stage({ run, lab }) {
   const { lanes } = run;
+  useEffect(() => { if (read().query.run === run.id) showStage(); }, [run.id]);
   const on = isOn(run);
   const busy = on ? run : lab.newest && isOn(lab.newest) ? lab.newest : null; // also while an earlier one is looked at
   return html`
