@@ -83,12 +83,12 @@ func (s Scenario) possible() error {
 		return wrong("strategy", "none", nil, "no strategy: name one")
 	}
 	if !slices.Contains(profiles, s.Profile) {
-		return wrong("profile", "one_of", params{"values": profiles}, "a profile %q: there are %v", s.Profile, profiles)
+		return wrong("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
 	}
 	used := s.numbers()
 	for _, field := range slices.Sorted(maps.Keys(used)) {
 		if limit := Ranges[field]; !(used[field] >= limit.Min && used[field] <= limit.Max) { // nor NaN
-			return wrong(field, "range", params{"min": limit.Min, "max": limit.Max}, "a %s of %s: give %s to %s%s", field, digits(used[field]),
+			return wrong(field, "range", params{"min": limit.Min, "max": limit.Max}, "%s is %s: give %s to %s%s", field, digits(used[field]),
 				digits(limit.Min), digits(limit.Max), map[bool]string{true: " seconds, with its unit: 10s"}[limit == wait])
 		}
 	}

@@ -395,17 +395,17 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"no strategy", func(c *Config) { c.Strategy = "" }, "no strategy"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
-		{"no stock", func(c *Config) { c.Stock = 0 }, "stock of 0"},
+		{"no stock", func(c *Config) { c.Stock = 0 }, "stock is 0"},
 		{"too much stock", func(c *Config) { c.Stock = 1 << 40 }, "stock of 1099511627776"},
-		{"no buyers", func(c *Config) { c.Buyers = 0 }, "a buyers of 0"},
-		{"too many buyers", func(c *Config) { c.Buyers = maxRequests + 1 }, "a buyers of 10000001"},
+		{"no buyers", func(c *Config) { c.Buyers = 0 }, "buyers is 0"},
+		{"too many buyers", func(c *Config) { c.Buyers = maxRequests + 1 }, "buyers is 10000001"},
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
 		{"copies that the memory does not hold", func(c *Config) { c.Buyers, c.Copies = 2_000_000, 1 }, "about 2.2 GB of memory, and 1.0 GB is the limit"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
 		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity of -1"},
-		{"no worker", func(c *Config) { c.Concurrency = 0 }, "concurrency of 0"},
-		{"no time", func(c *Config) { c.Timeout = 0 }, "a timeout of 0"},
-		{"no SKU", func(c *Config) { c.SKU = 0 }, "a sku of 0"},
+		{"no worker", func(c *Config) { c.Concurrency = 0 }, "concurrency is 0"},
+		{"no time", func(c *Config) { c.Timeout = 0 }, "timeout is 0"},
+		{"no SKU", func(c *Config) { c.SKU = 0 }, "sku is 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{token: "secret"}

@@ -162,5 +162,5 @@ func rescue(stdout io.Writer, mayPrint bool, json func(io.Writer) error) error {
 	if printed := json(stdout); printed != nil {
 		return errors.Join(err, printed)
 	}
-	return fmt.Errorf("the whole result is on standard output, as JSON, because of: %w", err)
+	return fmt.Errorf("the whole result is printed above, as JSON, because of: %w", err)
 }

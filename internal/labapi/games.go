@@ -191,6 +191,9 @@ func (s *Server) moveInGame(c *gin.Context) error {
 	if err := web.Within("after", int64(body.After), -1, 1000); err != nil {
 		return err
 	}
+	if body.Move == "" {
+		return web.Invalid("move", "missing", nil, "is missing")
+	}
 	state, err := hall.Move(c.Request.Context(), c.Param("id"), body.Move, body.After)
 	return s.answer(c, http.StatusOK, state, err)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -224,6 +225,29 @@ func TestSleeperOwnsTheClock(t *testing.T) {
 	_, err := tap.WaitAtMost(tap.With(t.Context(), c), "nothing", time.Hour, make(chan int), nil)
 	if !errors.Is(err, tap.ErrTimeUp) || c.slept != 2*time.Hour {
 		t.Errorf("a wait of an hour at most ended with %v after %v, want the tap's own hour", err, c.slept)
+	}
+}
+
+func TestCounter(t *testing.T) {
+	db, n := openSQL(t), &tap.Counter{}
+	ctx := tap.With(t.Context(), n)
+	for range 3 {
+		db.ExecContext(ctx, "DELETE FROM t")
+	}
+	tap.Sleep(ctx, time.Nanosecond)
+	if n.Count(tap.SQL) != 3 || n.Count(tap.Waiting) != 1 || n.Count(tap.Redis) != 0 {
+		t.Errorf("counted %d sql, %d waits, %d redis, want 3, 1, 0",
+			n.Count(tap.SQL), n.Count(tap.Waiting), n.Count(tap.Redis))
+	}
+}
+
+func TestVerbIsTheFirstWord(t *testing.T) {
+	db, r := openSQL(t), &recorder{}
+	for _, q := range []string{"\n select 1", "SELECT(1)", "select\t1"} {
+		db.QueryRowContext(tap.With(t.Context(), r), q).Scan(new(int))
+	}
+	if got := strings.Join(r.seen, ","); got != "sql SELECT,sql SELECT,sql SELECT" {
+		t.Errorf("verbs %q", got)
 	}
 }
 

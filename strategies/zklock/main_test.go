@@ -113,6 +113,11 @@ func (b *bench) acquire(t *testing.T, wait time.Duration) lock.Lease {
 	return locktest.Take(t, b, b.key, lock.Options{Wait: wait})
 }
 
+func (b *bench) contend(t *testing.T) *locktest.Waiter {
+	t.Helper()
+	return locktest.Contend(t, b, b.key, nil)
+}
+
 func (b *bench) queued(t *testing.T, n int) {
 	t.Helper()
 	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, b.zk, b.key)) == n })

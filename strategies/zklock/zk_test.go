@@ -3,6 +3,8 @@ package zklock
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -106,6 +108,80 @@ func TestBuyerLeavesWhileTheServerIsSilent(t *testing.T) {
 		stat, err := other.zk.Exists(t.Context(), b.key)
 		return err == nil && stat != nil && stat.Cversion >= 4 && stat.NumChildren == 0
 	})
+}
+
+// The connection breaks, the session does not: nobody loses their place.
+func TestConnectionBreaks(t *testing.T) {
+	b, wire := longLived(t)
+	l := b.acquire(t, 0)
+	next := b.contend(t)
+	wire.Cut()
+	locktest.Soon(t, "the client notices", func() bool { return !b.zk.Connected() })
+	if l.Context().Err() != nil {
+		t.Error("a lost connection ended the lease")
+	}
+	err := l.Release(t.Context())
+	wire.Pass()
+	if err != nil && !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("releasing without a connection gave %v", err)
+	}
+	locktest.Free(t, locktest.In(t, next))
+	b.queued(t, 0)
+}
+
+// Nodes that somebody else removes, as an operator may: those who wait queue
+// again, and the holder finds out when they release.
+func TestRemovedByHand(t *testing.T) {
+	b, other := newBench(t, ZK), newBench(t, ZK)
+	holder := b.acquire(t, 0)
+	waiter := other.contend(t)
+	for _, node := range slices.Backward(contenders(t, b.zk, b.key)) { // or one would be let in first
+		if err := b.zk.Delete(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := locktest.In(t, waiter) // they queued again
+	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("releasing what was cleared gave %v", err)
+	}
+	if next.Fence() <= holder.Fence() {
+		t.Errorf("the fencing token %d follows %d", next.Fence(), holder.Fence())
+	}
+	locktest.Free(t, next)
+}
+
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := goroutines()
+	t.Run("closed in mid-wait", func(t *testing.T) {
+		b, wire := longLived(t)
+		l := b.acquire(t, 0)
+		waiter := b.contend(t)
+		wire.Cut()
+		_ = l.Release(t.Context())
+		if err := b.In.Close(); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-waiter.Err:
+			if !errors.Is(err, seckill.ErrUnavailable) {
+				t.Errorf("the client was closed, and a waiter was told %v", err)
+			}
+		case <-time.After(locktest.Patience):
+			t.Error("the client was closed, and a waiter was told nothing")
+		}
+	})
+	locktest.Soon(t, "no goroutine is left", func() bool { return goroutines() <= before })
+}
+
+func goroutines() (n int) {
+	all := make([]byte, 1<<20)
+	for one := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
+		if strings.Contains(one, "zklock.(*zk") || strings.Contains(one, "go-zookeeper") ||
+			strings.Contains(one, "ZooKeeperClient") {
+			n++
+		}
+	}
+	return n
 }
 
 // One release costs zk one look at the queue, and zk-herd one for everybody

@@ -102,7 +102,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.says(".compare-form", "of 3 chosen") // of the preset's two, those that the lab has
 	tb.says(".idle", "Nothing is being compared")
 	tb.says(".estimate", "Takes about")
-	tb.await(`document.querySelectorAll(".presets input").length === 4 && !document.querySelector(".advanced").open`)
+	tb.await(`document.querySelectorAll(".sales input").length === 4 && !document.querySelector(".advanced").open`)
 	tb.inEveryLook("compare-empty")
 
 	t.Log("what is wrong is said in place, in the language chosen")
@@ -133,9 +133,9 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.says(".compare-form", "2 of 3 chosen")
 
 	t.Log("a preset sets the sale, and a link brings the settings back")
-	tb.click(`.presets input[value="many-skus"]`)
+	tb.click(`.sales input[value="many-skus"]`)
 	tb.await(`document.querySelector("#skus").value === "50" && document.querySelector("#stock").value === "20"`)
-	tb.click(`.presets input[value="flash-sale"]`)
+	tb.click(`.sales input[value="flash-sale"]`)
 	tb.click(`.choice input[value="conditional"]`)
 	tb.click(`.choice input[value="naive"]`)
 	tb.fill("#stock", "150")

@@ -85,7 +85,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   return html`
     <form class="panel sale compare-form" novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
       <h2 id="compare-form-title">${w.form}</h2>
-      <fieldset class="presets"><legend class="hidden">${w.preset}</legend>
+      <fieldset class="sales"><legend class="hidden">${w.preset}</legend>
         ${presets.map((p) => html`
           <label key=${p.name} class=${form.preset === p.name ? 'chosen' : ''}><input type="radio" name="preset" value=${p.name} checked=${form.preset === p.name} onChange=${() => choosePreset(p.name)} />
             <span><b>${w.presets[p.name]?.[0] ?? p.name}</b> <small>${w.presets[p.name]?.[1] ?? p.says}</small></span></label>`)}
