@@ -402,7 +402,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
 		{"copies that the memory does not hold", func(c *Config) { c.Buyers, c.Copies = 2_000_000, 1 }, "about 2.2 GB of memory, and 1.0 GB is the limit"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
-		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity of -1"},
+		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity is -1"},
 		{"no worker", func(c *Config) { c.Concurrency = 0 }, "concurrency is 0"},
 		{"no time", func(c *Config) { c.Timeout = 0 }, "timeout is 0"},
 		{"no SKU", func(c *Config) { c.SKU = 0 }, "sku is 0"},
