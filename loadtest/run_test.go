@@ -396,7 +396,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
 		{"no stock", func(c *Config) { c.Stock = 0 }, "stock is 0"},
-		{"too much stock", func(c *Config) { c.Stock = 1 << 40 }, "stock of 1099511627776"},
+		{"too much stock", func(c *Config) { c.Stock = 1 << 40 }, "stock is 1099511627776"},
 		{"no buyers", func(c *Config) { c.Buyers = 0 }, "buyers is 0"},
 		{"too many buyers", func(c *Config) { c.Buyers = maxRequests + 1 }, "buyers is 10000001"},
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
