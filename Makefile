@@ -75,12 +75,6 @@ prove: build
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-## exhaust: search the impossible levels exhaustively, and keep certificates (several minutes)
-.PHONY: exhaust
-exhaust: build
-	@deploy/deps.sh
-	$(GO) test -count=1 -tags verify -timeout 60m -parallel 6 -v ./internal/game -run '^TestImpossibleLevels$$' -update
-
 COMPARED = $(BIN) compare --turn 0s $(or $(FIGURES),--strategies all) --readme docs/figures.md --figures web/static/figures.json
 ## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine; FIGURES="--strategies conditional,zk" measures a few
 figures: build

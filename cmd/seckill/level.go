@@ -52,7 +52,8 @@ type LevelCheckCmd struct {
 // Help is what seckill level check --help says below its flags.
 func (LevelCheckCmd) Help() string {
 	return `The solution in the level's file is played, and must break what the level names. Without --search a level that is
-said to be impossible is only read. With it the explorer runs all its schedules: none may break it.
+said to be impossible is only read. With it the explorer runs all its schedules: none may break it, and
+there are as many as the file says.
 
 Exit status: 0 when every level is as its file says, 1 when the servers failed, 2 for a wrong command line, 10 when a level is not.`
 }
@@ -127,9 +128,9 @@ func found(t *game.Task, f game.Finding) string {
 	switch {
 	case f.Wrong != "":
 		text = "WRONG: " + f.Wrong
-	case t.Impossible && f.Schedules == 0:
+	case t.Impossible > 0 && f.Schedules == 0:
 		text = "said to be impossible; not searched (--search)"
-	case t.Impossible:
+	case t.Impossible > 0:
 		text = fmt.Sprintf("impossible: all %d schedules were run", f.Schedules)
 	default:
 		text = fmt.Sprintf("solved in %d moves, %d switches", f.Moves, f.Switches)

@@ -56,7 +56,7 @@ func (c Checker) Check(ctx context.Context, t *Task) (f Finding, err error) {
 		if err := c.play(ctx, info, t, &f); err != nil || f.Wrong != "" {
 			return f, err
 		}
-	} else if !t.Impossible {
+	} else if t.Impossible == 0 {
 		f.Wrong = "it has no solution, and is not said to be impossible"
 	}
 	if !c.Search {
@@ -106,7 +106,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 	}()
 	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
 	scenario := t.Setting.scenario("a search")
-	res, err := p.world.Search(ctx, scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible, Time: c.Time, Stop: breaks})
+	res, err := p.world.Search(ctx, scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible > 0, Time: c.Time, Stop: breaks})
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,13 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
 	}
 	switch {
-	case t.Impossible && res.First != nil:
+	case t.Impossible > 0 && res.First != nil:
 		f.Wrong = "it is said to be impossible, and the explorer breaks it"
-	case t.Impossible && !res.Exhausted():
+	case t.Impossible > 0 && !res.Exhausted():
 		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", res.Schedules, res.Cut)
-	case !t.Impossible && res.First == nil && t.Solution == "":
+	case t.Impossible > 0 && res.Schedules != t.Impossible:
+		f.Wrong = fmt.Sprintf("it is impossible: all %d schedules were run, and its file says %d", res.Schedules, t.Impossible)
+	case t.Impossible == 0 && res.First == nil && t.Solution == "":
 		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", res.Schedules)
 	}
 	return nil

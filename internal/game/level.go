@@ -2,7 +2,6 @@ package game
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -20,31 +19,12 @@ import (
 //go:embed levels/*.yaml
 var levelFiles embed.FS
 
-// Certificates are what the explorer has exhausted: the impossible levels, by name.
-// `make exhaust` writes the file.
-var Certificates = sync.OnceValue(func() (all map[string]Certificate) {
-	if err := json.Unmarshal(exhausted, &all); err != nil {
-		panic(err) // a test reads it
-	}
-	return all
-})
-
-// A Certificate says that no schedule of a search broke anything.
-type Certificate struct {
-	// Schedules is how many were run: of those that commute, one.
-	Schedules int `json:"schedules"`
-	// Code is a hash of the search and of the code that it ran.
-	Code string `json:"code"`
-}
-
-//go:embed exhausted.json
-var exhausted []byte
-
 // A Task is a level with its answer.
 type Task struct {
 	Level
-	// Impossible: no schedule breaks what the level names.
-	Impossible bool
+	// Impossible, if not 0: no schedule breaks what the level names, and so many
+	// were run to know it (of those that commute, one).
+	Impossible int
 	// Solution is the best known schedule that does; "" if none does.
 	Solution string
 	// Its moves and switches, as `seckill level check` counts them.
@@ -56,7 +36,7 @@ type levelFile struct {
 	Chapter    int         `yaml:"chapter"`
 	Played     settingFile `yaml:",inline"`
 	Breaks     []string    `yaml:"breaks"`
-	Impossible bool        `yaml:"impossible"`
+	Impossible int         `yaml:"impossible"`
 	Solution   string      `yaml:"solution"`
 	Switches   int         `yaml:"switches"`
 	En         LevelText   `yaml:"en"`
@@ -101,7 +81,7 @@ func (t Task) check() error {
 	if _, err := Read(t.Solution); err != nil {
 		return fmt.Errorf("solution: %w", err)
 	}
-	if t.Impossible && t.Solution != "" {
+	if t.Impossible > 0 && t.Solution != "" {
 		return fmt.Errorf("a level that is impossible has no solution")
 	}
 	for _, language := range []string{"en", "zh"} {
@@ -146,11 +126,7 @@ func LevelNamed(name string) *Task {
 // grade says how a game of the level went; nil while it is open.
 func (t *Task) grade(s State, said bool) *Grade {
 	if said {
-		g := &Grade{Won: t.Impossible, SaidImpossible: true, Impossible: t.Impossible}
-		if t.Impossible {
-			g.Searched = Certificates()[t.Name].Schedules
-		}
-		return g
+		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Impossible: t.Impossible > 0, Searched: t.Impossible}
 	}
 	if !s.Over {
 		return nil

@@ -47,7 +47,7 @@ func TestTheExplorerChecksLevels(t *testing.T) {
 		t.Errorf("one-statement: %v, %+v", err, f)
 	}
 	claim := *game.LevelNamed("first-lost-update")
-	claim.Impossible, claim.Solution = true, ""
+	claim.Impossible, claim.Solution = 1, ""
 	if f, err = c.Check(t.Context(), &claim); err != nil || !strings.Contains(f.Wrong, "the explorer breaks it") || f.Found == "" {
 		t.Errorf("a level that is not impossible: %v, %+v", err, f)
 	}
@@ -130,7 +130,7 @@ func TestWrongLevelFiles(t *testing.T) {
 		{"01-x.yaml", "stock: 2", "stocks: 2", "unknown field"},
 		{"01-x.yaml", "breaks: [oversold, lost_update]", "breaks: []", "breaks: name the rules"},
 		{"01-x.yaml", "solution: abbbbbaaaa", "solution: xyz", "letter 1"},
-		{"01-x.yaml", "switches: 1", "impossible: true", "has no solution"},
+		{"01-x.yaml", "switches: 1", "impossible: 1", "has no solution"},
 		{"01-x.yaml", "  hint:", "  hnt:", "unknown field"},
 		{"01-x.yaml", "breaks:", "faults: [rain]\nbreaks:", "no fault"},
 	} {

@@ -22,7 +22,7 @@ func TestImpossibleLevels(t *testing.T) {
 	impossible := 0
 	t.Run("levels", func(t *testing.T) { // ends when all have
 		for _, task := range game.Tasks() {
-			if !task.Impossible {
+			if task.Impossible == 0 {
 				continue
 			}
 			impossible++
@@ -34,10 +34,7 @@ func TestImpossibleLevels(t *testing.T) {
 				}
 				if f.Wrong != "" {
 					t.Error(f.Wrong)
-				} else {
-					certify(t, task.Name, f.Schedules)
 				}
-				t.Logf("%d schedules", f.Schedules)
 			})
 		}
 	})

@@ -91,7 +91,7 @@ type solution struct {
 func (s *Server) listSolutions(c *gin.Context) {
 	all := map[string]solution{}
 	for _, t := range game.Tasks() {
-		all[t.Name] = solution{t.Impossible, t.Solution, t.Moves, t.Switches}
+		all[t.Name] = solution{t.Impossible > 0, t.Solution, t.Moves, t.Switches}
 	}
 	c.JSON(http.StatusOK, gin.H{"solutions": all})
 }

@@ -596,6 +596,13 @@ func TestServed(t *testing.T) {
 		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
 		{"they want all that is left", waiting(func(_ int, t *Told) { t.Quantity = 5 }), ServedBlocked, 24.9},
 		{"they hold orders already", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeDuplicate }), ServedYes, 0.9},
+		{"they repeat what was sold to them", func(e *Evidence) {
+			for i := range e.Told[5:] {
+				again := e.Told[0]
+				again.Sent, again.Answered = e.Told[5+i].Sent, e.Told[5+i].Answered
+				e.Told[5+i] = again
+			}
+		}, ServedYes, 0.9},
 		{"told unknown, error, in progress", waiting(func(i int, t *Told) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
 		{"no one asked any more", func(e *Evidence) { e.Told = e.Told[:6] }, ServedYes, 0.9},
 		{"they ask with pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[12], e.Told[20], e.Told[28]) }, ServedYes, 0.9},

@@ -326,9 +326,10 @@ type ask struct {
 //     an answer may have got may have been sold at any time from when it was
 //     first asked for until its buyer was told by a retry, or else until Patience
 //     after the buyer gave up: all that time counts as sold.
-//   - Buyers ask from when they send a call until it is answered. A buyer who was
-//     told duplicate has an order and does not count. One who waited and bought
-//     in the end does: until then they got nothing.
+//   - Buyers ask from when they send a call until it is answered. A call that was
+//     told duplicate does not count, nor does a copy that was sent when its request
+//     was already told sold: they ask for nothing more. A buyer who waited and
+//     bought in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
 	t := &traffic{sales: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)), asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
 	for _, s := range h.sales {
@@ -342,9 +343,17 @@ func (h *hearing) traffic() *traffic {
 			t.sell(s, h.Patience)
 		}
 	}
-	for _, c := range h.buys {
-		if c.timed() && c.Outcome != OutcomeDuplicate {
-			t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
+	for i := range h.requests {
+		told := never
+		for _, c := range h.requests[i].calls {
+			if c.got() {
+				told = min(told, c.end())
+			}
+		}
+		for _, c := range h.requests[i].calls {
+			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < told {
+				t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
+			}
 		}
 	}
 	slices.SortFunc(t.sold, func(a, b span) int { return cmp.Compare(a.from, b.from) })
