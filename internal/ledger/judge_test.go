@@ -596,6 +596,7 @@ func TestServed(t *testing.T) {
 		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
 		{"they want all that is left", waiting(func(_ int, t *Told) { t.Quantity = 5 }), ServedBlocked, 24.9},
 		{"they hold orders already", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeDuplicate }), ServedYes, 0.9},
+		{"one who holds an order asks with another key", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
 		{"they repeat what was sold to them", func(e *Evidence) {
 			for i := range e.Told[5:] {
 				again := e.Told[0]

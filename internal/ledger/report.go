@@ -326,10 +326,10 @@ type ask struct {
 //     an answer may have got may have been sold at any time from when it was
 //     first asked for until its buyer was told by a retry, or else until Patience
 //     after the buyer gave up: all that time counts as sold.
-//   - Buyers ask from when they send a call until it is answered. A call that was
-//     told duplicate does not count, nor does a copy that was sent when its request
-//     was already told sold: they ask for nothing more. A buyer who waited and
-//     bought in the end does: until then they got nothing.
+//   - Buyers ask from when they send a call until it is answered. One who was told
+//     duplicate has an order and does not count, nor does one who had been told
+//     sold before: the key of the call has its order, or the buyer holds another. A
+//     buyer who waited and bought in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
 	t := &traffic{sales: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)), asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
 	for _, s := range h.sales {
@@ -343,15 +343,17 @@ func (h *hearing) traffic() *traffic {
 			t.sell(s, h.Patience)
 		}
 	}
+	holds := map[int64]time.Duration{} // since when a buyer knows of an order that stays
 	for i := range h.requests {
-		told := never
-		for _, c := range h.requests[i].calls {
-			if c.got() {
-				told = min(told, c.end())
-			}
+		if r := &h.requests[i]; r.sale != nil && r.sale.Status == Active && r.told() < cmp.Or(holds[r.user], never) {
+			holds[r.user] = r.told()
 		}
-		for _, c := range h.requests[i].calls {
-			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < told {
+	}
+	for i := range h.requests {
+		r := &h.requests[i]
+		until := min(r.told(), cmp.Or(holds[r.user], never))
+		for _, c := range r.calls {
+			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < until {
 				t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
 			}
 		}
@@ -364,6 +366,17 @@ func (h *hearing) traffic() *traffic {
 		t.latest = append(t.latest, last)
 	}
 	return t
+}
+
+// told is when the request was first told that it has its order; never if it was not.
+func (r *request) told() time.Duration {
+	first := never
+	for _, c := range r.calls {
+		if c.got() {
+			first = min(first, c.end())
+		}
+	}
+	return first
 }
 
 func (t *traffic) sell(s *sale, patience time.Duration) {
