@@ -93,17 +93,6 @@ func TestCopiesAreNeverRefused(t *testing.T) {
 	}
 }
 
-// held is a strategy whose purchase waits until the test lets it go on.
-func held(answer func(context.Context, seckill.Purchase) (seckill.Receipt, error)) (f *fake, begun chan seckill.Purchase, goOn chan struct{}) {
-	f, begun, goOn = sells(), make(chan seckill.Purchase), make(chan struct{})
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		begun <- p
-		<-goOn
-		return answer(ctx, p)
-	}
-	return f, begun, goOn
-}
-
 // insist sends a request again while it is in progress, for a bounded time.
 func insist(t *testing.T, s *httpapi.Server, user int) reply {
 	for end := time.Now().Add(10 * time.Second); ; {
@@ -112,47 +101,6 @@ func insist(t *testing.T, s *httpapi.Server, user int) reply {
 			return r
 		}
 	}
-}
-
-// The owner of a key is at work: a copy at another process is told so, also
-// while that is refused there, and one with another key is not.
-func TestAKeyHasOneOwner(t *testing.T) {
-	f, begun, goOn := held(func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
-		return seckill.Receipt{}, seckill.ErrSoldOut
-	})
-	servers, ins := twoProcesses(t, []catalog.Info{f.info()}, backend.SQL, backend.RowLocks)
-	ask(t, servers[0], "PUT", "/api/v1/skus/1", `{"stock":1}`)
-	first := make(chan reply)
-	go func() { first <- ask(t, servers[0], "POST", "/api/v1/seckill", purchase(42, 1), key) }()
-	<-begun
-	for i, s := range servers {
-		ask(t, s, "POST", "/api/v1/seckill", purchase(42, 1), key).
-			want(t, fmt.Sprintf("a copy at process %d", i+1), 409, "in_progress")
-	}
-	close(goOn)
-	(<-first).want(t, "the owner", 409, "sold_out")
-
-	// Refused, the key is free; the next owner dies.
-	go func() { first <- insist(t, servers[1], 42) }()
-	<-begun // the claim is taken, and again refused
-	(<-first).want(t, "the key after a refusal", 409, "sold_out")
-	goOn = make(chan struct{})
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		begun <- p
-		<-goOn
-		return seckill.Receipt{}, seckill.ErrUnknown
-	}
-	go func() { first <- insist(t, servers[0], 42) }()
-	<-begun
-	ins[0].Kill()
-	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
-		return seckill.Receipt{OrderID: "of the second"}, nil
-	}
-	if r := insist(t, servers[1], 42); r.status != http.StatusOK {
-		t.Errorf("after its owner died the key is answered %d %s", r.status, r.body)
-	}
-	close(goOn)
-	<-first
 }
 
 // stopped is conditional whose purchases wait, with their claims, until the test

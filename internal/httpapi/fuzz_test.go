@@ -67,6 +67,8 @@ func FuzzPurchase(f *testing.F) {
 		`{"SKU_ID":1,"user_id":2}`, `{"sku_id":1e3,"user_id":2}`, `{"sku_id":1.0,"user_id":-2}`, good + good,
 		`{"\u0073ku_id":1,"user_id":2}`, `{"sku_id":9007199254740992,"user_id":2}`, "{\"sku_id\":1,\"\xff\":2}",
 		`{"sku_id":{"a":[1]},"user_id":2}`, `{"sku_id":1,"user_id":2,"x":"\ud800"}`, strings.Repeat("[", 100),
+		"\n{ \"sku_id\" : 1 ,\t\"user_id\":\r42, \"quantity\": 1000000 } \n", `{"sku_id":9007199254740991,"user_id":9007199254740991}`,
+		"\ufeff" + good,
 	} {
 		f.Add([]byte(body), kind, "", "")
 	}

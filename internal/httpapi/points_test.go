@@ -12,17 +12,6 @@ import (
 	"seckill/internal/httpapi"
 )
 
-// asked makes a call of h and returns its status and answer.
-func asked(t *testing.T, h http.Handler, method, path, body string) (int, string) {
-	t.Helper()
-	r := httptest.NewRequest(method, "http://127.0.0.1:1"+path, strings.NewReader(body))
-	r.RemoteAddr = "127.0.0.1:999"
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w.Code, w.Body.String()
-}
-
 // Fault points are the admin listener's, and there only where they were asked
 // for: elsewhere there is no such path.
 func TestFaultPointsAreForAdmins(t *testing.T) {
@@ -35,36 +24,8 @@ func TestFaultPointsAreForAdmins(t *testing.T) {
 	}{
 		"public": {with.Handler(), 404}, "admin": {with.AdminHandler(), 200}, "not asked for": {without.AdminHandler(), 404},
 	} {
-		if status, body := asked(t, c.handler, "GET", path, ""); status != c.want {
-			t.Errorf("%s: %d %s, want %d", name, status, body, c.want)
-		}
-	}
-}
-
-func TestFaultPointsRefuseWhatIsWrong(t *testing.T) {
-	h := serverWith(t, nil, httpapi.Config{Points: &point.Points{}}).AdminHandler()
-	const points = "/admin/v1/faults/points"
-	for _, c := range []struct {
-		method, path, body string
-		want               int
-		says               string
-	}{
-		{"POST", points, `{"point":"somewhere","strategy":"naive"}`, 400, "before-commit"},
-		{"POST", points, `{"point":"before-commit","strategy":"none"}`, 404, "conditional"},
-		{"POST", points, `{"point":"before-commit","strategy":"naive","for_ms":60001}`, 400, "at most 60000"},
-		{"POST", points, `{"point":"before-commit","strategy":"naive","how":"well"}`, 400, "for_ms"},
-		{"POST", "/admin/v1/faults/clock", `{"ahead_ms":86400001}`, 400, "at most 86400000"},
-		{"POST", "/admin/v1/faults/clock", `{"ahead_ms":-1}`, 400, "at least 0"},
-		{"POST", "/admin/v1/faults/clock", `{}`, 400, "ahead_ms"},
-		{"GET", points + "/7", "", 404, "no such trap"},
-		{"DELETE", points + "/7", "", 404, "no such trap"},
-		{"GET", points + "/7?wait_ms=99999", "", 400, "at most 10000"},
-		{"GET", "/admin/v1/faults/state?strategy=naive&sku_id=77", "", 404, "unknown_sku"},
-		{"POST", points, `{"point":"before-commit","strategy":"naive"}`, 201, `"state":"armed"`},
-		{"DELETE", points + "/1", "", 200, `"state":"disarmed"`},
-	} {
-		if status, body := asked(t, h, c.method, c.path, c.body); status != c.want || !strings.Contains(body, c.says) {
-			t.Errorf("%s %s %s: %d %s, want %d and %q", c.method, c.path, c.body, status, body, c.want, c.says)
+		if r := handled(t, c.handler, newRequest("GET", path, "")); r.status != c.want {
+			t.Errorf("%s: %d %s, want %d", name, r.status, r.body, c.want)
 		}
 	}
 }
@@ -73,9 +34,7 @@ func TestFaultPointsRefuseWhatIsWrong(t *testing.T) {
 func TestAPurchaseIsCaught(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{Points: &point.Points{}})
 	h := s.AdminHandler()
-	if status, body := asked(t, h, "PUT", "/api/v1/skus/1", `{"stock":5}`); status != 200 {
-		t.Fatalf("reset: %d %s", status, body)
-	}
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
 	listener := httptest.NewServer(h)
 	defer listener.Close()
 	client := point.NewClient(strings.TrimPrefix(listener.URL, "http://"))
@@ -86,10 +45,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	sold := make(chan int, 1)
-	go func() {
-		status, _ := asked(t, s.Handler(), "POST", "/api/v1/seckill?strategy=naive", `{"sku_id":1,"user_id":42}`)
-		sold <- status
-	}()
+	go func() { sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status }()
 	caught, err := client.Await(ctx, trap.ID, 10*time.Second)
 	if err != nil || caught.State != point.Caught || caught.Holder.User != 42 || !strings.HasPrefix(caught.Holder.Command, "UPDATE stock") {
 		t.Fatalf("caught %+v %+v, %v", caught, caught.Holder, err)
