@@ -280,7 +280,7 @@ type LevelText struct {
 //	                             or {"counterexample":"naive.oversell"}, which brings the line to follow; each
 //	                             with an optional "schedule":"abab" that is replayed first
 //	                             → 201 State; stock is 1 to 100, buyers 2 or 3
-//	                             [invalid, unknown_level, unknown_counterexample, unplayable,
+//	                             [invalid, unknown_level, unknown_example, unplayable,
 //	                             unknown_strategy, strategy_unavailable, bad_schedule, too_many_games]
 //	GET    /games/ID             → State [unknown_game]
 //	POST   /games/ID/moves       {"move":"a","after":3} → State. "after" is optional: the moves that the

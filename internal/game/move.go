@@ -115,7 +115,7 @@ const (
 	UnknownStrategy     = "unknown_strategy"
 	StrategyUnavailable = "strategy_unavailable"
 	TooManyGames        = "too_many_games"
-	UnknownExample      = "unknown_counterexample"
+	UnknownExample      = "unknown_example"
 	Unplayable          = "unplayable"
 )
 

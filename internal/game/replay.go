@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"seckill/internal/catalog"
@@ -20,10 +19,10 @@ const (
 // Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
 // and says what came of it. While it runs it counts as a game. Errors that are no
 // *Mistake are the servers'.
-func (h *Hall) Replay(ctx context.Context, text io.Reader) (now explore.Example, err error) {
-	e, err := explore.ReadExample(text)
+func (h *Hall) Replay(ctx context.Context, name string) (now explore.Example, err error) {
+	e, err := readExample(h.Examples, name)
 	if err != nil {
-		return now, &Mistake{Invalid, err.Error()}
+		return now, err
 	}
 	i := slices.IndexFunc(h.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
 	if i < 0 {

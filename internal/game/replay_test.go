@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"seckill/internal/backend"
@@ -68,11 +69,11 @@ func TestEveryChaptersCounterexampleBreaksAgain(t *testing.T) {
 	if len(names) < 8 {
 		t.Fatalf("only %v are run again", names)
 	}
-	h := hall(t, func(h *game.Hall) { h.Service = service }, strategies...)
+	h := hall(t, func(h *game.Hall) { h.Service, h.Examples = service, web.Guarantees() }, strategies...)
 	for _, name := range names {
-		text, rules := kept(t, name)
+		_, rules := kept(t, name)
 		began := time.Now()
-		now, err := h.Replay(t.Context(), strings.NewReader(text))
+		now, err := h.Replay(t.Context(), name)
 		var m *game.Mistake
 		switch {
 		case refused[name]:
@@ -95,26 +96,29 @@ func TestEveryChaptersCounterexampleBreaksAgain(t *testing.T) {
 func TestReplaysThatCannotBe(t *testing.T) {
 	lossy, _ := kept(t, "redis-lua.node-loss")
 	good, _ := kept(t, "naive.oversell")
-	h := hall(t, func(h *game.Hall) { h.Most = 1 }, "naive")
+	files := fstest.MapFS{}
+	h := hall(t, func(h *game.Hall) { h.Most, h.Examples = 1, files }, "naive")
 	for name, c := range map[string]struct{ text, code string }{
-		"no JSON":             {"{", game.Invalid},
-		"something else":      {`{"format":1,"strategy":"naive","scenario":{"name":"","stock":1,"buyers":[]},"steps":[],"problems":[],"told":[]}`, game.Invalid},
+		"no JSON":             {"{", game.UnknownExample},
+		"something else":      {`{"format":1,"strategy":"naive","scenario":{"name":"","stock":1,"buyers":[]},"steps":[],"problems":[],"told":[]}`, game.UnknownExample},
 		"no such strategy":    {strings.Replace(good, `"naive"`, `"nothing"`, 1), game.UnknownStrategy},
 		"the loss of a node":  {lossy, game.NotReplayable},
 		"steps that are gone": {strings.Replace(good, `"command": "SELECT`, `"command": "TRUNCATE`, 1), game.Diverged},
 	} {
-		_, err := h.Replay(t.Context(), strings.NewReader(c.text))
+		files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(c.text)}
+		_, err := h.Replay(t.Context(), "naive.oversell")
 		var m *game.Mistake
 		if !errors.As(err, &m) || m.Code != c.code {
 			t.Errorf("%s: %v, want the code %s", name, err, c.code)
 		}
 	}
+	files["naive.oversell.json"] = &fstest.MapFile{Data: []byte(good)}
 	id, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m *game.Mistake
-	if _, err := h.Replay(t.Context(), strings.NewReader(good)); !errors.As(err, &m) || m.Code != game.TooManyGames {
+	if _, err := h.Replay(t.Context(), "naive.oversell"); !errors.As(err, &m) || m.Code != game.TooManyGames {
 		t.Errorf("a replay beside as many games as there may be: %v", err)
 	}
 	if err := h.End(id); err != nil {
@@ -122,7 +126,7 @@ func TestReplaysThatCannotBe(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := h.Replay(stopped, strings.NewReader(good)); err == nil {
+	if _, err := h.Replay(stopped, "naive.oversell"); err == nil {
 		t.Error("a replay whose reader has gone succeeded")
 	}
 }

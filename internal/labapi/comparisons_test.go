@@ -95,7 +95,7 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		field, code string
 		says        string
 	}{
-		{`{"strategies":[]}`, 400, "strategies", "none", "all"},
+		{`{"strategies":[]}`, 400, "strategies", "none", "name a strategy"},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
 		{`{"strategies":["all","good"]}`, 404, "strategies", "unknown_strategy", ""},
 		{`{"strategies":["good","good"]}`, 400, "strategies", "repeated", `"name":"good"`},

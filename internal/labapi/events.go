@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -14,8 +13,9 @@ import (
 
 const (
 	heartbeat = 10 * time.Second
-	// slowest bounds one write to a page.
-	slowest = 5 * time.Second
+	// slowest bounds one write to a page, and so how long one that reads nothing
+	// holds up the end of the lab.
+	slowest = 2 * time.Second
 	// pace is the shortest time between two events.
 	pace = 100 * time.Millisecond
 )
@@ -29,11 +29,11 @@ func (s *Server) events(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
-	if !s.streams.add(out) {
+	defer s.streams.Add(-1)
+	if s.streams.Add(1) > maxStreams {
 		return &web.Problem{Code: "too_many_streams", Status: http.StatusServiceUnavailable, RetryAfter: 10,
 			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)}
 	}
-	defer s.streams.remove(out)
 	news := s.openNews()
 	out.send("retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
@@ -119,9 +119,6 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	err     error
-
-	mu    sync.Mutex // guards ended, and the deadline with it
-	ended bool
 }
 
 func (s *stream) event(name string, data any) {
@@ -137,69 +134,12 @@ func (s *stream) send(format string, args ...any) {
 	if s.err != nil {
 		return
 	}
-	if s.err = s.mayWrite(); s.err != nil {
-		return
-	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(slowest))
 	if _, s.err = fmt.Fprintf(s.w, format, args...); s.err == nil {
 		s.err = s.control.Flush()
 	}
 }
 
-// mayWrite sets the deadline of the next write; it fails on a stream that ended.
-func (s *stream) mayWrite() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return http.ErrServerClosed
-	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(slowest))
-	return nil
-}
-
-// end makes a write that is under way fail.
-func (s *stream) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = true
-	_ = s.control.SetWriteDeadline(time.Now())
-}
-
 // maxStreams bounds the open pages: each costs a connection, a goroutine and
 // copies of the news.
 const maxStreams = 64
-
-// streams are those that are open.
-type streams struct {
-	mu   sync.Mutex
-	open map[*stream]bool
-}
-
-// add fails when there are too many.
-func (s *streams) add(one *stream) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.open) >= maxStreams {
-		return false
-	}
-	if s.open == nil {
-		s.open = map[*stream]bool{}
-	}
-	s.open[one] = true
-	return true
-}
-
-// remove must come before the handler returns: afterwards the connection is
-// another request's.
-func (s *streams) remove(one *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, one)
-}
-
-func (s *streams) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for one := range s.open {
-		one.end()
-	}
-}

@@ -76,8 +76,8 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 const unluckyPoll = 13
 
 func (*fakeLab) Faults() []fault.Status {
-	return []fault.Status{{Kind: fault.PauseService, Available: true}, {Kind: fault.KillService, Available: true},
-		{Kind: fault.PauseHolder, Available: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
+	return []fault.Status{{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
+		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
 }
 
 func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {

@@ -3,7 +3,6 @@ package labapi
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -13,17 +12,36 @@ import (
 )
 
 // Games run beside whatever else the lab does: they have databases of their own,
-// and no figure is read from them.
+// and no figure is read from them. A server without a hall has none of these calls.
 func (s *Server) routeGames(lab gin.IRoutes) {
-	lab.GET("/levels", s.handle(s.listLevels))
+	if s.Games == nil {
+		return
+	}
+	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
 	lab.GET("/levels/solutions", s.listSolutions)
 	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
-	lab.GET("/games/:id", s.handle(s.showGame))
+	lab.GET("/games/:id", s.inGame(func(_ *gin.Context, id string) (game.State, error) { return s.Games.State(id) }))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
-	lab.POST("/games/:id/moves", s.handle(s.moveInGame))
-	lab.POST("/games/:id/undo", s.handle(s.undoInGame))
-	lab.POST("/games/:id/impossible", s.handle(s.sayImpossible))
+	lab.POST("/games/:id/moves", s.inGame(s.moveInGame))
+	lab.POST("/games/:id/undo", s.inGame(s.undoInGame))
+	lab.POST("/games/:id/impossible", s.inGame(func(c *gin.Context, id string) (state game.State, err error) {
+		if err = web.ReadJSON(c.Writer, c.Request, &struct{}{}); err == nil {
+			state, err = s.Games.SayImpossible(id)
+		}
+		return state, err
+	}))
+}
+
+// inGame answers a call about a game with its state.
+func (s *Server) inGame(call func(c *gin.Context, id string) (game.State, error)) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		state, err := call(c, c.Param("id"))
+		if err == nil {
+			c.JSON(http.StatusOK, state)
+		}
+		return s.ofGame(err)
+	})
 }
 
 // statuses of mistakes; 409 for those that are not here.
@@ -40,44 +58,20 @@ const tooMany = 30
 // ofGame turns a game's error into an answer.
 func (s *Server) ofGame(err error) error {
 	var m *game.Mistake
-	if !errors.As(err, &m) {
+	var p *web.Problem
+	switch {
+	case err == nil || errors.As(err, &p):
+		return err
+	case !errors.As(err, &m):
 		s.Log.Warn("game", "error", err)
 		return &web.Problem{Code: "game_failed", Status: http.StatusServiceUnavailable,
 			Detail: "The servers did not do what the move asked for. Undo the last move, or begin the game again by its schedule. The log of the lab says why."}
 	}
-	p := &web.Problem{Code: m.Code, Status: statuses[m.Code], Detail: m.Detail}
-	if p.Status == 0 {
-		p.Status = http.StatusConflict
-	}
+	p = &web.Problem{Code: m.Code, Status: cmp.Or(statuses[m.Code], http.StatusConflict), Detail: m.Detail}
 	if m.Code == game.TooManyGames {
 		p.RetryAfter = tooMany
 	}
 	return p
-}
-
-// answer writes a game's state, or why there is none.
-func (s *Server) answer(c *gin.Context, status int, state game.State, err error) error {
-	if err != nil {
-		return s.ofGame(err)
-	}
-	c.JSON(status, state)
-	return nil
-}
-
-func (s *Server) hall() (*game.Hall, error) {
-	if s.Games == nil {
-		return nil, &web.Problem{Code: game.StrategyUnavailable, Status: http.StatusServiceUnavailable, Detail: "This lab has no games."}
-	}
-	return s.Games, nil
-}
-
-func (s *Server) listLevels(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
-	c.JSON(http.StatusOK, gin.H{"levels": hall.Levels()})
-	return nil
 }
 
 // A solution of a level, for a teacher's sheet.
@@ -97,10 +91,6 @@ func (s *Server) listSolutions(c *gin.Context) {
 }
 
 func (s *Server) beginGame(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
 	r := game.Request{Buyers: 2, Stock: 2}
 	if err := web.ReadJSON(c.Writer, c.Request, &r); err != nil {
 		return err
@@ -118,16 +108,15 @@ func (s *Server) beginGame(c *gin.Context) error {
 	if given != 1 {
 		return web.BadRequest("Give a level, a strategy or a counterexample: one of them.")
 	}
-	_, state, err := hall.Begin(c.Request.Context(), r)
-	return s.answer(c, http.StatusCreated, state, err)
+	_, state, err := s.Games.Begin(c.Request.Context(), r)
+	if err == nil {
+		c.JSON(http.StatusCreated, state)
+	}
+	return s.ofGame(err)
 }
 
 // replay runs a kept counterexample again, on the lab's servers.
 func (s *Server) replay(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
 	var body struct {
 		Example string `json:"example"`
 	}
@@ -137,93 +126,47 @@ func (s *Server) replay(c *gin.Context) error {
 	if body.Example == "" {
 		return web.Invalid("example", "missing", nil, "is missing")
 	}
-	err = fs.ErrNotExist
-	var text fs.File
-	if s.Guarantees != nil {
-		text, err = s.Guarantees.Open(body.Example + ".json")
+	now, err := s.Games.Replay(c.Request.Context(), body.Example)
+	if err == nil {
+		c.JSON(http.StatusOK, now)
 	}
-	if err != nil {
-		return &web.Problem{Code: "unknown_example", Status: http.StatusNotFound,
-			Detail: "There is no such counterexample: /guarantees/matrix.json names them, as STRATEGY.QUESTION."}
-	}
-	defer text.Close()
-	now, err := hall.Replay(c.Request.Context(), text)
-	if err != nil {
-		return s.ofGame(err)
-	}
-	c.JSON(http.StatusOK, now)
-	return nil
-}
-
-func (s *Server) showGame(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
-	state, err := hall.State(c.Param("id"))
-	return s.answer(c, http.StatusOK, state, err)
+	return s.ofGame(err)
 }
 
 func (s *Server) endGame(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
-	if err := hall.End(c.Param("id")); err != nil {
+	if err := s.Games.End(c.Param("id")); err != nil {
 		return s.ofGame(err)
 	}
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-func (s *Server) moveInGame(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
+func (s *Server) moveInGame(c *gin.Context, id string) (state game.State, err error) {
 	body := struct {
 		Move  string `json:"move"`
 		After int    `json:"after"` // moves; none: however many there are
 	}{After: -1}
 	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return err
+		return state, err
 	}
 	if err := web.Within("after", int64(body.After), -1, 1000); err != nil {
-		return err
+		return state, err
 	}
 	if body.Move == "" {
-		return web.Invalid("move", "missing", nil, "is missing")
+		return state, web.Invalid("move", "missing", nil, "is missing")
 	}
-	state, err := hall.Move(c.Request.Context(), c.Param("id"), body.Move, body.After)
-	return s.answer(c, http.StatusOK, state, err)
+	return s.Games.Move(c.Request.Context(), id, body.Move, body.After)
 }
 
-func (s *Server) undoInGame(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
+func (s *Server) undoInGame(c *gin.Context, id string) (state game.State, err error) {
 	body := struct {
 		Moves int `json:"moves"`
 	}{1}
 	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return err
+		return state, err
 	}
 	if err := web.Within("moves", int64(body.Moves), 1, 1000); err != nil {
-		return err
+		return state, err
 	}
-	state, err := hall.Undo(c.Request.Context(), c.Param("id"), body.Moves)
-	return s.answer(c, http.StatusOK, state, err)
-}
-
-func (s *Server) sayImpossible(c *gin.Context) error {
-	hall, err := s.hall()
-	if err != nil {
-		return err
-	}
-	if err := web.ReadJSON(c.Writer, c.Request, &struct{}{}); err != nil {
-		return err
-	}
-	state, err := hall.SayImpossible(c.Param("id"))
-	return s.answer(c, http.StatusOK, state, err)
+	return s.Games.Undo(c.Request.Context(), id, body.Moves)
 }

@@ -4,25 +4,34 @@
 package labapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/history"
+	"seckill/internal/lab"
 	"seckill/internal/trace"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
+	"seckill/web/course"
 )
 
 // A Config says what the server shows and drives.
@@ -79,7 +88,7 @@ type Server struct {
 	shop        shop
 	notice      time.Duration // of rivals
 	turn        turn          // at driving the lab
-	streams     streams
+	streams     atomic.Int64  // pages that are open
 	// counterexamples of the guarantee matrix.
 	counterexamples loadtest.Counterexamples
 
@@ -198,15 +207,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // ends the event streams.
 func (s *Server) HTTPServer() *http.Server {
 	server := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
-	server.RegisterOnShutdown(s.EndStreams)
+	server.RegisterOnShutdown(s.close) // it need not wait for pages that are open
 	return server
-}
-
-// EndStreams ends every event stream, so that a graceful shutdown of the HTTP
-// server need not wait for pages that are open, nor for one that reads nothing.
-func (s *Server) EndStreams() {
-	s.close()
-	s.streams.end()
 }
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
@@ -243,4 +245,136 @@ func (s *Server) isClosing() bool {
 	default:
 		return false
 	}
+}
+
+// A Lab is what runs behind the page; *lab.Lab is one.
+type Lab interface {
+	Backends() []backend.Status
+	Services() []lab.Service
+	Topology() string
+	// Serve restarts the service processes with these settings;
+	// ServiceSettings are those they run with.
+	ServiceSettings() lab.ServiceSettings
+	Serve(context.Context, lab.ServiceSettings) error
+	// Inject injects one of Faults.
+	Faults() []fault.Status
+	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
+}
+
+func (s *Server) status(c *gin.Context) {
+	c.JSON(http.StatusOK, gin.H{
+		"lab": s.id, "version": s.Version, "limits": limits, "token_needed": s.Token != "",
+		"backends": s.Lab.Backends(), "services": s.Lab.Services(),
+		"services_settings": s.Lab.ServiceSettings(), "faults": s.Lab.Faults(), "topology": s.Lab.Topology(),
+	})
+}
+
+// ready tells whether a purchase sent now finds a service process.
+func (s *Server) ready(c *gin.Context) error {
+	if len(s.live()) == 0 {
+		return noService
+	}
+	c.JSON(http.StatusOK, gin.H{"status": "ready"})
+	return nil
+}
+
+// live are the addresses of the service processes that have not ended.
+func (s *Server) live() []string {
+	var urls []string
+	for _, service := range s.Lab.Services() {
+		if service.Up {
+			urls = append(urls, service.URL)
+		}
+	}
+	return urls
+}
+
+// LabChanged tells the pages to ask for the status again.
+func (s *Server) LabChanged() {
+	s.changes.Add(1)
+	s.bell.ring()
+}
+
+// A turn at driving the lab belongs to one run, comparison or trace at a time:
+// two at once would share processors and disturb each other's figures.
+type turn struct {
+	mu   sync.Mutex
+	what string // as people say it; empty: nothing is on
+}
+
+// take gives the turn to what, named as in "a run of naive", until release is
+// called; a second call does nothing. The error says what has the turn.
+func (t *turn) take(what string) (release func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.what != "" {
+		return nil, &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
+			Detail: fmt.Sprintf("The lab is busy with %s. Stop that, or wait for its end.", t.what)}
+	}
+	t.what = what
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.what = ""
+	}), nil
+}
+
+var labCloses = &web.Problem{Code: "lab_closes", Status: http.StatusServiceUnavailable,
+	Detail: "The lab is being stopped, so nothing begins any more."}
+
+// A page is a folder of files that are sent again only when they changed.
+type page struct {
+	files map[string][]byte
+	tags  map[string]string
+}
+
+func newPage(dir fs.FS) *page {
+	p := &page{files: map[string][]byte{}, tags: map[string]string{}}
+	if dir == nil {
+		return p
+	}
+	err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(dir, path)
+		sum := sha256.Sum256(text)
+		p.files[path], p.tags[path] = text, `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`
+		return err
+	})
+	if err != nil { // embedded files cannot fail
+		panic(err)
+	}
+	return p
+}
+
+// entrances are the addresses that people open.
+var entrances = map[string]string{
+	"/":     "index.html",
+	"/shop": "shop/index.html",
+}
+
+func (p *page) serve(c *gin.Context) error {
+	name, ok := entrances[c.Request.URL.Path]
+	if !ok {
+		name = strings.TrimPrefix(c.Param("path"), "/")
+	}
+	text, ok := p.files[name]
+	if !ok {
+		return notFound(c)
+	}
+	c.Header("Cache-Control", "no-cache") // ask whether it changed
+	c.Header("ETag", p.tags[name])
+	http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
+	return nil
+}
+
+// course answers with all chapters in all languages, so that turning a page or
+// switching the language asks nothing more.
+func (s *Server) course(c *gin.Context) {
+	chapters, err := course.Chapters()
+	if err != nil { // embedded, and checked by the tests of the course
+		panic(err)
+	}
+	c.JSON(http.StatusOK, gin.H{"chapters": chapters})
 }

@@ -163,7 +163,7 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 		t.Errorf("GET of no run: %d %s", status, body)
 	}
 
-	s.EndStreams()
+	s.close()
 	for first.in.Scan() { // ends, or the test times out
 	}
 }

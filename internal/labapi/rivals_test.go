@@ -129,8 +129,8 @@ func TestRivalsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d with %q", body, got, answer, status, says)
 		}
 	}
-	refuse(`{"buyers":99}`, 400, "from 100 to 5000")
-	refuse(`{"buyers":5001}`, 400, "from 100 to 5000")
+	refuse(`{"buyers":99}`, 400, "at least 100")
+	refuse(`{"buyers":5001}`, 400, "at most 5000")
 	refuse(`{"strategy":"good"}`, 400, "is not a field")
 	for _, c := range []struct {
 		change func(*fakeShop)

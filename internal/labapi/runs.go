@@ -4,17 +4,182 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/history"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/internal/web"
+	"seckill/loadtest"
 )
+
+// A Run is the same sale with one strategy or several at once, as it stands
+// now. It is Done when some lane has a result.
+type Run struct {
+	Record
+	Settings Settings `json:"settings"`
+	Error    string   `json:"error,omitempty"`
+	Series   *Series  `json:"series,omitempty"` // nil: it is the only run of its sale
+	// Version of this program, and Machine on which it ran.
+	Version string           `json:"version,omitempty"`
+	Machine *measure.Machine `json:"machine,omitempty"`
+	// Shop: its buyers join the shop's sale as it is, from ComesAt on, and no service
+	// process is restarted for it.
+	Shop    bool      `json:"shop,omitempty"`
+	ComesAt time.Time `json:"comes_at,omitzero"`
+
+	Lanes  []Lane            `json:"lanes"` // one for each strategy, in the order asked for
+	Faults []fault.Happening `json:"faults"`
+
+	injector *fault.Injector // nil: it was on in another process
+	of       *series         // likewise
+}
+
+// maxRuns are kept.
+const maxRuns = 50
+
+type runEntry = entry[Run, *Run]
+
+func (s *Server) openRuns() {
+	s.runs = &store[Run, *Run]{kind: history.Run, most: maxRuns, folder: s.History, log: s.Log, bell: s.bell,
+		light: func(r Run) Run { return r }}
+	s.runs.load(Run.check)
+}
+
+// A Lane is the sale with one strategy, on a SKU of its own.
+type Lane struct {
+	Strategy string `json:"strategy"`
+	SKU      int64  `json:"sku"`
+	Command  string `json:"command,omitempty"` // that holds the same sale on the command line, without faults
+
+	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
+	Result   *loadtest.Result   `json:"result,omitempty"`
+	Error    string             `json:"error,omitempty"` // why it has none
+	// Known are schedules that break the strategy, though the run held.
+	Known []loadtest.Known `json:"known,omitempty"`
+
+	// From is the place of the first of Points in the lane's course, in news of
+	// its progress; else 0.
+	From int `json:"from"`
+	// Points are what the charts draw; summaries leave them out.
+	Points []Point `json:"points,omitempty"`
+}
+
+// A Point of a lane's course.
+type Point struct {
+	At   float64 `json:"at"`   // seconds since the start
+	Rate float64 `json:"rate"` // answers a second
+	P50  float64 `json:"p50_ms"`
+	P99  float64 `json:"p99_ms"`
+}
+
+// laneSKUs are what the lab's runs sell; SKU 2 is the shop's.
+var laneSKUs = []int64{sku, 3, 4, 5}
+
+func lanesOf(w Settings) (lanes []Lane) {
+	for i, strategy := range w.Strategies {
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: laneSKUs[i], Command: w.scenario(i).Command()})
+	}
+	return lanes
+}
+
+// maxPoints bounds what a long run keeps: a chart has about as many pixels.
+const maxPoints = 1200
+
+// shortest is the least time between two points, in seconds: the last report of
+// a run may come right after the one before, and its rate means nothing.
+const shortest = 0.03
+
+// add takes the next progress. Past maxPoints every second point goes, which
+// it reports, because indexes into Points have changed then.
+func (l *Lane) add(p loadtest.Progress) (thinned bool) {
+	l.Progress = &p
+	at := p.Elapsed.Seconds()
+	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < shortest {
+		return false
+	}
+	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
+	if len(l.Points) <= maxPoints {
+		return false
+	}
+	kept := make([]Point, 0, maxPoints)
+	for i := 1; i < len(l.Points); i += 2 {
+		kept = append(kept, l.Points[i])
+	}
+	l.Points = kept
+	return true
+}
+
+// since copies r with the points of its lanes from these places on.
+func (r Run) since(places []int) Run {
+	lanes := make([]Lane, len(r.Lanes))
+	for i, l := range r.Lanes {
+		l.From = places[i]
+		l.Points = append([]Point(nil), l.Points[places[i]:]...)
+		lanes[i] = l
+	}
+	r.Lanes = lanes
+	r.Faults = append([]fault.Happening{}, r.Faults...)
+	return r
+}
+
+// measured: some lane has a result.
+func (r Run) measured() bool {
+	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
+}
+
+// check refuses what was read and is no run that ended.
+func (r Run) check() error {
+	same := slices.EqualFunc(r.Lanes, r.Settings.Strategies, func(l Lane, name string) bool { return l.Strategy == name })
+	switch {
+	case !r.State.Ended() || len(r.Lanes) == 0:
+		return errors.New("it has no run that ended")
+	case !same:
+		return errors.New("its lanes are not those of its settings")
+	case r.measured() != (r.State == Done):
+		return errors.New("its state is not that of its results")
+	}
+	return nil
+}
+
+// whole copies r.
+func (r Run) whole() Run { return r.since(make([]int, len(r.Lanes))) }
+
+// points are how many each lane has.
+func (r Run) points() (n []int) {
+	for _, l := range r.Lanes {
+		n = append(n, len(l.Points))
+	}
+	return n
+}
+
+// summary copies r without its course and without the curves of its results,
+// which are most of them.
+func (r Run) summary() Run {
+	r = r.since(r.points())
+	for i := range r.Lanes {
+		l := &r.Lanes[i]
+		l.From, l.Points = 0, nil
+		if l.Result != nil {
+			result := *l.Result
+			result.Course, result.LatencyCurve, result.ServiceCurve = nil, nil, nil
+			l.Result = &result
+		}
+	}
+	return r
+}
 
 // sku is what comparisons and the first lane of a run sell.
 const sku = 1
@@ -141,12 +306,14 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	var body wantedFault
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+	var wanted fault.Planned
+	if err := web.ReadJSON(c.Writer, c.Request, &wanted); err != nil {
 		return err
 	}
-	wanted := body.at(0)
 	run, p := s.runs.read(e), web.BadRequest("")
+	if wanted.At != 0 {
+		p.Blame("at_ms", "unused", nil, "it happens at once: leave it out")
+	}
 	s.checkFault("", &wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
@@ -161,4 +328,251 @@ func (s *Server) addFault(c *gin.Context) error {
 	}
 	c.JSON(http.StatusCreated, planned)
 	return nil
+}
+
+const (
+	// buyerTimeout is how long a buyer of the lab waits for an answer.
+	buyerTimeout = 15 * time.Second
+	// restarting bounds how long the service processes may take to end with
+	// their purchases and to start again.
+	restarting = time.Minute
+)
+
+// perform runs all lanes concurrently, reverts the faults, then saves the run:
+// a page that is told of the end finds it in the history, and may start the
+// next.
+func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release func()) {
+	var err error
+	if !begun.Shop {
+		err = s.serve(ctx, e, begun.Settings)
+	}
+	if err == nil {
+		s.sell(ctx, e, begun)
+	}
+	begun.injector.End()
+	ended := s.runs.read(e)
+	ended.State = Done
+	if !ended.measured() {
+		ended.State, ended.Error = Failed, ended.Lanes[0].Error
+		if err != nil {
+			ended.Error = err.Error()
+		}
+	}
+	for i := range ended.Lanes {
+		ended.Lanes[i].Known = s.known(ended, i)
+	}
+	begun.of.ended(&ended)
+	goesOn := ended.Series != nil && ended.Series.Ended == ""
+	ended = s.runs.keep(ended)
+	if !goesOn {
+		release()
+	}
+	s.runs.change(e, func(r *Run) { *r = ended })
+	if goesOn {
+		s.goOn(begun.of, release)
+	}
+	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
+}
+
+// serves reports whether the service processes run, and as they should.
+func (s *Server) serves(w lab.ServiceSettings) bool {
+	return s.Lab.ServiceSettings() == w &&
+		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
+}
+
+// haveServing starts the service processes with these settings, if they do not
+// run so already. It ignores that ctx ends: a stopped run leaves a lab that
+// works.
+func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
+	if s.serves(w) {
+		return nil
+	}
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
+	defer cancel()
+	defer s.LabChanged()
+	return s.Lab.Serve(starting, w)
+}
+
+// serve makes the service processes what the run wants.
+func (s *Server) serve(ctx context.Context, e *runEntry, w Settings) error {
+	if err := s.haveServing(ctx, w.ServiceSettings); err != nil {
+		return fmt.Errorf("the service processes could not be started: %w", err)
+	}
+	if ctx.Err() != nil {
+		return errors.New("it was stopped before the sale began")
+	}
+	s.runs.change(e, func(r *Run) {
+		if r.State == Preparing {
+			r.State = Running
+		}
+	})
+	return nil
+}
+
+// sell runs all lanes; their buyers come, and their results are taken, together.
+func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
+	targets, lanes := s.live(), len(begun.Lanes)
+	var come, gone, all sync.WaitGroup // a lane that fails has come and gone
+	come.Add(lanes)
+	gone.Add(lanes)
+	for i := range lanes {
+		all.Go(func() {
+			comes, goes := sync.OnceFunc(come.Done), sync.OnceFunc(gone.Done)
+			defer goes()
+			defer comes() // the others do not wait for a lane that failed before
+			scenario := begun.Settings.scenario(i)
+			scenario.SKU = begun.Lanes[i].SKU
+			c := s.config(ctx, e, scenario, i, targets)
+			c.Joins = begun.Shop
+			c.Outage = begun.injector.Outage
+			c.Begin = func() {
+				comes()
+				come.Wait()
+				begun.await(ctx)
+				begun.injector.Begin()
+			}
+			c.End = func() {
+				goes()
+				gone.Wait()
+			}
+			result, err := s.Load(ctx, c)
+			s.runs.change(e, func(r *Run) {
+				r.Lanes[i].Result = result
+				if err != nil {
+					r.Lanes[i].Error = err.Error()
+				}
+			})
+		})
+	}
+	all.Wait()
+}
+
+func (s *Server) config(ctx context.Context, e *runEntry, scenario loadtest.Scenario, lane int, targets []string) loadtest.Config {
+	return loadtest.Config{
+		Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
+		OnProgress: func(p loadtest.Progress) {
+			s.look(ctx, &p, scenario)
+			s.runs.step(e, func(r *Run) bool { return r.Lanes[lane].add(p) })
+		},
+	}
+}
+
+// faultChanged writes down how far a fault of a run has come.
+func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
+	var id string
+	s.runs.change(e, func(r *Run) {
+		id = r.ID
+		if i == len(r.Faults) {
+			r.Faults = append(r.Faults, f)
+		}
+		r.Faults[i] = f
+	})
+	if f.State != fault.IsPlanned {
+		s.LabChanged()
+	}
+	if f.State == fault.HasFailed {
+		s.Log.Warn("a fault failed", "run", id, "kind", f.Kind, "service", f.Service, "error", f.Error)
+	}
+}
+
+// look replaces what buyers were told by what the database says, if it answers
+// at once and has the stock of this strategy.
+func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.Scenario) {
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == sale.Strategy })
+	if s.Left == nil || s.Strategies[i].Stock != ledger.InRow {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pace)
+	defer cancel()
+	if left, err := s.Left(ctx, sale.SKU); err == nil {
+		p.Left = left
+	}
+}
+
+// A Series is several runs of one sale, one after the other, each with a reset and
+// buyers of its own, as `seckill load --repeats`. This is what a run says of it.
+type Series struct {
+	ID     string `json:"id"`
+	Number int    `json:"number"` // of the run, from 1
+	Of     int    `json:"of"`     // runs that were asked for
+	// Shares are how often each verdict was given up to this run, by lane; nil
+	// until it has ended.
+	Shares [][]loadtest.VerdictShare `json:"shares,omitempty"`
+	// Ended says why this run is the last; empty if it is not, or is still on.
+	Ended SeriesEnd `json:"ended,omitempty"`
+}
+
+// A SeriesEnd is why a series has no further run.
+type SeriesEnd string
+
+const (
+	SeriesDone    SeriesEnd = "done"
+	SeriesStopped SeriesEnd = "stopped"
+	SeriesTime    SeriesEnd = "time"   // seriesTime was over
+	SeriesFailed  SeriesEnd = "failed" // a run had no result
+)
+
+// seriesTime is after how long a series begins no further run.
+const seriesTime = 10 * time.Minute
+
+// A series that is on.
+type series struct {
+	id       string
+	wanted   Settings // the first run's
+	began    time.Time
+	number   int
+	verdicts [][]ledger.Verdict // by lane
+	stopped  atomic.Bool
+	run      atomic.Pointer[string] // the latest
+}
+
+// latest is the id of its latest run.
+func (s *series) latest() string { return *s.run.Load() }
+
+func newSeries(wanted Settings) *series {
+	return &series{id: rand.Text(), wanted: wanted, began: time.Now(), verdicts: make([][]ledger.Verdict, len(wanted.Strategies))}
+}
+
+// next is the settings of the next run, and what it says of the series: nothing
+// if it is the only one.
+func (s *series) next() (Settings, *Series) {
+	w := s.wanted
+	w.Seed = loadtest.RepeatSeed(s.wanted.Seed, s.number)
+	s.number++
+	if w.Repeats < 2 {
+		return w, nil
+	}
+	return w, &Series{ID: s.id, Number: s.number, Of: w.Repeats}
+}
+
+// ended counts the verdicts of a run.
+func (s *series) ended(r *Run) {
+	if r.Series == nil {
+		return
+	}
+	said := *r.Series // pages may be reading the other
+	said.Ended = s.end(*r)
+	for i, l := range r.Lanes {
+		v := ledger.NotValid
+		if l.Result != nil {
+			v = l.Result.Verdict
+		}
+		s.verdicts[i] = append(s.verdicts[i], v)
+		said.Shares = append(said.Shares, loadtest.Shares(s.verdicts[i]))
+	}
+	r.Series = &said
+}
+
+func (s *series) end(r Run) SeriesEnd {
+	switch {
+	case s.number >= s.wanted.Repeats:
+		return SeriesDone
+	case r.Stopped || s.stopped.Load():
+		return SeriesStopped
+	case !r.measured():
+		return SeriesFailed
+	case time.Since(s.began) > seriesTime:
+		return SeriesTime
+	}
+	return ""
 }

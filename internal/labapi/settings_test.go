@@ -28,28 +28,30 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["` + strings.Repeat("x", 20000) + `"]}`, 413, "", "too_large", ""},
 		{sale(`,"stock":2`), 400, "stock", "repeated_field", "more than once"},
 		{sale(`,"quantity":1.5`), 400, "quantity", "wrong_type", ""},
-		{sale(`,"seed":"18446744073709551616"`), 400, "seed", "seed", ""},
+		{sale(`,"seed":"18446744073709551616"`), 400, "seed", "wrong_type", ""},
 		{`{"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "none", ""},
 		{`{"strategies":["a","b","c","d","e"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "too_many", `"max":4`},
 		{`{"strategies":["good","good"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "repeated", ""},
 		{`{"strategies":["good","nope"],"stock":1,"buyers":2,"concurrency":1}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
 		{`{"strategies":["good","far"],"stock":1,"buyers":2,"concurrency":1}`, 503, "strategies", "strategy_unavailable", "no etcd"},
-		{`{"strategies":["good"],"stock":0,"buyers":2,"concurrency":1}`, 400, "stock", "range", `"max":1000000`},
+		{`{"strategies":["good"],"stock":1000001}`, 400, "stock", "range", `"max":1000000`},
+		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", `"min":1`},
 		{`{"strategies":["good"],"stock":1,"buyers":200001,"concurrency":1}`, 400, "buyers", "range", ""},
 		{`{"strategies":["good"],"stock":1,"buyers":2,"concurrency":1025}`, 400, "concurrency", "range", ""},
 		{sale(`,"quantity":-1`), 400, "quantity", "range", ""},
 		{sale(`,"quantity":101`), 400, "quantity", "too_much", `"stock":100`},
 		{`{"strategies":["good"],"stock":100,"buyers":100,"concurrency":1}`, 400, "buyers", "no_demand", `"least":100`},
-		{sale(`,"profile":"steps"`), 400, "profile", "one_of", "spike"},
-		{sale(`,"profile":"spike"`), 400, "concurrency", "unused", "spike"},
+		{sale(`,"profile":"steps","steps":[{"rate":5,"for_ns":1000000000}]`), 400, "profile", "one_of", "seckill load"},
+		{sale(`,"profile":"flood"`), 400, "profile", "one_of", "spike"},
+		{sale(`,"skus":2`), 400, "skus", "range", `"max":1`},
 		{sale(`,"rate":5`), 400, "rate", "unused", "closed"},
-		{rated(`,"profile":"constant"`), 400, "rate", "range", `"max":50000`},
-		{rated(`,"profile":"constant","rate":100,"seconds":121`), 400, "seconds", "range", ""},
-		{rated(`,"profile":"constant","rate":100,"seconds":2,"to_rate":5`), 400, "to_rate", "unused", ""},
-		{rated(`,"profile":"constant","rate":100,"seconds":2,"buyers":5`), 400, "buyers", "unused", ""},
-		{rated(`,"profile":"constant","rate":100,"seconds":1`), 400, "rate", "no_demand_rate", `"least":100`},
-		{rated(`,"profile":"constant","rate":5000,"seconds":100`), 400, "rate", "too_many_requests", `"requests":500000`},
-		{rated(`,"profile":"ramp","rate":100,"seconds":2`), 400, "to_rate", "range", ""},
+		{rated(`,"profile":"constant","duration_ns":1000000000,"rate":50001`), 400, "rate", "range", `"max":50000`},
+		{rated(`,"profile":"constant","duration_ns":1000000000`), 400, "rate", "range", ""},
+		{rated(`,"profile":"constant","rate":100,"duration_ns":121000000000`), 400, "duration", "range", `"max":120`},
+		{rated(`,"profile":"constant","rate":100,"duration_ns":2000000000,"to_rate":5`), 400, "to_rate", "unused", ""},
+		{rated(`,"profile":"constant","rate":100,"duration_ns":1000000000`), 400, "rate", "no_demand", `"least":100`},
+		{rated(`,"profile":"constant","rate":5000,"duration_ns":100000000000`), 400, "rate", "too_many_requests", `"requests":500000`},
+		{rated(`,"profile":"ramp","rate":100,"duration_ns":2000000000`), 400, "to_rate", "range", ""},
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
 		{sale(`,"repeats":0`), 400, "repeats", "range", `"min":1`},
 		{sale(`,"repeats":21`), 400, "repeats", "range", ""},
@@ -83,14 +85,15 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 func TestSettingsThatAreUsed(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
-		"profile":"ramp","rate":100,"to_rate":300,"seconds":2,"seed":"18446744073709551615","lease_ms":500,
+		"profile":"ramp","rate":100,"to_rate":300,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500,
 		"faults":[{"kind":"pause_service","at_ms":300}]}`}.do(t, h.URL)
 	var begun struct {
 		Settings json.RawMessage
 		Lanes    []Lane
 	}
 	json.Unmarshal([]byte(body), &begun)
-	want := `{"strategies":["good","other"],"stock":100,"quantity":1,"profile":"ramp","rate":100,"to_rate":300,"seconds":2,` +
+	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
+		`"profile":"ramp","concurrency":64,"rate":100,"to_rate":300,"duration_ns":2000000000,"timeout_ns":15000000000,` +
 		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
 		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}],"repeats":1}`
 	if string(begun.Settings) != want {

@@ -1,8 +1,11 @@
 package labapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -10,8 +13,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -87,4 +92,256 @@ func (s *Server) setShop(c *gin.Context) error {
 	}
 	s.showShop(c)
 	return nil
+}
+
+// Rivals are the buyers of a run that joins the shop's sale: they want the same
+// units, from the same stock, as the visitors who press its button. Everything else
+// of their run is like any other's: progress, end, verdict, history.
+const (
+	usualRivals = 2000
+	leastRivals = 100
+	mostRivals  = 5000
+
+	// usualNotice is how long after they were sent rivals come, so that a visitor can
+	// get ready.
+	usualNotice = 3 * time.Second
+	// longestWait is how long before the start of the sale they may be sent.
+	longestWait = time.Minute
+	readingSale = 3 * time.Second
+)
+
+// startRivals sends them: soon, or at the start of the sale.
+func (s *Server) startRivals(c *gin.Context) error {
+	body := struct {
+		Buyers int `json:"buyers"`
+	}{usualRivals}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+		return err
+	}
+	buyers, p := body.Buyers, web.BadRequest("")
+	if err := web.Within("buyers", int64(buyers), leastRivals, mostRivals); err != nil {
+		return err
+	}
+	sale, err := s.shopSale(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	comes := time.Now().Add(s.notice)
+	if sale.StartsAt != nil && sale.StartsAt.Time().After(comes) {
+		comes = sale.StartsAt.Time()
+	}
+	if time.Until(comes) > longestWait {
+		return &web.Problem{Code: "not_started", Status: http.StatusConflict, Detail: fmt.Sprintf(
+			"The sale starts at %s: send them in the last minute before.", comes.UTC().Format(time.RFC3339))}
+	}
+	s.shop.mu.Lock()
+	defer s.shop.mu.Unlock()
+	info := s.shop.strategy
+	if s.strategy("strategy", info.Name, p); p.Errors != nil {
+		return p
+	}
+	e, err := s.begin(c, s.rivalsSettings(info, sale, buyers), numbers.Count(buyers, "rival"), func(r *Run) {
+		r.Shop, r.ComesAt, r.Lanes[0].SKU = true, comes, shopSKU
+	})
+	if err == nil {
+		s.shop.rivals, s.shop.joined = e, sale.Run
+	}
+	return err
+}
+
+// shopSale is the stock row of the shop, if there is anything to be sold and a
+// service process that sells it.
+func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
+	if len(s.live()) == 0 {
+		return ledger.Stock{}, noService
+	}
+	ctx, cancel := context.WithTimeout(ctx, readingSale)
+	defer cancel()
+	snap, err := s.readShop(ctx)
+	if err == nil && snap.Stock.Initial < 1 {
+		err = nothingOnSale
+	}
+	return snap.Stock, err
+}
+
+// readShop reads the ledger's whole account of the sale.
+func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
+	if s.Ledger == nil {
+		return ledger.Snapshot{}, noLedger
+	}
+	snap, err := s.Ledger.Snapshot(ctx, shopSKU)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownSKU):
+		err = nothingOnSale
+	case err != nil:
+		s.Log.Warn("the ledger of the shop cannot be read", "error", err)
+		err = noLedger
+	}
+	return snap, err
+}
+
+var (
+	nothingOnSale = &web.Problem{Code: "nothing_on_sale", Status: http.StatusConflict,
+		Detail: "The shop has nothing on sale: start a sale first."}
+	noLedger = &web.Problem{Code: "ledger_unavailable", Status: http.StatusServiceUnavailable,
+		Detail: "The ledger's database does not answer. The lab's status says what runs."}
+)
+
+// rivalsSettings are the run's settings, as the lab lists them and runs them again.
+func (s *Server) rivalsSettings(info catalog.Info, sale ledger.Stock, buyers int) Settings {
+	w := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
+	w.Stock, w.Buyers = sale.Initial, buyers
+	return w
+}
+
+// await waits until the rivals come, or the run is stopped.
+func (r Run) await(ctx context.Context) {
+	timer := time.NewTimer(time.Until(r.ComesAt))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// lastRivals of this lab; nil: there were none. The caller holds shop.mu.
+func (s *Server) lastRivals() *Run {
+	if s.shop.rivals == nil {
+		return nil
+	}
+	r := s.runs.read(s.shop.rivals).summary()
+	if r.State == Removed {
+		return nil
+	}
+	return &r
+}
+
+// A book is the ledger of the shop's sale as it was read last. It is read whole,
+// because a cancelled order changes what the others mean; all pages share one
+// reading, and reading takes a fifth of the time at most.
+type book struct {
+	mu      sync.Mutex
+	read    time.Time
+	took    time.Duration
+	page    ledgerPage
+	orders  []ledger.Order
+	holders *ledger.Holders
+	err     error
+}
+
+const (
+	bookPace = 400 * time.Millisecond
+	// shownOrders are the latest; a page shows no more.
+	shownOrders = 60
+)
+
+// A ledgerPage is what pages are told of the sale. Order ids are left out: they
+// are for the buyer alone, who can cancel with them.
+type ledgerPage struct {
+	Run       int64 `json:"run"`
+	Initial   int64 `json:"initial"`
+	Sold      int64 `json:"sold"`      // Σ quantity of active orders, without
+	Reserved  int64 `json:"reserved"`  // that of reservations which are not paid yet
+	Orders    int   `json:"orders"`    // active ones, reservations too
+	Cancelled int   `json:"cancelled"` // those whose units were given back: cancelled ones, and
+	Expired   int   `json:"expired"`   // reservations that were not paid in time
+	// Twice is how many units have two holders or more. Known: holders are
+	// counted; not so once units were given back and may be sold again.
+	Twice  int64       `json:"twice"`
+	Known  bool        `json:"holders_known"`
+	Latest []shopOrder `json:"latest"`          // newest first
+	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user who was asked for
+}
+
+// A shopOrder is one of the sale.
+type shopOrder struct {
+	Place     int    `json:"place"` // in the order of writing, from 1
+	User      int64  `json:"user_id"`
+	Quantity  int64  `json:"quantity"`
+	Remaining int64  `json:"remaining"`
+	Status    string `json:"status"`
+	// Reservation is its state, if the order began as one.
+	Reservation seckill.ReservationState `json:"reservation,omitempty"`
+	Holders     int                      `json:"holders"` // of its units, with itself; 0: not known
+	At          time.Time                `json:"at"`
+}
+
+// shopLedger answers with the sale's latest orders, and with that of one user.
+func (s *Server) shopLedger(c *gin.Context) error {
+	query, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil {
+		return web.BadRequest("The query is not well-formed.")
+	}
+	user := int64(0)
+	if text := query.Get("user_id"); text != "" {
+		if user, err = web.ParseInteger("user_id", text, 1, web.MaxID); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), readingSale) // others want the reading, too
+	defer cancel()
+	s.shop.mu.Lock()
+	stock := s.shop.strategy.Stock
+	s.shop.mu.Unlock()
+	page, err := s.shop.book.open(ctx, s.readShop, stock, user)
+	if err == nil {
+		c.JSON(http.StatusOK, page)
+	}
+	return err
+}
+
+// open is the page for a user, read anew if it is old.
+func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if begun := time.Now(); begun.Sub(b.read) >= max(bookPace, 5*b.took) {
+		snap, err := read(ctx)
+		b.read, b.took, b.err = time.Now(), time.Since(begun), err
+		b.write(snap, stock)
+	}
+	page := b.page
+	for i := range b.orders {
+		if o := &b.orders[i]; o.UserID == user && o.Status == ledger.Active {
+			yours := b.order(i)
+			page.Yours = &yours
+			break
+		}
+	}
+	return page, b.err
+}
+
+func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
+	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
+	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(),
+		Latest: []shopOrder{}}
+	for i := range snap.Orders {
+		switch o := &snap.Orders[i]; {
+		case o.Status == ledger.Active && stateOf(o) == seckill.Reserved:
+			b.page.Orders++
+			b.page.Reserved += o.Quantity
+		case o.Status == ledger.Active:
+			b.page.Orders++
+			b.page.Sold += o.Quantity
+		case o.Status == ledger.Expired:
+			b.page.Expired++
+		default:
+			b.page.Cancelled++
+		}
+	}
+	for i := len(b.orders) - 1; i >= 0 && len(b.page.Latest) < shownOrders; i-- {
+		b.page.Latest = append(b.page.Latest, b.order(i))
+	}
+}
+
+func (b *book) order(i int) shopOrder {
+	o := b.orders[i]
+	return shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
+		Reservation: stateOf(&o), Holders: b.holders.Of(o), At: o.CreatedAt}
+}
+
+func stateOf(o *ledger.Order) seckill.ReservationState {
+	if o.Reservation == nil {
+		return ""
+	}
+	return o.Reservation.State
 }

@@ -108,7 +108,7 @@ func stuck(t *testing.T, s *Server, addr string) net.Conn {
 func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 	s, _, addr := served(t, nil)
 	conn := stuck(t, s, addr)
-	for begun := time.Now(); s.streams.count() > 0; {
+	for begun := time.Now(); s.streams.Load() > 0; {
 		if time.Since(begun) > 3*slowest {
 			t.Fatal("it is waited for without an end")
 		}
@@ -117,12 +117,6 @@ func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 	if n, _ := io.Copy(io.Discard, conn); n >= 8<<20 { // what was on its way, and the end
 		t.Errorf("it was sent all of %d bytes", n)
 	}
-}
-
-func (s *streams) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
 }
 
 func TestLimitsOfThePagesServer(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // ReadJSON reads a body that is one JSON object into a struct, whose fields are the
 // members that it may have. It is as strict as a purchase needs: encoding/json
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
-// broken UTF-8. The error is a *Problem.
+// broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -40,7 +41,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 var (
-	strict  = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(noNull))
+	strict  = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(noNull), jsonv1.FormatDurationAsNano(true))
 	errNull = errors.New("null")
 	noNull  = json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
 		if d.PeekKind() == 'n' {

@@ -4,11 +4,10 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // ReadOver is ReadJSON over a struct that depends on the body: into is called with
-// it. Durations are whole nanoseconds.
+// it.
 func ReadOver(w http.ResponseWriter, r *http.Request, into func(body []byte) (any, error)) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -18,5 +17,5 @@ func ReadOver(w http.ResponseWriter, r *http.Request, into func(body []byte) (an
 	if err != nil {
 		return err
 	}
-	return wrong(json.Unmarshal(body, value, strict, jsonv1.FormatDurationAsNano(true)))
+	return wrong(json.Unmarshal(body, value, strict))
 }

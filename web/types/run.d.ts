@@ -110,11 +110,11 @@ declare namespace Json {
     stock: number;
     quantity: number;
     profile: 'closed' | 'spike' | 'constant' | 'ramp';
-    buyers?: number;
-    concurrency?: number;
+    buyers: number; // where no rate says how many
+    concurrency: number;
     rate?: number;
     to_rate?: number;
-    seconds?: number;
+    duration_ns?: number;
     seed: string; // more than a number holds
     faults: PlannedFault[];
     repeats?: number;

@@ -102,7 +102,7 @@ export function RunForm({ lab, query, open, guide }) {
         <a href=${link('lab')} onClick=${guide}>${t.start.guided}</a></p>
       <${Wrong} failure=${failure} />
       <details class="settings" open=${shown} onToggle=${(e) => setShown(e.currentTarget.open)}>
-        <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ (form)))}</span></summary>
+        <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ ({ ...form, duration_ns: Number(form.duration) * 1e9 })))}</span></summary>
         <div class="sale">
           <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
             answering=${lab.status !== null} topology=${lab.status?.topology ?? ''} onChange=${(strategies) => set('strategies', strategies)} />

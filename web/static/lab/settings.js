@@ -6,7 +6,7 @@
 
 /** The profiles, and the numbers that each needs. */
 export const profiles = {
-  closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'seconds'], ramp: ['rate', 'to_rate', 'seconds'],
+  closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'duration'], ramp: ['rate', 'to_rate', 'duration'],
 };
 const sale = ['stock', 'quantity'];
 /** Settings of the service processes; empty: unchanged. */
@@ -45,7 +45,7 @@ export const besides = (fault, chosen, all) => {
 /** @type {Form} */
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
-  rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
+  rate: '1000', to_rate: '3000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
 };
 /** How often a sale may be repeated. */
 export const repeats = ['1', '5', '10', '20'];
@@ -90,9 +90,9 @@ export function findWrong(form, limits, kinds) {
  */
 export function request(form, kinds) {
   const given = (from, names) => Object.fromEntries(names.filter((name) => from[name].trim()).map((name) => [name, Number(from[name])]));
+  const { duration, ...numbers } = given(form, [...sale, ...profiles[form.profile], ...services]);
   return {
-    strategies: form.strategies, profile: form.profile,
-    ...given(form, [...sale, ...profiles[form.profile], ...services]),
+    strategies: form.strategies, profile: form.profile, ...numbers, ...(duration && { duration_ns: duration * 1e9 }),
     ...(form.seed.trim() && { seed: form.seed.trim() }), ...(form.repeats !== '1' && { repeats: Number(form.repeats) }),
     faults: form.faults.map((fault) => {
       const kind = faultOf(kinds, fault.kind);
@@ -141,7 +141,7 @@ export function fromRun(settings) {
   const text = (value, otherwise) => (value === undefined || value === 0 ? otherwise : String(value));
   return {
     ...Object.fromEntries(Object.keys(defaults).map((name) => [name, text(settings[name], defaults[name])])),
-    strategies: settings.strategies, profile: settings.profile,
+    strategies: settings.strategies, profile: settings.profile, duration: text((settings.duration_ns ?? 0) / 1e9, defaults.duration),
     faults: (settings.faults ?? []).map((f) => ({
       kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''), strategy: f.strategy ?? '',
     })),

@@ -17,7 +17,7 @@ import { useEffect, useRef, useState } from '../ui.js';
 const games = '/api/lab/v1/games';
 
 /** @type {Record<string, Failure['kind']>} */
-const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', unplayable: 'unplayable', unknown_counterexample: 'unplayable', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
+const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', unplayable: 'unplayable', unknown_example: 'unplayable', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
 
 /** @param {Error} error @returns {Failure} */
 const failed = (error) => ({ kind: (error instanceof Refused && kinds[error.code]) || 'other', error });

@@ -46,7 +46,7 @@ export default {
     concurrency: 'At a time', concurrencyHint: 'concurrent buyers',
     rate: 'Rate', rateHint: 'buyers per second',
     to_rate: 'Up to', to_rateHint: 'buyers per second, at the end',
-    seconds: 'For', secondsHint: 'seconds',
+    duration: 'For', durationHint: 'seconds',
     more: 'Lease, processes, seed, faults',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
@@ -85,7 +85,6 @@ export default {
     seed: () => 'Enter a whole number from 0 to 18446744073709551615, or nothing.',
     too_much: ({ stock }) => `No buyer could buy anything: the stock is ${count(stock)}.`,
     no_demand: ({ least }) => `Enter more than ${count(least)}: if there is enough for every buyer, nothing can go wrong and nothing is proven.`,
-    no_demand_rate: ({ requests, least }) => `That makes ${plural(requests, 'buyer')}. With ${count(least)} or fewer, nothing can go wrong and nothing is proven.`,
     too_many_requests: ({ requests, max }) => `That makes ${plural(requests, 'buyer')}, and the limit is ${count(max)}. Lower the rate or the duration.`,
     run_ended: () => 'The run is over.',
   },
@@ -208,9 +207,9 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, duration_ns: duration = 0 }) => ({
       closed: `${plural(buyers, 'buyer')}, ${count(concurrency)} at a time`, spike: `${plural(buyers, 'buyer')} at the same instant`,
-      constant: `${count(rate)} per second for ${count(seconds)} s`, ramp: `${count(rate)} to ${count(to)} per second in ${count(seconds)} s`,
+      constant: `${count(rate)} per second for ${count(duration / 1e9)} s`, ramp: `${count(rate)} to ${count(to)} per second in ${count(duration / 1e9)} s`,
     })[profile],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,

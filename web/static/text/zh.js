@@ -83,7 +83,7 @@ export default {
     concurrency: '并发', concurrencyHint: '同时下单的买家',
     rate: '速率', rateHint: '每秒到达的买家',
     to_rate: '升到', to_rateHint: '结束时每秒到达的买家',
-    seconds: '持续', secondsHint: '秒',
+    duration: '持续', durationHint: '秒',
     more: '租约、进程、种子、故障',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
     servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
@@ -158,7 +158,6 @@ export default {
     seed: () => '请填 0 到 18446744073709551615 之间的整数，或者留空。',
     too_much: ({ stock }) => `没有买家能买到：库存只有 ${count(stock)}。`,
     no_demand: ({ least }) => `请填大于 ${count(least)} 的数：如果人人都能买到，就不会出错，也证明不了什么。`,
-    no_demand_rate: ({ requests, least }) => `这样只有 ${count(requests)} 位买家。不超过 ${count(least)} 位就不会出错，也证明不了什么。`,
     too_many_requests: ({ requests, max }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,
     run_ended: () => '这次运行已经结束。',
   },
@@ -281,9 +280,9 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, duration_ns: duration = 0 }) => ({
       closed: `${count(buyers)} 位买家，并发 ${count(concurrency)}`, spike: `${count(buyers)} 位买家同时到达`,
-      constant: `每秒 ${count(rate)} 位，共 ${count(seconds)} 秒`, ramp: `${count(seconds)} 秒内从每秒 ${count(rate)} 位升到 ${count(to)} 位`,
+      constant: `每秒 ${count(rate)} 位，共 ${count(duration / 1e9)} 秒`, ramp: `${count(duration / 1e9)} 秒内从每秒 ${count(rate)} 位升到 ${count(to)} 位`,
     })[profile],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,
