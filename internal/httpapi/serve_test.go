@@ -27,13 +27,18 @@ type running struct {
 
 func serve(t testing.TB, f *fake, c httpapi.Config) *running {
 	t.Helper()
+	return run(t, serverWith(t, f, c))
+}
+
+func run(t testing.TB, s *httpapi.Server) *running {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	r := &running{Server: serverWith(t, f, c), t: t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
+	r := &running{Server: s, t: t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
 	go func() { r.ended <- r.Serve(ctx, l) }()
 	return r
 }

@@ -1,10 +1,8 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -98,17 +96,19 @@ func (p *promised) final(process, user int) look {
 }
 
 // serve has a process write what was accepted.
-func (p *promised) serve(process int) *running {
+func (p *promised) serve(process int) *running { return run(p.t, p.servers[process]) }
+
+// forget has Redis lose the stream.
+func (p *promised) forget(process int) {
 	p.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	c := p.ins[process].Redis
+	keys, err := c.Keys(p.t.Context(), "*seckill:stream:1*").Result()
+	if err == nil {
+		err = c.Del(p.t.Context(), keys...).Err()
+	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.t.Cleanup(cancel)
-	r := &running{Server: p.servers[process], t: p.t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
-	go func() { r.ended <- r.Serve(ctx, l) }()
-	return r
 }
 
 func (p *promised) wantHeld() {
@@ -236,13 +236,7 @@ func TestRefusedAfterAcceptance(t *testing.T) {
 		t.Error(err)
 	}
 	p.buy(1, 1, 1, prefers).want(t, "the request again", http.StatusConflict, "sold_out")
-	keys, err := p.ins[1].Redis.Keys(t.Context(), "*seckill:stream:1*").Result()
-	if err == nil {
-		err = p.ins[1].Redis.Del(t.Context(), keys...).Err()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.forget(1)
 	p.wantStatus(1, 1, "refused", "sold_out")
 	store := ledger.NewStore(p.ins[1].DB)
 	sweep := func() {
@@ -268,49 +262,6 @@ func TestRefusedAfterAcceptance(t *testing.T) {
 	}
 }
 
-// An order that was accepted is cancelled like any.
-func TestCancelAnAcceptedOrder(t *testing.T) {
-	p := promise(t, 1)
-	p.accept(0, 1, 1)
-	p.buy(1, 2, 1, prefers).want(t, "the next, who writes the order first", http.StatusConflict, "sold_out")
-	s := p.serve(1)
-	id := p.final(0, 1).Orders[0].PublicID
-	for range 2 {
-		if r := ask(t, p.servers[0], "DELETE", "/api/v1/orders/"+id, ""); r.status != http.StatusOK {
-			t.Errorf("the cancellation was answered %d %s", r.status, r.body)
-		}
-	}
-	if l := p.wantStatus(1, 1, "ordered", ""); l.Orders[0].Status != ledger.Cancelled {
-		t.Errorf("the order is %+v", l.Orders[0])
-	}
-	p.accept(1, 3, 1)
-	if l := p.final(1, 3); l.Request.Status != "ordered" {
-		t.Errorf("the unit that came back: %+v", l)
-	}
-	s.stop()
-	if err := s.end(); err != nil {
-		t.Error(err)
-	}
-	p.wantHeld()
-}
-
-// A graceful stop writes what was accepted until then.
-func TestShutdownWritesWhatWasAccepted(t *testing.T) {
-	p := promise(t, 100)
-	s := p.serve(0)
-	for user := 1; user <= 60; user++ {
-		p.accept(0, user, 1)
-	}
-	s.stop()
-	if err := s.end(); err != nil {
-		t.Error(err)
-	}
-	for user := 1; user <= 60; user++ {
-		p.wantStatus(1, user, "ordered", "")
-	}
-	p.wantHeld()
-}
-
 // Redis loses the stream: what was accepted is lost, and nothing else. As long
 // as Redis does not answer, it is not known.
 func TestAcceptedAndLost(t *testing.T) {
@@ -320,13 +271,7 @@ func TestAcceptedAndLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wantStatus(1, 1, "unknown", "")
-	keys, err := p.ins[0].Redis.Keys(t.Context(), "*seckill:stream:1*").Result()
-	if err == nil {
-		err = p.ins[0].Redis.Del(t.Context(), keys...).Err()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.forget(0)
 	p.wantStatus(0, 1, "none", "")
 	p.accept(0, 1, 1) // it may be sent again, and then it is kept
 	p.serve(0)

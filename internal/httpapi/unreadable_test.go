@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -82,7 +83,13 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 
 // An order whose COMMIT is under way is not said to be nothing.
 func TestLookUpDuringACommit(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	c := labtest.Config(t, backend.SQL, backend.RowLocks)
+	c.RowLockWait = time.Second
+	in, err := backend.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
