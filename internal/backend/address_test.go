@@ -59,11 +59,43 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// One client talks to all nodes of a Cluster, with one login.
-func TestNodesOfAClusterShareTheirLogin(t *testing.T) {
-	c := backend.Config{RedisAddrs: []string{"redis://:hidden@127.0.0.1:1", "redis://:hidden-too@127.0.0.1:2"}}
-	_, err := backend.Open(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), "same user and password") || strings.Contains(err.Error(), "hidden") {
-		t.Errorf("nodes with different passwords: %v", err)
+// What cannot be is refused by its cause, without any password. Nobody listens at any
+// of the addresses.
+func TestConfigurationsThatCannotBe(t *testing.T) {
+	one, two := []string{"127.0.0.1:1"}, []string{"127.0.0.1:1", "127.0.0.1:2"}
+	apart := []string{"127.0.0.1:1", "redis://:secret@127.0.0.1:2"}
+	login := []string{"redis://:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:2"}
+	named := func(addresses []string) []string { return []string{"a=" + addresses[0], "b=" + addresses[1]} }
+	for want, c := range map[string]backend.Config{
+		"both a MySQL address and a SQLite file": {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x", SQLitePath: "x"},
+		"mysql at u@tcp(127.0.0.1:1)":            {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
+		"redis at 127.0.0.1:1":                   {RedisAddrs: one},
+		"same user and password":                 {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
+
+		"--redis-addrs and --redis-sentinels are given": {RedisAddrs: one, RedisSentinels: two},
+		"--redis-master-name is a name":                 {RedisAddrs: one, RedisMasterName: "x"},
+		"--redis-sentinels: the Redis addresses":        {RedisSentinels: apart},
+		"redis at 127.0.0.1:1,127.0.0.1:2":              {RedisSentinels: login},
+
+		"--redis-addrs and --redis-ring are given": {RedisAddrs: one, RedisRing: named(two)},
+		"give --redis-ring as well":                {RedisAddrs: one, RedisRingLost: backend.RingRehash},
+		"is refuse or rehash":                      {RedisRing: named(two), RedisRingLost: "wait"},
+		"a shard is NAME=HOST:PORT":                {RedisRing: []string{"a=127.0.0.1:1", "redis://:secret@127.0.0.1:2"}},
+		"two shards or more":                       {RedisRing: named(two)[:1]},
+		"a is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},
+		"b is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "b=127.0.0.1:1"}},
+		"or of a ring must have the same user":     {RedisRing: named(apart)},
+		"shard a at 127.0.0.1:1":                   {RedisRing: named(login)},
+
+		"redlock at 127.0.0.1:2":                     {RedlockAddrs: login},
+		"etcd at 127.0.0.1:1":                        {EtcdEndpoints: one},
+		"http://user:password@host:port":             {EtcdEndpoints: []string{"root:secret@host:1"}},
+		"with %40 for @ in the password":             {EtcdEndpoints: []string{"http://root:sec/ret@host:1"}},
+		"etcd addresses must have the same user and": {EtcdEndpoints: []string{"http://root:secret@host:1", "http://root:secret-2@other:1"}},
+	} {
+		_, err := opens(t, c)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sec") {
+			t.Errorf("want an error with %q and no password; got %v", want, err)
+		}
 	}
 }

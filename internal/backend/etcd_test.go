@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"seckill/internal/backend"
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
 )
@@ -105,53 +102,5 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	}
 	if _, open := <-c.Watch(tap.With(t.Context(), r), key); open {
 		t.Error("a watch that the tap stops is open")
-	}
-}
-
-func TestEtcdDiesAndComesBack(t *testing.T) {
-	target := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
-	wire := backendtest.NewWire(t, strings.TrimPrefix(target, "http://"))
-	in, err := backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{wire.Addr}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if v := backend.Version(in, backend.NameEtcd); !strings.HasPrefix(v, "etcd 3.") {
-		t.Errorf("the version is %q", v)
-	}
-	get := func(within time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), within)
-		defer cancel()
-		_, err := in.Etcd.Get(ctx, "/test/nothing")
-		return err
-	}
-	if err := get(20 * time.Second); err != nil {
-		t.Fatal(err)
-	}
-	wire.Cut()
-	if get(time.Second) == nil {
-		t.Error("etcd is away and answered")
-	}
-	wire.Pass()
-	soon(t, "etcd is back", func() bool { return get(time.Second) == nil })
-	in.Kill()
-	if get(time.Second) == nil {
-		t.Error("a killed instance was answered")
-	}
-}
-
-func TestEtcdUnreachable(t *testing.T) {
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
-	_, err = backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{gone.Addr().String()}})
-	if err == nil || !strings.Contains(err.Error(), "etcd at "+gone.Addr().String()) {
-		t.Errorf("nobody there: %v", err)
 	}
 }

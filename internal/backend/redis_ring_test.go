@@ -11,29 +11,6 @@ import (
 	"seckill/internal/backend"
 )
 
-func TestRingsThatCannotBe(t *testing.T) {
-	two := []string{"a=127.0.0.1:1", "b=127.0.0.1:2"}
-	for want, c := range map[string]backend.Config{
-		"--redis-addrs and --redis-ring are given": {RedisAddrs: []string{"127.0.0.1:1"}, RedisRing: two},
-		"give --redis-ring as well":                {RedisAddrs: []string{"127.0.0.1:1"}, RedisRingLost: backend.RingRehash},
-		"is refuse or rehash":                      {RedisRing: two, RedisRingLost: "wait"},
-		"a shard is NAME=HOST:PORT":                {RedisRing: []string{"a=127.0.0.1:1", "redis://:secret@127.0.0.1:2"}},
-		"two shards or more":                       {RedisRing: two[:1]},
-		"a is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},
-		"b is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "b=127.0.0.1:1"}},
-		"must have the same user":                  {RedisRing: []string{"a=127.0.0.1:1", "b=redis://:secret@127.0.0.1:2"}},
-		"shard a at 127.0.0.1:1":                   {RedisRing: []string{"a=redis://:secret@127.0.0.1:1", "b=redis://:secret@127.0.0.1:2"}}, // none listens
-	} {
-		in, err := backend.Open(t.Context(), c)
-		if err == nil {
-			in.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("want an error with %q and no password; got %v", want, err)
-		}
-	}
-}
-
 // ringOf starts so many shards, and opens an instance on them.
 func ringOf(t *testing.T, n int) (*backend.Instance, backend.Config, map[string]*miniredis.Miniredis) {
 	t.Helper()

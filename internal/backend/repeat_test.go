@@ -25,9 +25,35 @@ import (
 // A robber loses every reply to what names its key: the command has run by
 // then. The error is what a connection says that ends, or whose time is up.
 type robber struct {
+	mu     sync.Mutex
 	key    string
 	says   error
-	robbed atomic.Int64
+	robbed int
+}
+
+func (r *robber) aim(key string, says error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.key, r.says, r.robbed = key, says, 0
+}
+
+func (r *robber) aimsAt(sent []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Contains(sent, []byte(r.key))
+}
+
+func (r *robber) rob() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.robbed++
+	return r.says
+}
+
+func (r *robber) times() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.robbed
 }
 
 func (r *robber) wrap(c net.Conn) net.Conn { return &robbedConn{Conn: c, by: r} }
@@ -39,7 +65,7 @@ type robbedConn struct {
 }
 
 func (c *robbedConn) Write(b []byte) (int, error) {
-	if bytes.Contains(b, []byte(c.by.key)) {
+	if c.by.aimsAt(b) {
 		c.armed.Store(true)
 	}
 	return c.Conn.Write(b)
@@ -48,9 +74,8 @@ func (c *robbedConn) Write(b []byte) (int, error) {
 func (c *robbedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err == nil && c.armed.Load() {
-		c.by.robbed.Add(1)
 		c.Conn.Close()
-		return 0, c.by.says
+		return 0, c.by.rob()
 	}
 	return n, err
 }
@@ -141,6 +166,14 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer server.Close()
+		r := &robber{key: "nothing yet"}
+		robbed := config
+		robbed.WrapConn = r.wrap
+		in, err := backend.Open(t.Context(), robbed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
 		for way, send := range ways {
 			for name, says := range map[string]error{
 				"the connection ends": io.EOF,
@@ -156,22 +189,15 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 							t.Fatal(err)
 						}
 						server.Redis.Del(t.Context(), key)
-						r := &robber{key: key, says: says}
-						c := config
-						c.WrapConn = r.wrap
-						in, err := backend.Open(t.Context(), c)
-						if err != nil {
-							t.Fatal(err)
-						}
+						r.aim(key, says)
 						sent := &counting{}
-						err = send(tap.With(t.Context(), sent), in.Redis, key)
-						in.Close()
+						err := send(tap.With(t.Context(), sent), in.Redis, key)
 						ran, _ := server.Redis.Get(t.Context(), key).Int()
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
 							t.Errorf("the caller was told %v, and it ran %d times; want an error, and once", err, ran)
 						}
-						if n := int64(sent.named(key)); n != r.robbed.Load() && way != "pipeline whose first command is refused" {
-							t.Errorf("the tap saw %d commands, the server %d: %q", n, r.robbed.Load(), sent.seen)
+						if n := sent.named(key); n != r.times() && way != "pipeline whose first command is refused" {
+							t.Errorf("the tap saw %d commands, the server %d: %q", n, r.times(), sent.seen)
 						}
 						if errors.Is(err, io.EOF) {
 							t.Error("the error looks like one that a client repeats for")

@@ -56,13 +56,13 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	until("all are well")
-	for _, name := range []string{"redis", "zookeeper", "etcd"} {
-		restart := kill(name)
-		until(name+" is down", name)
+	restarts := []func(){kill("redis"), kill("zookeeper"), kill("etcd")}
+	until("three are down", "redis", "zookeeper", "etcd")
+	for _, restart := range restarts {
 		restart()
-		until(name + " is back")
 	}
-	var restarts []func()
+	until("they are back")
+	restarts = nil
 	for n := 1; n <= 3; n++ {
 		restarts = append(restarts, kill(fmt.Sprintf("redlock-%d", n)))
 		if n < 3 {

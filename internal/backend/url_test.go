@@ -181,16 +181,3 @@ func askForLogin(t *testing.T, etcd, password string) {
 		t.Fatal(err)
 	}
 }
-
-func TestEtcdAddressesThatAreWrong(t *testing.T) {
-	for address, want := range map[string]string{
-		"root:hidden@host:1":                                  "http://user:password@host:port",
-		"http://root:hid/den@host:1":                          "http://user:password@host:port",
-		"http://root:hidden@host:1,http://root:hid-2@other:1": "the same user and password",
-	} {
-		_, err := opens(t, backend.Config{EtcdEndpoints: strings.Split(address, ",")})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hid") {
-			t.Errorf("%q: %v; want %q, and no password", address, err, want)
-		}
-	}
-}

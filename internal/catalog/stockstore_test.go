@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -72,65 +73,51 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-// Only the row of a sale from Redis follows the orders; any other row is what
-// was sold from, and must stay the witness that it is.
-// A sale in pieces is closed like one from Redis: no purchase touched the row.
-func TestCloseWritesTheRowOfASaleInPieces(t *testing.T) {
+// A sale on a SQLite file of its own, whose orders leave the row alone.
+type sale struct {
+	*testing.T
+	*ledger.Store
+	db *gorm.DB
+}
+
+func newSale(t *testing.T) *sale {
+	t.Helper()
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	t.Cleanup(func() { in.Close() })
 	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
 		t.Fatal(err)
 	}
-	store := ledger.NewStore(in.DB)
-	for _, stock := range []ledger.StockStore{ledger.InBuckets, ledger.InUnits} {
-		sellers := []catalog.Seller{seller("pieces", stock, counting{left: 9})}
-		set, err := store.Reset(t.Context(), 1, "pieces", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := store.For("pieces", seckill.NopObserver{})
-		if err := s.Tx(t.Context(), func(tx *gorm.DB) error {
-			_, err := s.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "r"}, set.Run, 9)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		before, err := catalog.Audit(t.Context(), store, 1, sellers)
-		closed := catalog.Close(t.Context(), store, 1, sellers)
-		after, again := catalog.Audit(t.Context(), store, 1, sellers)
-		now, read := store.SKU(t.Context(), 1)
-		if err := errors.Join(err, closed, again, read); err != nil {
-			t.Fatal(err)
-		}
-		if before.Verdict != ledger.Held || after.Verdict != ledger.Held || now.Num != 9 {
-			t.Errorf("%s: the judge says %s, and after the close %s, with %d in the row", stock, before.Verdict, after.Verdict, now.Num)
+	return &sale{t, ledger.NewStore(in.DB), in.DB}
+}
+
+// of begins a run of 10 units, of which each strategy sells one.
+func (s *sale) of(strategies ...string) ledger.Stock {
+	s.Helper()
+	set, err := s.Reset(s.Context(), 1, "", 10)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for i, strategy := range strategies {
+		user := int64(i + 1)
+		p := seckill.Purchase{SKU: 1, User: user, Quantity: 1, RequestID: fmt.Sprint("r", user)}
+		if _, err := s.For(strategy, seckill.NopObserver{}).RecordAlone(s.Context(), p, set.Run, 10-user); err != nil {
+			s.Fatal(err)
 		}
 	}
+	return set
 }
 
 // The row is put back to an older state beneath its orders, as by a backup.
 func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
-	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
-	store := ledger.NewStore(in.DB)
-	_, first := store.Reset(t.Context(), 1, "", 10)
-	set, second := store.Reset(t.Context(), 1, "", 10)
-	sold := store.Tx(t.Context(), func(tx *gorm.DB) error {
-		_, err := store.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "r"}, set.Run, 9)
-		return err
-	})
-	back := in.DB.Exec("UPDATE stock SET run = run - 1 WHERE id = 1").Error
-	r, err := catalog.Audit(t.Context(), store, 1, nil)
-	if err := errors.Join(first, second, sold, back, err); err != nil {
+	s := newSale(t)
+	s.of()
+	s.of("any")
+	back := s.db.Exec("UPDATE stock SET run = run - 1 WHERE id = 1").Error
+	r, err := catalog.Audit(t.Context(), s.Store, 1, nil)
+	if err := errors.Join(back, err); err != nil {
 		t.Fatal(err)
 	}
 	if r.Verdict != ledger.NotValid || !slices.ContainsFunc(r.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleStraggler }) {
@@ -138,68 +125,54 @@ func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 	}
 }
 
-func TestCloseWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
-	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
-	store := ledger.NewStore(in.DB)
-	sellers := []catalog.Seller{
+// Only the row of a sale that is sold aside from it follows the orders, when it is
+// closed; any other row is what was sold from, and must stay the witness that it is.
+func TestCloseWritesTheRowOfASaleAsideFromIt(t *testing.T) {
+	four := []catalog.Seller{
 		seller("row", ledger.InRow, plain{}), seller("front", ledger.InRowAndRedis, counting{left: 7}),
 		seller("redis", ledger.InRedis, counting{left: 7}), seller("table", ledger.InLockTable, counting{left: 10}),
 	}
+	buckets := []catalog.Seller{seller("buckets", ledger.InBuckets, counting{left: 9})}
+	units := []catalog.Seller{seller("units", ledger.InUnits, counting{left: 9})}
+	s := newSale(t)
 	for name, c := range map[string]struct {
-		orders  []string // strategies, each of which sells one unit and leaves the row alone
+		sellers []catalog.Seller
+		orders  []string
 		num     int64
 		verdict ledger.Verdict
 	}{
-		"redis":                        {[]string{"redis", "redis", "redis"}, 7, ledger.Held},
-		"redis, too few":               {[]string{"redis", "redis"}, 8, ledger.Lost},
-		"row":                          {[]string{"row"}, 10, ledger.Lost},
-		"row and redis":                {[]string{"row", "redis"}, 10, ledger.NotValid},
-		"behind redis":                 {[]string{"front", "front", "front"}, 10, ledger.Lost},
-		"lock table":                   {[]string{"table"}, 10, ledger.Lost},
-		"unknown":                      {[]string{"redis", "magic"}, 10, ledger.NotValid},
-		"nobody, but the counter fell": {nil, 10, ledger.Lost},
+		"redis":                        {four, []string{"redis", "redis", "redis"}, 7, ledger.Held},
+		"redis, too few":               {four, []string{"redis", "redis"}, 8, ledger.Lost},
+		"row":                          {four, []string{"row"}, 10, ledger.Lost},
+		"row and redis":                {four, []string{"row", "redis"}, 10, ledger.NotValid},
+		"behind redis":                 {four, []string{"front", "front", "front"}, 10, ledger.Lost},
+		"lock table":                   {four, []string{"table"}, 10, ledger.Lost},
+		"unknown":                      {four, []string{"redis", "magic"}, 10, ledger.NotValid},
+		"nobody, but the counter fell": {four, nil, 10, ledger.Lost},
+		"buckets":                      {buckets, []string{"buckets"}, 9, ledger.Held},
+		"units":                        {units, []string{"units"}, 9, ledger.Held},
 	} {
-		set, err := store.Reset(t.Context(), 1, name, 10)
-		if err != nil {
-			t.Fatal(err)
+		set := s.of(c.orders...)
+		if r, err := catalog.Audit(t.Context(), s.Store, 1, c.sellers); err != nil || c.verdict == ledger.Held && r.Verdict != ledger.Held {
+			t.Errorf("%s: before the close the judge says %+v, %v", name, r, err)
 		}
-		for i, strategy := range c.orders {
-			s := store.For(strategy, seckill.NopObserver{})
-			p := seckill.Purchase{SKU: 1, User: int64(i + 1), Quantity: 1, RequestID: name + strategy + string(rune('a'+i))}
-			if err := s.Tx(t.Context(), func(tx *gorm.DB) error {
-				_, err := s.Record(tx, p, set.Run, 9-int64(i))
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := catalog.Audit(t.Context(), store, 1, sellers); err != nil {
-			t.Fatal(err)
-		}
-		if now, err := store.SKU(t.Context(), 1); err != nil || now.Version != set.Version || now.Num != 10 {
+		if now, err := s.SKU(t.Context(), 1); err != nil || now.Version != set.Version || now.Num != 10 {
 			t.Errorf("%s: the audit left the row at %+v, %v", name, now, err)
 		}
-		if err := catalog.Close(t.Context(), store, 1, sellers); err != nil {
+		if err := catalog.Close(t.Context(), s.Store, 1, c.sellers); err != nil {
 			t.Fatal(err)
 		}
-		snap, err := catalog.Snapshot(t.Context(), store, 1, sellers)
+		snap, err := catalog.Snapshot(t.Context(), s.Store, 1, c.sellers)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, StockStoreOf: catalog.StockStoreOf(sellers), Closed: true})
+		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, StockStoreOf: catalog.StockStoreOf(c.sellers), Closed: true})
 		if snap.Stock.Num != c.num || r.Verdict != c.verdict {
 			t.Errorf("%s: the row says %d, the judge %s; want %d and %s: %+v",
 				name, snap.Stock.Num, r.Verdict, c.num, c.verdict, r.Violations)
 		}
 	}
-	if _, err := catalog.Snapshot(t.Context(), store, 2, sellers); !errors.Is(err, seckill.ErrUnknownSKU) {
+	if _, err := catalog.Snapshot(t.Context(), s.Store, 2, four); !errors.Is(err, seckill.ErrUnknownSKU) {
 		t.Errorf("a SKU that is not there: %v", err)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -25,16 +24,12 @@ import (
 // twoClaims are of two processes on one database, whose SKU has 5 units.
 func twoClaims(t *testing.T) (here, there *ledger.Claims, in *backend.Instance, s *ledger.Store, run int64) {
 	t.Helper()
-	in = labtest.Instance(t, backend.SQL, backend.RowLocks)
+	s, in = onServer(t)
 	other, err := backend.Open(t.Context(), in.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { other.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
-	s = ledger.NewStore(in.DB).For("test", seckill.NopObserver{})
 	set, err := s.Reset(t.Context(), sku, "", 5)
 	if err != nil {
 		t.Fatal(err)
@@ -138,10 +133,15 @@ func TestAnOrderNeedsItsClaim(t *testing.T) {
 	}
 }
 
-// An earlier copy has written its order, and its COMMIT is under way: the next
-// copy waits for it.
+// An earlier copy has written its order, and its COMMIT is under way: the next copy
+// waits for it. The row of the stock, which that transaction holds, is not waited for.
 func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 	here, there, _, s, run := twoClaims(t)
+	waiting := func() (n int) {
+		s.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%LOCK IN SHARE MODE%' " +
+			"AND info NOT LIKE '%processlist%'").Scan(&n)
+		return n
+	}
 	for user, commits := range map[int64]bool{1: true, 2: false} {
 		const key = "k"
 		first := take(t, here, user, key)
@@ -149,6 +149,9 @@ func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 		go func() {
 			done <- s.Tx(context.Background(), func(tx *gorm.DB) error {
 				_, err := s.Record(tx, seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: key, Fence: first.Fence}, run, 4)
+				if err == nil {
+					_, _, err = s.Exec(tx, "UPDATE stock SET num = num - 1 WHERE id = ?", sku)
+				}
 				close(written)
 				<-end
 				if err == nil && !commits {
@@ -159,12 +162,20 @@ func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 		}()
 		<-written
 		first.Release(t.Context()) // it does not wait for an answer any longer
+		if _, err := s.Undecided(t.Context(), user+100, "another"); !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Errorf("another request: %v, want %v", err, seckill.ErrUnknownOrder)
+		}
 		got := make(chan *ledger.Claim)
 		go func() { got <- take(t, there, user, key) }()
-		select {
-		case c := <-got:
-			t.Fatalf("a copy did not wait for an order that is not committed: %+v", c.Order)
-		case <-time.After(100 * time.Millisecond):
+		for begun := time.Now(); waiting() == 0; {
+			select {
+			case c := <-got:
+				t.Fatalf("a copy did not wait for an order that is not committed: %+v", c.Order)
+			default:
+			}
+			if time.Since(begun) > 10*time.Second {
+				t.Fatal("the look-up does not reach the server")
+			}
 		}
 		close(end)
 		if err := <-done; (err == nil) != commits {
@@ -314,35 +325,15 @@ func TestClaimsOfBuyersWhoLeft(t *testing.T) {
 // A claim finds its own order and reads no others, also while the server's
 // statistics do not know yet how many there are.
 func TestClaimsReadTheirOwnOrders(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
-	s := ledger.NewStore(in.DB)
+	s, in := onServer(t)
 	set, err := s.Reset(t.Context(), sku+7, "", 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const first, orders, sent = 9_000_000, 20_000, 200
 	fill(t, s, sku+7, set.Run, first, orders)
-	rowsRead := func() (sum int64) {
-		rows, err := in.DB.Raw("SHOW GLOBAL STATUS LIKE 'Handler_read%'").Rows()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var name string
-			var n int64
-			if err := rows.Scan(&name, &n); err != nil {
-				t.Fatal(err)
-			}
-			sum += n
-		}
-		return sum
-	}
 	claims := ledger.NewClaims(s, in.KeyDB, time.Minute)
-	before := rowsRead()
+	before := rowsRead(t, s)
 	var all sync.WaitGroup
 	for n := range sent { // every second one has an order
 		all.Go(func() {
@@ -370,7 +361,7 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 		t.Fatalf("one more: %v, %v", claim, err)
 	}
 	claim.Release(t.Context())
-	if read := rowsRead() - before; read > orders/2 { // one scan, by any of the statements, reads them all
+	if read := rowsRead(t, s) - before; read > orders/2 { // one scan, by any of the statements, reads them all
 		t.Errorf("%d claims read %d rows of %d orders", sent, read, orders)
 	}
 }

@@ -45,9 +45,9 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := s.Reset(ctx, sku, "", 5)
-		if err != nil {
-			t.Fatal(err)
+		second, err := s.Reset(ctx, sku, "", 8)
+		if err != nil || second.Run <= first.Run || second.Version <= first.Version || second.Num != 8 || second.Initial != 8 {
+			t.Fatalf("reset from %+v to %+v, %v: run and version must grow", first, second, err)
 		}
 		rows := func() (n int64) {
 			s.DB(ctx).Raw("SELECT COUNT(*) FROM orders WHERE sku_id = ?", sku).Scan(&n)
@@ -87,7 +87,7 @@ func second1(_ ledger.Order, err error) error { return err }
 // A reset that comes between the look at an order and the giving back: the
 // units go nowhere, and the order stays.
 func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
-	s := onServer(t) // SQLite allows no interleaving
+	s, _ := onServer(t) // SQLite allows no interleaving
 	ctx := t.Context()
 	set, _ := s.Reset(ctx, sku, "", 5)
 	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)

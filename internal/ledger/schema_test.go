@@ -10,7 +10,7 @@ import (
 )
 
 // Processes that start on an empty database at once all find their tables; one
-// of another build is refused, and told what to do.
+// of another build is refused, and told what to do. Each database has a name of its own.
 func TestOtherBuildsTablesAreRefused(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		db := s.DB(t.Context())
@@ -30,6 +30,17 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)
 		}
+		identity := func() string {
+			id, err := ledger.NewStore(db).Identity(t.Context())
+			if err != nil || id == "" || contains(id, " ") {
+				t.Errorf("the database is called %q (%v)", id, err)
+			}
+			return id
+		}
+		named := identity()
+		if id := identity(); id != named {
+			t.Errorf("two stores call the database %q and %q", named, id)
+		}
 		for what, statement := range map[string]string{
 			"another schema": "UPDATE seckill_identity SET made_for = 'another'",
 			"no row":         "DELETE FROM seckill_identity",
@@ -46,6 +57,9 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 			empty()
 			if err := ledger.Migrate(t.Context(), db); err != nil {
 				t.Fatalf("%s, and dropped: %v", what, err)
+			}
+			if identity() == named {
+				t.Error("another database has the same name")
 			}
 		}
 	})

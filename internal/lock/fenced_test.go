@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
 	"testing"
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // A granting lock gives everybody what he asks for, at once, with these
@@ -27,22 +25,6 @@ func (l *granting) Acquire(ctx context.Context, _ string, o lock.Options) (lock.
 	l.tokens, l.above = l.tokens[1:], append(l.above, o.Above)
 	return lock.NewHold(ctx, token, func(context.Context) error { return nil }), nil
 }
-
-// An interruption happens before the first command that begins so.
-type interruption struct {
-	before string
-	do     func()
-	once   sync.Once
-}
-
-func (i *interruption) Before(_ context.Context, c *tap.Command) error {
-	if strings.HasPrefix(c.Text, i.before) {
-		i.once.Do(i.do)
-	}
-	return nil
-}
-
-func (*interruption) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
 type fencedSale struct {
 	*testing.T
@@ -117,12 +99,12 @@ func TestLaterHolderIsNotOverwritten(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			s := newFencedSale(t, 10, 1, 7, 8, 9, 10, 11)
 			placed := s.sells(1, 3)
-			ctx := tap.With(t.Context(), &interruption{before: point, do: func() { s.sells(3, 1) }})
+			ctx := taptest.Before(t.Context(), point, func() { s.sells(3, 1) })
 			if _, err := s.buy(ctx, 2, 2); !errors.Is(err, seckill.ErrConflict) || !seckill.NothingTaken(err) {
 				t.Errorf("the earlier holder buys: %v, want a conflict", err)
 			}
 			s.has(6, 8, 1, 3)
-			ctx = tap.With(t.Context(), &interruption{before: point, do: func() { s.sells(4, 1) }})
+			ctx = taptest.Before(t.Context(), point, func() { s.sells(4, 1) })
 			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) {
 				t.Errorf("the earlier holder cancels: %v, want a conflict", err)
 			}
@@ -141,7 +123,7 @@ func TestOneTokenForTwo(t *testing.T) {
 	for _, point := range points {
 		s := newFencedSale(t, 5, 4, 4)
 		var second error
-		ctx := tap.With(t.Context(), &interruption{before: point, do: func() { _, second = s.buy(t.Context(), 2, 1) }})
+		ctx := taptest.Before(t.Context(), point, func() { _, second = s.buy(t.Context(), 2, 1) })
 		_, first := s.buy(ctx, 1, 2)
 		raised, late := first, second // who raised, and who came too late
 		user, left := int64(1), int64(3)
@@ -178,7 +160,7 @@ func TestResetUnderAHolder(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			s := newFencedSale(t, 9, 1, 1_000_000, 2, 3, 1_000_001)
 			placed := s.sells(1, 3)
-			ctx := tap.With(t.Context(), &interruption{before: point, do: func() { s.reset(5) }})
+			ctx := taptest.Before(t.Context(), point, func() { s.reset(5) })
 			_, err := s.buy(ctx, 2, 2)
 			if point == "SELECT fence" { // it had not begun
 				if err != nil {
@@ -197,7 +179,7 @@ func TestResetUnderAHolder(t *testing.T) {
 			}
 
 			placed = s.sells(4, 1)
-			ctx = tap.With(t.Context(), &interruption{before: point, do: func() { s.reset(7) }})
+			ctx = taptest.Before(t.Context(), point, func() { s.reset(7) })
 			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) && !errors.Is(err, seckill.ErrUnknownOrder) {
 				t.Errorf("cancelled across a reset: %v", err)
 			}
