@@ -27,7 +27,7 @@ type Limits struct {
 
 // A Result is what a search found.
 type Result struct {
-	Schedules int `json:"orders"` // run to their end
+	Schedules int `json:"schedules"` // run to their end
 	Random    int `json:"random"` // of them drawn at random
 	Broken    int `json:"broken"` // of them with problems
 	// Preemptions: all schedules with at most so many were run. -1: not even those

@@ -28,7 +28,7 @@ type Cell struct {
 	Rule   string `json:"rule,omitempty"` // that was broken
 
 	// Schedules that were run to their end, of them Random ones drawn at random.
-	Schedules int `json:"orders,omitempty"`
+	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
 	// Exhausted: there is no other schedule of its scenarios.
 	Exhausted bool `json:"exhausted,omitempty"`

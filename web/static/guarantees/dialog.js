@@ -62,7 +62,7 @@ export function Found({ cell }) {
   return html`
     <p><strong>${t.guarantees.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
       ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : say(cell.text)}`}</p>
-    ${(cell.orders ?? 0) > 0 && html`
+    ${(cell.schedules ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
       ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;
 }

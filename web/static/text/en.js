@@ -245,8 +245,8 @@ export default {
     },
     says(c) {
       if (c.answer !== 'holds') return this.answers[c.answer] ?? c.answer;
-      if (c.exhausted) return `holds in all ${plural(c.orders ?? 0, 'schedule')}`;
-      return c.orders ? `holds in the ${plural(c.orders, 'schedule')} tried` : 'holds in what was tried';
+      if (c.exhausted) return `holds in all ${plural(c.schedules ?? 0, 'schedule')}`;
+      return c.schedules ? `holds in the ${plural(c.schedules, 'schedule')} tried` : 'holds in what was tried';
     },
     titleOf: (q) => q.title,
   },

@@ -318,8 +318,8 @@ export default {
     },
     says(c) {
       if (c.answer !== 'holds') return this.answers[c.answer] ?? c.answer;
-      if (c.exhausted) return `在全部 ${count(c.orders ?? 0)} 种调度下成立`;
-      return c.orders ? `在试过的 ${count(c.orders)} 种调度下成立` : '在试过的范围内成立';
+      if (c.exhausted) return `在全部 ${count(c.schedules ?? 0)} 种调度下成立`;
+      return c.schedules ? `在试过的 ${count(c.schedules)} 种调度下成立` : '在试过的范围内成立';
     },
     titleOf: (q) => questions[q.id] ?? q.title,
   },
