@@ -4,7 +4,7 @@ declare namespace Json {
     answer: string;
     text?: string;
     rule?: string;
-    orders?: number; // schedules that were run
+    schedules?: number; // schedules that were run
     random?: number;
     exhausted?: boolean; // there is no other schedule
     preemptions?: number; // -1: no bound that could be told
