@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"seckill/internal/measure"
 )
@@ -13,20 +12,9 @@ import (
 // Block names the marks in a Markdown file between which the matrix stands.
 const Block = "matrix"
 
-// ForReadme writes a Markdown file with the matrix between its marks; links lead
-// from there to the counterexamples.
+// ForReadme writes a Markdown file with the matrix between its marks.
 func (m *Matrix) ForReadme(file string) func(io.Writer) error {
-	return measure.WithBlock(file, Block, func(w io.Writer) error { return m.WriteMarkdown(w, file) })
-}
-
-// linkFrom is the way from a page to a file; as it is where one path is
-// absolute and the other is not.
-func linkFrom(page, file string) string {
-	way, err := filepath.Rel(filepath.Dir(page), file)
-	if err != nil {
-		return file
-	}
-	return filepath.ToSlash(way)
+	return measure.WithBlock(file, Block, m.WriteMarkdown)
 }
 
 // InReadme says why a Markdown file does not show this matrix.

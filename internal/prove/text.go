@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -158,21 +159,42 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// WriteMarkdown writes the matrix for a page, whose path links are relative to.
-// Times are left out, so that two runs give the same text.
-func (m *Matrix) WriteMarkdown(w io.Writer, page string) error {
+// choosing are the questions that tell strategies apart, a column each in Markdown.
+var choosing = []string{"oversell", "processes", "dead-holder", "lease-end", "late-command", "waits"}
+
+// WriteMarkdown writes the matrix for a page that has no room for all questions: the
+// answers to those that matter for choosing, and what else breaks, by the names of
+// the questions. Times are left out, so that two runs give the same text.
+func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| strategy |")
+	columns, others := []Question{}, []Question{}
 	for _, q := range m.Questions {
+		if slices.Contains(choosing, q.ID) {
+			columns = append(columns, q)
+		} else {
+			others = append(others, q)
+		}
+	}
+	b.WriteString("| strategy |")
+	for _, q := range columns {
 		fmt.Fprintf(&b, " %s |", q.Title)
 	}
-	b.WriteString("\n|---|" + strings.Repeat(":-:|", len(m.Questions)) + "\n")
+	b.WriteString(" what else breaks |\n|---|" + strings.Repeat(":-:|", len(columns)) + "---|\n")
 	for _, r := range m.Rows {
 		fmt.Fprintf(&b, "| `%s` |", r.Strategy)
-		for _, q := range m.Questions {
-			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown(page))
+		for _, q := range columns {
+			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown())
 		}
-		b.WriteString("\n")
+		var breaks []string
+		for _, q := range others {
+			if r.Cells[q.ID].Answer == Breaks {
+				breaks = append(breaks, q.ID)
+			}
+		}
+		if len(breaks) > 0 {
+			b.WriteString(" " + strings.Join(breaks, ", "))
+		}
+		b.WriteString(" |\n")
 	}
 	for _, line := range m.elsewhere() {
 		if item, ok := strings.CutPrefix(line, "  "); ok {
@@ -185,12 +207,10 @@ func (m *Matrix) WriteMarkdown(w io.Writer, page string) error {
 	return err
 }
 
-func (c Cell) markdown(page string) string {
+func (c Cell) markdown() string {
 	switch {
 	case c.Answer == Holds && c.Wait > 0:
 		return fmt.Sprintf("%s within %g s", c.Sign(), c.Wait)
-	case c.Answer == Breaks && c.Example != "":
-		return fmt.Sprintf("[✗](%s)", linkFrom(page, c.Example))
 	case c.Answer == Measured:
 		short, _, _ := strings.Cut(c.Text, ";")
 		return short
