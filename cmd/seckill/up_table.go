@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/strategies"
 )
@@ -46,9 +45,6 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	}
 	if not != nil {
 		fmt.Fprintln(out)
-	}
-	if why := fault.In(l).NoPoints(); why != nil {
-		fmt.Fprintf(out, "\nNo faults at the holder of a lock: %s\n", why)
 	}
 	printClients(out, l)
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())

@@ -76,7 +76,7 @@ func busy(ctx context.Context, a Aim, look func() Effect) (seen Effect) {
 // not say is not known.
 func (s *scene) look(ctx context.Context, p *lab.Process, number int) Effect {
 	e := Effect{Service: number}
-	if p.Paused() || !s.lab.HasSockets() {
+	if p.Paused() {
 		return e
 	}
 	ctx, cancel := context.WithTimeout(ctx, looking)

@@ -124,7 +124,7 @@ var All = []Fault{
 		Describe: "a service process stands still, whatever it is doing"},
 	{Name: KillService, Question: deadHolder, at: service, harm: kill,
 		Describe: "a service process is killed, whatever it is doing"},
-	{Name: JumpClock, Question: clocks, Lasts: true, at: service, harm: jump, missing: noPoints,
+	{Name: JumpClock, Question: clocks, Lasts: true, at: service, harm: jump,
 		Describe: "the clock of a service process jumps ahead by ten minutes"},
 
 	{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: usesRedis, at: server(backend.NameRedis), harm: restartEmpty,
@@ -145,7 +145,7 @@ var All = []Fault{
 		Describe: "etcd is killed, and comes back with its data"},
 	{Name: FullEtcd, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesEtcd, at: server(backend.NameEtcd), harm: fillEtcd,
 		Describe: "etcd's space is used up: it refuses every write but deletions"},
-	{Name: CutZooKeeperSession, Question: leaseEnd, Uses: usesZooKeeper, at: service, harm: cutSession, missing: noSession,
+	{Name: CutZooKeeperSession, Question: leaseEnd, Uses: usesZooKeeper, at: service, harm: cutSession, missing: func(l *lab.Lab) *Lack { return notOurs(l, backend.NameZooKeeper) },
 		Describe: "ZooKeeper ends the session of a service process, and with it its locks"},
 
 	{Name: LoseRepliesMySQL, Question: lostReply, Lasts: true, at: service,

@@ -12,8 +12,6 @@ type Lack struct {
 
 // Codes of Lacks.
 const (
-	LackPoints   = "no_fault_points" // process: was started without
-	LackSocket   = "long_folder"     // folder: its path is too long for a socket, so services have no fault points
 	LackServer   = "no_server"       // name: the lab has none
 	LackGiven    = "given_server"    // name, address: it is not the lab's to break
 	LackEmbedded = "embedded_server" // name: it has no process

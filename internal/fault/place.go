@@ -3,7 +3,6 @@ package fault
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"seckill/internal/backend"
@@ -31,9 +30,11 @@ type place struct {
 	find func(context.Context, *scene) error
 }
 
+func nothing(*lab.Lab) *Lack { return nil }
+
 // service is the process that is named.
 var service = place{
-	missing: func(*lab.Lab) *Lack { return nil },
+	missing: nothing,
 	find: func(_ context.Context, s *scene) error {
 		all := s.lab.ServiceProcesses()
 		if s.aim.Service < 1 || s.aim.Service > len(all) {
@@ -111,7 +112,7 @@ var shard = place{
 
 // holder is the process that has a purchase at a point.
 func holder(at point.Name) place {
-	return place{missing: noPoints, find: func(ctx context.Context, s *scene) error { return s.catch(ctx, at) }}
+	return place{missing: nothing, find: func(ctx context.Context, s *scene) error { return s.catch(ctx, at) }}
 }
 
 func (s *scene) lock(p *lab.Process, err error) error {
@@ -123,28 +124,8 @@ func (s *scene) lock(p *lab.Process, err error) error {
 	return nil
 }
 
-// NoPoints says why the lab's services have no fault points, which faults of a
-// lock's holder need; nil: they have.
-func (l Lab) NoPoints() *Lack { return noPoints(l.Lab) }
-
-func noPoints(l *lab.Lab) *Lack {
-	if l.HasSockets() {
-		return nil
-	}
-	base := filepath.Dir(l.Folder())
-	return NewLack(LackSocket, map[string]any{"folder": base},
-		"the path of the folder %s is too long for the Unix sockets at which services take faults: give a shorter one (seckill up --folder)", base)
-}
-
 // points are those of a service process.
 func points(p *lab.Process) *point.Client { return point.NewClient(p.AdminAddr()) }
-
-func noSession(l *lab.Lab) *Lack {
-	if why := notOurs(l, backend.NameZooKeeper); why != nil {
-		return why
-	}
-	return noPoints(l)
-}
 
 func noAdministrator(l *lab.Lab) *Lack {
 	if _, ok := l.AdminDSN(); ok {

@@ -20,9 +20,6 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 		return there
 	})
 	l.mu.Unlock()
-	if err := l.checkRoom(names); err != nil {
-		return err
-	}
 	starting, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
 		starting.Go(func() error {
@@ -118,26 +115,4 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 		status.Version = version
 	}
 	return status, nil
-}
-
-// checkRoom fails when the disk is too full for what is to be started: servers
-// on a full disk crash without saying why.
-func (l *Lab) checkRoom(names []string) error { return l.hasRoom(l.megabytes(names)) }
-
-func (l *Lab) megabytes(names []string) (needed uint64) {
-	for _, name := range names {
-		if k, err := l.kindNamed(name); err == nil && l.isPrivate(k) {
-			needed += k.megabytes
-		}
-	}
-	return needed
-}
-
-func (l *Lab) hasRoom(needed uint64) error {
-	free, err := freeBytes(l.folder)
-	if err != nil || free>>20 >= needed { // if it is not known, the servers find out
-		return nil
-	}
-	return fmt.Errorf("the lab needs %d MB in %s, where %d are free: make room, or name another place with --folder or TMPDIR",
-		needed, l.options.Folder, free>>20)
 }

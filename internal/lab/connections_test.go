@@ -51,13 +51,16 @@ func fill(t *testing.T, c backend.Config, services, pool int) error {
 
 // A database that was given is asked how many connections it has.
 func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
-	server := ownLab(t, backend.NameMySQL)
+	server := privateLab(t)
+	admin := administrator(t, server)
+	admin.SetMaxOpenConns(1) // which stays open when there are no others to be had
 	set := func(n int) {
-		_, err := administrator(t, server).Exec(fmt.Sprint("SET GLOBAL max_connections = ", n))
+		_, err := admin.Exec(fmt.Sprint("SET GLOBAL max_connections = ", n))
 		must(t, "set max_connections", err)
 	}
 	set(151)
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
+	defer set(2024)
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL},
 		Given: backend.Config{MySQLDSN: server.Config().MySQLDSN}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())

@@ -14,7 +14,7 @@ func TestServersTime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no clock of another process here")
 	}
-	l := ownLab(t, "redis")
+	l := privateLab(t)
 	before, known := l.ServersTime()
 	if !known || before <= 0 {
 		t.Fatalf("a Redis that has started used %s, known: %t", before, known)

@@ -18,7 +18,7 @@ func TestEmbeddedTier(t *testing.T) {
 		"asked for":         {Embedded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Folder = t.TempDir()
+			o.Folder = labtest.Folder(t)
 			l, err := lab.Start(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +53,7 @@ func TestEmbeddedTier(t *testing.T) {
 
 // Miniredis alone never lets a lease end.
 func TestEmbeddedRedisHasAClock(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true, Backends: []string{backend.NameRedis}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,9 +95,6 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 
 func (l *Lab) startEnsemble(ctx context.Context, k kind, program Program, of string,
 	start func(context.Context, Program, string) (*Ensemble, error)) (*Ensemble, error) {
-	if err := l.hasRoom(three * k.megabytes); err != nil {
-		return nil, err
-	}
 	e, err := start(ctx, program, of)
 	if err != nil {
 		return nil, err

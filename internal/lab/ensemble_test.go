@@ -61,7 +61,7 @@ func TestEnsemblesStandBeside(t *testing.T) {
 
 func ownLabWith(t *testing.T, p map[lab.Tool]lab.Program) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}, Programs: p})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}, Programs: p})
 	must(t, "start a lab", err)
 	t.Cleanup(func() { l.Stop(context.Background()) })
 	return l

@@ -14,8 +14,7 @@ import (
 // Faults of one process that are due at the same moment come one after the
 // other: two restarts at once would start it twice.
 func TestFaultsOfOneProcessAtOnce(t *testing.T) {
-	l := ownLab(t, backend.NameRedis)
-	must(t, "start a service", l.StartServices(t.Context(), 1))
+	l := privateLab(t)
 	const many = 8
 	var together errgroup.Group
 	var undo [many]*fault.Injection
@@ -64,7 +63,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 // etcd that is full refuses what could need more, keeps what it has, and goes on when
 // the fault is over.
 func TestEtcdIsFull(t *testing.T) {
-	l := ownLab(t, backend.NameEtcd)
+	l := privateLab(t)
 	in, err := backend.Open(t.Context(), l.Config())
 	must(t, "connect", err)
 	defer in.Close()

@@ -20,17 +20,11 @@ const (
 	Redis         Tool = "Redis"
 	ZooKeeper     Tool = "ZooKeeper"
 	Etcd          Tool = "etcd"
-	Chromium      Tool = "Chromium"
-	Compiler      Tool = "a C compiler"
-	TypeScript    Tool = "TypeScript"
 )
 
-// ServerTools are the programs that the lab runs; TestTools are those that only
-// tests use. deploy/deps.sh looks for the same ones, in the same places.
-var (
-	ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
-	TestTools   = []Tool{Chromium, Compiler, TypeScript}
-)
+// ServerTools are the programs that the lab runs. deploy/deps.sh looks for the same
+// ones, in the same places.
+var ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
 
 // tools is what is known of each tool.
 var tools = map[Tool]struct {
@@ -51,14 +45,6 @@ var tools = map[Tool]struct {
 		byHand: "unpack a release of https://zookeeper.apache.org/releases.html and set ZOOKEEPER_HOME to its folder"},
 	Etcd: {programs: []string{"etcd"}, use: "etcd locks",
 		byHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
-	Chromium: {programs: []string{"chromium", "google-chrome", "chromium-browser", "google-chrome-stable", "Chromium", "Google Chrome"},
-		use:    "the tests of the page only",
-		byHand: "get Chromium or Chrome and put it on the PATH; only the browser tests need it"},
-	Compiler: {title: "C compiler", programs: []string{"gcc", "clang", "cc"},
-		use:    "the race detector, in tests, only",
-		byHand: "install gcc or clang with its C library's headers; only the race detector of the tests needs it"},
-	TypeScript: {programs: []string{"tsc"}, use: "the test of the page's types only",
-		byHand: "get Node.js from https://nodejs.org and run npm install -g typescript; only the test of the page's types needs it"},
 }
 
 // A Program is a tool on this machine, or the lack of it.
@@ -96,8 +82,7 @@ type Search struct {
 func NewSearch(getenv func(string) string) Search {
 	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME"), libraries: galeraFolders}
 	s.folders = append(filepath.SplitList(getenv("PATH")), "/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin",
-		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin",
-		"/Applications/Chromium.app/Contents/MacOS", "/Applications/Google Chrome.app/Contents/MacOS")
+		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin")
 	for _, pattern := range []string{ // what Homebrew and MacPorts keep off the PATH
 		"/opt/homebrew/opt/{}*/bin", "/usr/local/opt/{}*/bin", "/opt/local/lib/{}*/bin"} {
 		for _, name := range []string{"mariadb", "mysql", "redis", "valkey", "etcd"} {
@@ -144,7 +129,7 @@ func (s Search) lookup(name string) string {
 	return ""
 }
 
-var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version:? |Chromium |Chrome |gcc \([^)]*\) )(\d+(?:\.\d+)+)`)
+var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version:? )(\d+(?:\.\d+)+)`)
 
 // Version asks the program itself, without starting a server.
 func (p Program) Version(ctx context.Context) (string, error) {

@@ -3,7 +3,6 @@ package lab
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -83,7 +82,7 @@ func TestDebianJars(t *testing.T) {
 
 // Every tool can be got by hand, and says what it is for.
 func TestToolsAreDescribed(t *testing.T) {
-	for _, tool := range slices.Concat(ServerTools, TestTools) {
+	for _, tool := range ServerTools {
 		about := tools[tool]
 		if about.byHand == "" || about.use == "" || about.programs == nil && tool != ZooKeeper {
 			t.Errorf("%s: %+v lacks something", tool, about)

@@ -23,15 +23,13 @@ type kind struct {
 	version func(ctx context.Context, address string) (string, error)
 	// address is that form of a private server's host:port; nil: the same.
 	address func(addr string) string
-	// megabytes are what a fresh server's files take, with room to grow.
-	megabytes uint64
 }
 
 // makeKinds is the lab's one table of backends.
 func (l *Lab) makeKinds() map[string]kind {
 	all := map[string]kind{
 		backend.NameMySQL: {tool: MariaDB, start: l.startMySQL, embedded: l.addSQLite,
-			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }, megabytes: 256},
+			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
 		backend.NameRedis: {tool: Redis, start: l.startRedis, embedded: l.addMiniredis,
 			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
 		backend.NameRedlock: {tool: Redis, start: l.startRedlock,
@@ -39,7 +37,7 @@ func (l *Lab) makeKinds() map[string]kind {
 		backend.NameZooKeeper: {tool: ZooKeeper, start: l.startZooKeeper,
 			ensemble: l.zookeeperThree, version: zookeeperVersion},
 		backend.NameEtcd: {tool: Etcd, start: l.startEtcd,
-			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
+			ensemble: l.etcdThree, version: etcdVersion},
 	}
 	for name, k := range all {
 		k.Kind, _ = backend.KindNamed(name)

@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +34,6 @@ type Options struct {
 	Embedded bool
 	// Topology is one of Topologies; "" is Single.
 	Topology string
-	// RedlockNodes is the number of independent Redis nodes. 0 means 5.
-	RedlockNodes int
 	// Folder is where the lab makes a folder of its own. "" means the
 	// system's folder for temporary files.
 	Folder string
@@ -103,9 +104,6 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
 		o.Backends = backend.Names()
 	}
-	if o.RedlockNodes == 0 {
-		o.RedlockNodes = 5
-	}
 	if o.Folder == "" {
 		o.Folder = o.Host.Temp
 	}
@@ -160,20 +158,28 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// open starts the supervisor, which makes the folder.
+// maxSocket is what every system takes as the path of a Unix socket.
+const maxSocket = 100
+
+// open starts the supervisor, which makes the folder. Services take admin calls and
+// faults at sockets in it.
 func (l *Lab) open(ctx context.Context) (err error) {
+	made := strings.Replace(folderPattern, "*", strconv.Itoa(math.MaxUint32), 1)
+	if socket := filepath.Join(l.options.Folder, made, serviceName(MostServices)+".sock"); len(socket) > maxSocket {
+		return fmt.Errorf("the path of %s is too long for the Unix sockets at which services take admin calls: name a shorter one with --folder or TMPDIR", l.options.Folder)
+	}
 	if l.supervisor, err = startSupervisor(l.options.Executable); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	made, err := l.supervisor.ask(ctx, request{Folder: l.options.Folder})
+	answer, err := l.supervisor.ask(ctx, request{Folder: l.options.Folder})
 	if err != nil {
 		l.supervisor.discard()
 		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
 			l.options.Folder, err)
 	}
-	l.folder = made.Folder
+	l.folder = answer.Folder
 	return nil
 }
 

@@ -45,7 +45,7 @@ func must(t *testing.T, what string, err error) {
 }
 
 func TestEverythingStartsPrivately(t *testing.T) {
-	l := ownLab(t, backend.Names()...)
+	l := privateLab(t)
 	var names []string
 	for _, s := range l.Backends() {
 		names = append(names, s.Name)
@@ -77,7 +77,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 
 // What runs is what was asked for; the rest comes when it is.
 func TestAdd(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameRedis}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameRedis}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,9 @@ func TestAdd(t *testing.T) {
 }
 
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
-	shared := labtest.Start(t, everything...).Config()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: shared})
+	shared := privateLab(t).Config()
+	shared.Tiers = nil
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Given: shared})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
 		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
 	} {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: c, Backends: []string{name}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Given: c, Backends: []string{name}})
 		if err == nil {
 			l.Stop(context.Background())
 			t.Errorf("%s at a closed port was accepted", name)

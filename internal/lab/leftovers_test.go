@@ -16,16 +16,17 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
 
 // startVictim runs this test program again as one that has a lab of a supervisor,
-// MySQL, three Redis, ZooKeeper, etcd and two services.
-func startVictim(t *testing.T) (*exec.Cmd, victim) {
+// these backends and two services.
+func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, victim) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir())
+	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.Folder(t), "SECKILL_STATE="+t.TempDir(), "SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -39,8 +40,8 @@ func startVictim(t *testing.T) (*exec.Cmd, victim) {
 	if err := json.NewDecoder(out).Decode(&v); err != nil {
 		t.Fatalf("the victim did not report: %v", err)
 	}
-	if len(v.PIDs) != 9 {
-		t.Fatalf("the victim reported %d processes, want 9", len(v.PIDs))
+	if len(v.PIDs) != processes {
+		t.Fatalf("the victim reported %d processes, want %d", len(v.PIDs), processes)
 	}
 	return cmd, v
 }
@@ -82,7 +83,7 @@ func processLives(pid int) bool {
 }
 
 func TestKill9OfTheParentLeavesNothing(t *testing.T) {
-	cmd, v := startVictim(t)
+	cmd, v := startVictim(t, 7, backend.NameMySQL, backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd)
 	cmd.Process.Kill()
 	cmd.Wait()
 	if err := v.gone(true); err != nil {
@@ -91,7 +92,8 @@ func TestKill9OfTheParentLeavesNothing(t *testing.T) {
 }
 
 func TestKill9OfTheSupervisorLeavesNoProcess(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), RedlockNodes: 2})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t),
+		Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 		t.Log("only Linux kills the servers of a supervisor that was killed together with its lab")
 		return
 	}
-	cmd, v := startVictim(t)
+	cmd, v := startVictim(t, 4, backend.NameRedis)
 	cmd.Process.Signal(syscall.SIGSTOP) // so that it cannot tidy up in between
 	syscall.Kill(v.PIDs[0], syscall.SIGKILL)
 	cmd.Process.Kill()
@@ -158,7 +160,7 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 
 func TestCancelledStartLeavesNothing(t *testing.T) {
 	for _, after := range []time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
-		base := t.TempDir()
+		base := labtest.Folder(t)
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		l, err := lab.Start(ctx, lab.Options{Host: labtest.Host(), Folder: base})
 		cancel()

@@ -36,7 +36,7 @@ func mysqlNumber(err error) uint16 {
 
 // Another user of this machine can connect to 127.0.0.1, and gets no further.
 func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
-	l := ownLab(t, backend.NameMySQL)
+	l := privateLab(t)
 	p := process(t, l, "mysql")
 	for _, stranger := range []string{"root", "root:root", "", "seckill", "mysql", "mariadb.sys", os.Getenv("USER")} {
 		err := mysqlAt(t, stranger+"@tcp("+p.Addr+")/").Ping()
@@ -46,7 +46,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	}
 	db := mysqlAt(t, p.Login())
 	for _, want := range []string{
-		"CREATE DATABASE seckill", "CREATE DATABASE seckill_other", "CREATE TABLE seckill_other.t (a INT)",
+		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other", "CREATE TABLE seckill_other.t (a INT)",
 		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST", "SHOW ENGINE INNODB STATUS",
 	} {
 		_, err := db.Exec(want)
@@ -103,7 +103,7 @@ func administrator(t *testing.T, l *lab.Lab) *sql.DB {
 
 // Every Redis of a lab wants the password, those of ensembles too.
 func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
-	l := ownLab(t, backend.NameRedis, backend.NameRedlock)
+	l := privateLab(t)
 	c := l.Config()
 	for _, name := range []string{backend.NameRedis, backend.NameRedlock} {
 		e := ensemble(t, l, name)
@@ -137,8 +137,7 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 // Arguments can be read by every user of the machine, logs are sent around,
 // and the page shows what Backends says.
 func TestPasswordsAreNotShown(t *testing.T) {
-	l := ownLab(t)
-	must(t, "start services", l.StartServices(t.Context(), 2))
+	l := privateLab(t)
 	ensemble(t, l, backend.NameRedis)
 	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
 	must(t, "parse", err)
@@ -191,10 +190,11 @@ func TestPasswordsAreNotShown(t *testing.T) {
 // People's own clients read a file into their shell and need no password in an
 // argument.
 func TestClientsOfPeople(t *testing.T) {
-	t.Setenv("SECKILL_STATE", t.TempDir())
-	l := ownLab(t, backend.NameMySQL, backend.NameRedis, backend.NameRedlock)
+	l := privateLab(t)
 	must(t, "announce", l.Announce(lab.State{Page: "http://page"}))
-	file := running(t).Clients
+	announced, err := lab.Running(private.host)
+	must(t, "find it", err)
+	file := announced.Clients
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)

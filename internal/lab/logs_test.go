@@ -3,8 +3,6 @@ package lab
 import (
 	"strings"
 	"testing"
-
-	"seckill/internal/backend"
 )
 
 func TestLastWordsHaveNoStackTrace(t *testing.T) {
@@ -18,21 +16,5 @@ func TestLastWordsHaveNoStackTrace(t *testing.T) {
 		if got := strings.Join(lastWords(c.log), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-	}
-}
-
-func TestRoom(t *testing.T) {
-	folder := t.TempDir()
-	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[Tool]Program{MariaDB: {Path: "x"}}}
-	l.kinds = l.makeKinds()
-	if needed := l.megabytes(backend.Names()); needed != 256 {
-		t.Errorf("%d MB are needed, want MariaDB's 256", needed)
-	}
-	if err := l.hasRoom(1 << 40); err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
-		t.Errorf("a server that needs more than there is: %v, want where and what to do", err)
-	}
-	l.options.Embedded = true
-	if err := l.checkRoom(backend.Names()); err != nil {
-		t.Errorf("the embedded tier: %v", err)
 	}
 }

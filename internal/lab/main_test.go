@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,7 +29,38 @@ func TestMain(m *testing.M) {
 	if os.Getenv(victimEnv) != "" {
 		beVictim()
 	}
-	os.Exit(labtest.Main(m))
+	status := labtest.Main(m)
+	private.stop()
+	os.Exit(status)
+}
+
+// private is a lab of this package, with every backend as a server of its own and
+// two service processes. Tests change it, and leave it whole.
+var private struct {
+	lab  *lab.Lab
+	host lab.Host
+	stop func()
+}
+
+func init() { private.stop = func() {} }
+
+func privateLab(t *testing.T) *lab.Lab {
+	t.Helper()
+	if private.lab != nil {
+		return private.lab
+	}
+	folder, err := os.MkdirTemp("", "lab")
+	must(t, "make a folder", err)
+	private.host = labtest.Host()
+	private.host.Environ = append(private.host.Environ, "SECKILL_STATE="+filepath.Join(folder, "state"))
+	l, err := lab.Start(t.Context(), lab.Options{Host: private.host, Folder: folder})
+	must(t, "start the lab of all tests", err)
+	private.lab, private.stop = l, func() {
+		_ = l.Stop(context.Background())
+		_ = os.RemoveAll(folder)
+	}
+	must(t, "start services", l.StartServices(t.Context(), 2))
+	return l
 }
 
 // serve is `seckill serve --addr HOST:PORT`, as far as a lab can see. It tells
@@ -64,7 +96,7 @@ type victim struct {
 
 func beVictim() {
 	ctx := context.Background()
-	o := lab.Options{Host: labtest.Host(), Folder: os.Getenv(victimEnv), RedlockNodes: 2}
+	o := lab.Options{Host: labtest.Host(), Folder: os.Getenv(victimEnv), Backends: strings.Fields(os.Getenv("SECKILL_TEST_BACKENDS"))}
 	l, err := lab.Start(ctx, o)
 	if err == nil {
 		err = l.StartServices(ctx, 2)
@@ -85,7 +117,7 @@ func beVictim() {
 // observe notes what must be gone when the lab is.
 func observe(l *lab.Lab) victim {
 	v := victim{Folder: l.Folder()}
-	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "zookeeper", "etcd", "service-1", "service-2",
+	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5", "zookeeper", "etcd", "service-1", "service-2",
 		"redis-primary", "redis-replica", "quorum-1", "quorum-2", "quorum-3", "quorum-4", "quorum-5",
 		"zookeeper-1", "zookeeper-2", "zookeeper-3", "etcd-1", "etcd-2", "etcd-3",
 		"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3",

@@ -47,12 +47,3 @@ func isOurs(folder string) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
 }
-
-// freeBytes of the disk that a folder is on.
-func freeBytes(folder string) (uint64, error) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(folder, &disk); err != nil {
-		return 0, err
-	}
-	return uint64(disk.Bavail) * uint64(disk.Bsize), nil //nolint:unconvert // signed on other systems
-}

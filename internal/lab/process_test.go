@@ -12,7 +12,7 @@ import (
 )
 
 func TestPauseAndResume(t *testing.T) {
-	l := ownLab(t, backend.NameRedis)
+	l := privateLab(t)
 	p := process(t, l, "redis")
 	options := redisOptions(t, p.Login())
 	options.MaxRetries, options.ReadTimeout = -1, 300*time.Millisecond
@@ -38,11 +38,12 @@ func TestPauseAndResume(t *testing.T) {
 		t.Error("a process that has ended could be paused")
 	}
 	must(t, "terminate what has ended", p.Terminate(t.Context()))
+	must(t, "start it again", p.Restart(t.Context()))
 }
 
 // A server that comes back has its address and its data, however it ended.
 func TestRestartKeepsAddressAndData(t *testing.T) {
-	l := ownLab(t, backend.NameMySQL, backend.NameZooKeeper, backend.NameEtcd)
+	l := privateLab(t)
 	in, err := backend.Open(t.Context(), l.Config())
 	must(t, "open", err)
 	must(t, "write to MySQL", in.DB.Exec("CREATE TABLE kept (id INT PRIMARY KEY)").Error)
@@ -73,6 +74,7 @@ func TestRestartKeepsAddressAndData(t *testing.T) {
 	must(t, "read from MySQL", again.DB.Raw("SELECT id FROM kept").Row().Scan(&id))
 	keys, err := again.Etcd.Get(t.Context(), "kept")
 	must(t, "read from etcd", err)
+	must(t, "tidy up", again.DB.Exec("DROP TABLE kept").Error)
 	if id != 42 || len(keys.Kvs) != 1 {
 		t.Errorf("after kill and restart MySQL has %d and etcd %d keys, want 42 and 1", id, len(keys.Kvs))
 	}

@@ -20,7 +20,7 @@ func (l *Lab) startRedis(ctx context.Context, program Program) ([]*Process, erro
 }
 
 func (l *Lab) startRedlock(ctx context.Context, program Program) ([]*Process, error) {
-	return l.launch(ctx, l.options.RedlockNodes, 1, func(i int, _ [][]int) server {
+	return l.launch(ctx, 5, 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
 	})
 }

@@ -2,8 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,7 +22,7 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -82,7 +80,7 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 }
 
 func TestWhoDiesByItselfIsTold(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	one := lab.ServiceSettings{Services: 1, Lease: 500, Wait: 200, Poll: 5}
@@ -105,31 +103,6 @@ func TestWhoDiesByItselfIsTold(t *testing.T) {
 	}
 	if len(died) != 0 {
 		t.Errorf("told also of %+v, which the lab has ended itself", <-died)
-	}
-}
-
-// A lab whose folder leaves no room for a socket runs all the same, and says
-// why no fault can befall a holder.
-func TestFolderTooLongForFaultPoints(t *testing.T) {
-	short := labtest.Folder(t)
-	long := filepath.Join(short, strings.Repeat("long", 20))
-	must(t, "make a folder", os.Mkdir(long, 0o700))
-	for folder, room := range map[string]bool{short: true, long: false} {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Embedded: true, Backends: []string{"redis"}})
-		must(t, "start", err)
-		defer l.Stop(context.Background())
-		must(t, "start a service", l.StartServices(t.Context(), 1))
-		if lab.RoomForSockets(folder) != room || (fault.In(l).NoPoints() == nil) != room {
-			t.Errorf("%s: room %v, and %v: want %v", folder, lab.RoomForSockets(folder), fault.In(l).NoPoints(), room)
-		}
-		for _, f := range fault.In(l).Faults() {
-			if f.Kind != fault.KillHolder {
-				continue
-			}
-			if f.Available != room || !room && (f.Lack.Code != fault.LackSocket || f.Lack.Params["folder"] != folder || !strings.Contains(f.Missing, "--folder")) {
-				t.Errorf("%s: %+v, want room %v", folder, f, room)
-			}
-		}
 	}
 }
 

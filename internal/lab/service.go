@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,7 +56,8 @@ func (l *Lab) service(name string, args []string) server {
 			c, err := l.linked(name)
 			return command{
 				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env:  slices.Concat(l.serviceEnv(c, l.options.Host.Environ), l.options.Env, l.adminEnv(name), l.ownDatabase(name)), Grace: finishing}, err
+				Env: slices.Concat(l.serviceEnv(c, l.options.Host.Environ), l.options.Env,
+					[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name)), Grace: finishing}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}
@@ -80,15 +82,14 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 // of a lab.
 var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"}
 
-// adminEnv has a service take admin calls and fault points at a socket that only
-// this user can reach.
-func (l *Lab) adminEnv(service string) []string {
-	addr := l.adminAddr(service)
-	if addr == "" {
-		return []string{"SECKILL_ADMIN_ADDR=", "SECKILL_FAULT_POINTS=false"}
-	}
-	return []string{"SECKILL_ADMIN_ADDR=" + addr, "SECKILL_FAULT_POINTS=true"}
+// adminAddr is where a service takes admin calls and faults: a socket in the lab's
+// folder, which only this user can reach.
+func (l *Lab) adminAddr(service string) string {
+	return "unix:" + filepath.Join(l.folder, service+".sock")
 }
+
+// AdminAddr is where a service process takes admin calls.
+func (p *Process) AdminAddr() string { return p.lab.adminAddr(p.Name) }
 
 // ownDatabase has each service process write at another node of a database that is
 // several.

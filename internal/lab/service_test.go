@@ -16,8 +16,8 @@ import (
 func TestServiceProcesses(t *testing.T) {
 	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Token: "t",
-		Backends: []string{backend.NameRedis, backend.NameRedlock}, RedlockNodes: 2})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Token: "t",
+		Backends: []string{backend.NameRedis, backend.NameRedlock}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestRunningLabIsFound(t *testing.T) {
 		t.Fatalf("%+v runs before anything does", s)
 	}
 	start := func(page string) *lab.Lab {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true})
 		if err != nil {
 			t.Fatal(err)
 		}

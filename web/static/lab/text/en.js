@@ -35,8 +35,6 @@ export default {
   },
   /** Why a fault is not available here, by the lab’s codes. */
   lacks: {
-    no_fault_points: ({ process }) => `${process} was started without --fault-points.`,
-    long_folder: ({ folder }) => `The path of the folder ${folder} is too long for the Unix sockets through which services receive faults. Start the lab with a shorter one: seckill up --folder.`,
     no_server: ({ name }) => `The lab has no ${name}.`,
     given_server: ({ name, address }) => `${name} at ${address} does not belong to the lab, so the lab does not break it.`,
     embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,

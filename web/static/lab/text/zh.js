@@ -59,8 +59,6 @@ export default {
   },
   /** 某种故障在这里为什么不可用，按实验室的代码。 */
   lacks: {
-    no_fault_points: ({ process }) => `${process} 启动时没有带 --fault-points。`,
-    long_folder: ({ folder }) => `文件夹 ${folder} 的路径太长，超过了 Unix 套接字的限制，服务进程无法接收故障。请用短一些的路径启动实验室：seckill up --folder。`,
     no_server: ({ name }) => `实验室里没有 ${name}。`,
     given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
     embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
