@@ -3,7 +3,6 @@ package loadtest
 import (
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ var Ranges = map[string]Range{
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
 	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1}, "pay_late": {0, 1},
 	"concurrency": {1, 50_000}, "connections": {1, 50_000}, "rate": {1e-6, maxRate}, "to_rate": {1e-6, maxRate},
-	"duration": wait, "timeout": wait, "drain": wait, "final_within": wait,
+	"duration": wait, "timeout": wait,
 	"reserve": {1, 60}, // a run waits for its last deadline
 }
 
@@ -45,9 +44,8 @@ var wait = Range{.001, (24 * time.Hour).Seconds()}
 func (s Scenario) numbers() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "zipf": s.Zipf, "stock": float64(s.Stock), "quantity": float64(s.Quantity),
-		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": float64(s.Copies), "retry": float64(s.Retry),
-		"forget": float64(s.Forget), "pay_late": float64(s.PayLate), "connections": float64(s.Connections),
-		"timeout": s.Timeout.Seconds(), "drain": s.Drain.Seconds(), "final_within": s.FinalWithin.Seconds(),
+		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "retry": float64(s.Retry),
+		"forget": s.Forget, "pay_late": s.PayLate, "connections": float64(s.Connections), "timeout": s.Timeout.Seconds(),
 	}
 	if s.Reserve != 0 {
 		used["reserve"] = s.Reserve.Seconds()
@@ -121,25 +119,12 @@ func (s Scenario) fits() error {
 		}
 	}
 	switch {
-	case (s.Profile == Stepped) != (s.Steps != nil):
-		return wrong("steps", "unused", params{"profile": s.Profile}, "steps, such as 100x10s, and the profile %q go together: give both or neither", Stepped)
 	case s.Reserve%time.Second != 0:
 		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
 	case s.Reserve == 0 && s.Forget+s.PayLate != 0:
 		return wrong("reserve", "missing", nil, "only who reserves can forget to pay, or pay late: give --reserve, such as 2s")
 	case s.Forget+s.PayLate > 1:
-		return wrong("pay_late", "range", nil, "%s forget and %s pay late: both together are 100%% at most", s.Forget, s.PayLate)
-	}
-	for i, step := range s.Steps {
-		if length := step.For.Seconds(); !(step.Rate > 0 && step.Rate <= maxRate) || length < wait.Min || length > wait.Max {
-			return wrong(fmt.Sprintf("steps[%d]", i), "range", nil, "%g requests a second for %s: give more than 0 and at most %d, for at most 24h", step.Rate, step.For, maxRate)
-		}
-	}
-	for i, q := range s.Quantities {
-		if q.Quantity < 1 || q.Quantity > seckill.MaxQuantity || !(q.Share > 0 && q.Share <= math.MaxInt32) {
-			return wrong(fmt.Sprintf("quantities[%d]", i), "range", nil, "a quantity of %d in the share %g: give 1 to %d units, and a share above 0",
-				q.Quantity, q.Share, seckill.MaxQuantity)
-		}
+		return wrong("pay_late", "range", nil, "%v forget and %v pay late: both together are 1 at most", s.Forget, s.PayLate)
 	}
 	return nil
 }
@@ -149,20 +134,13 @@ func (s Scenario) demandField() string {
 	if _, used := s.numbers()["buyers"]; used {
 		return "buyers"
 	}
-	if s.Profile == Stepped {
-		return "steps"
-	}
 	return "rate"
 }
 
 // checkDemand refuses a sale in which nothing can go wrong.
 func (s Scenario) checkDemand() error {
-	least := s.Quantity
-	if len(s.Quantities) > 0 {
-		least = slices.MinFunc(s.Quantities, func(a, b Share) int { return int(a.Quantity - b.Quantity) }).Quantity
-	}
-	if least > s.Stock {
-		return wrong("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", least, s.Stock)
+	if s.Quantity > s.Stock {
+		return wrong("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", s.Quantity, s.Stock)
 	}
 	if s.Plenty {
 		return nil
@@ -193,62 +171,8 @@ func wrong(field, code string, params map[string]any, format string, args ...any
 
 func checkTarget(t string) error {
 	u, err := url.Parse(t)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return configError("target %q is not an address such as http://127.0.0.1:8081", t)
 	}
 	return nil
-}
-
-// Sale says in words what is sold, and how.
-func (s Scenario) Sale() string {
-	s = s.normal()
-	what := numbers.Count(s.Stock, "unit")
-	if s.SKUs > 1 {
-		what = fmt.Sprintf("%d SKUs of %s each", s.SKUs, what)
-		if s.Zipf > 0 {
-			what += fmt.Sprintf(" (Zipf %g)", s.Zipf)
-		}
-	}
-	quantity := ""
-	if s.Quantity > 1 {
-		quantity = fmt.Sprintf(" × %d", s.Quantity)
-	}
-	for i, q := range s.Quantities {
-		quantity += []string{" × ", ","}[min(i, 1)] + fmt.Sprintf("%d:%g", q.Quantity, q.Share)
-	}
-	return fmt.Sprintf("%s, %s%s, %s, seed %d", what, numbers.Count(s.Requests(), "buyer"), quantity, strings.Join(append([]string{s.pace()}, s.habits()...), ", "), s.Seed)
-}
-
-func (s Scenario) pace() string {
-	switch s.Profile {
-	case Spike:
-		return "all at once"
-	case Constant:
-		return fmt.Sprintf("%g/s for %s", s.Rate, s.Duration)
-	case Ramp:
-		return fmt.Sprintf("from %g/s to %g/s in %s", s.Rate, s.ToRate, s.Duration)
-	case Stepped:
-		var each []string
-		for _, step := range s.Steps {
-			each = append(each, fmt.Sprintf("%g/s for %s", step.Rate, step.For))
-		}
-		return strings.Join(each, ", then ")
-	}
-	return numbers.Thousands(s.Concurrency) + " at a time"
-}
-
-// habits are what buyers do besides buying once.
-func (s Scenario) habits() (all []string) {
-	add := func(does bool, format string, args ...any) {
-		if does {
-			all = append(all, fmt.Sprintf(format, args...))
-		}
-	}
-	add(s.Duplicates > 0, "%s ask once more", Fraction(s.Duplicates))
-	add(s.Cancellations > 0, "%s of sales are cancelled", Fraction(s.Cancellations))
-	add(s.Reserve > 0, "reserved for %s, %s never paid, %s paid late", s.Reserve, s.Forget, s.PayLate)
-	add(s.Copies > 0, "%s sent %d times at once", s.Copies, CopiesEach)
-	add(s.Retry > 0, "up to %s", numbers.CountOf(s.Retry, "retry", "retries"))
-	add(s.Async, "answers in two steps")
-	return all
 }

@@ -4,16 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"seckill/loadtest/adapter"
@@ -22,14 +23,11 @@ import (
 // A client knows the targets and how to ask them. Each of its buyers has
 // connections of its own, and writes to them itself: net/http's transport, with
 // two goroutines a connection, takes twice the processor time for a purchase (see
-// BenchmarkClient).
+// BenchmarkClient), and sends again what it takes for safe.
 type client struct {
-	targets  []*endpoint
-	strategy string
-	timeout  time.Duration
-	buyPath  string        // with the strategy, unless it is the targets' own
-	async    bool          // answers in two steps
-	reserve  time.Duration // buyers reserve for so long; 0: they buy at once
+	Scenario
+	targets []endpoint
+	buyPath string
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
@@ -41,38 +39,24 @@ type endpoint struct {
 	addr   string // to connect to
 	host   string // as requests name it
 	prefix string // of every path
-	tls    *tls.Config
 }
 
+// newClient takes targets that have been checked.
 func newClient(c Config) *client {
-	cl := &client{strategy: c.Strategy, timeout: c.Timeout, buyPath: "/api/v1/seckill", async: c.Async, reserve: c.Reserve,
-		open: map[net.Conn]bool{}}
+	cl := &client{Scenario: c.Scenario, buyPath: "/api/v1/seckill", open: map[net.Conn]bool{}}
 	if c.Reserve > 0 {
 		cl.buyPath = reservations
 	}
-	if !c.ByDefault {
-		cl.buyPath += "?" + url.Values{"strategy": {c.Strategy}}.Encode()
-	}
+	cl.buyPath += "?strategy=" + url.QueryEscape(c.Strategy)
 	for _, t := range c.Targets {
-		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
+		u, _ := url.Parse(t)
+		e := endpoint{addr: u.Host, host: u.Host, prefix: strings.TrimRight(u.EscapedPath(), "/")}
+		if u.Port() == "" {
+			e.addr = net.JoinHostPort(u.Hostname(), "80")
+		}
+		cl.targets = append(cl.targets, e)
 	}
 	return cl
-}
-
-// newEndpoint takes an address that has been checked.
-func newEndpoint(target string, authorities *x509.CertPool) *endpoint {
-	u, _ := url.Parse(target)
-	e := &endpoint{addr: u.Host, host: u.Host, prefix: strings.TrimRight(u.EscapedPath(), "/")}
-	port := "80"
-	if u.Scheme == "https" {
-		port = "443"
-		e.tls = &tls.Config{ServerName: u.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
-			RootCAs: authorities}
-	}
-	if u.Port() == "" {
-		e.addr = net.JoinHostPort(u.Hostname(), port)
-	}
-	return e
 }
 
 // interrupt ends the wait of every buyer.
@@ -87,6 +71,134 @@ func (c *client) interrupt() {
 
 var longAgo = time.Unix(1, 0)
 
+// A buyer sends calls one after the other, each exactly once. It never resends
+// by itself: what became of a call whose connection broke is unknown, and a retry
+// is the scenario's to make.
+type buyer struct {
+	*client
+	lines             []link // one a target
+	out, header, body []byte // the request that is being sent, its own header lines, its body
+}
+
+func (c *client) newBuyer() *buyer { return &buyer{client: c, lines: make([]link, len(c.targets))} }
+
+// close hangs up everywhere.
+func (b *buyer) close() {
+	for i := range b.lines {
+		b.hangUp(&b.lines[i])
+	}
+}
+
+// ask sends a request with b.header and b.body to the target whose turn it is, and
+// says what its answer means. The path is given in parts.
+func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, method string, path ...string) adapter.Reply {
+	turn := (p.index + p.turn) % len(b.lines)
+	at, l := b.targets[turn], &b.lines[turn]
+	begun := time.Now()
+	deadline := begun.Add(b.Timeout)
+	if l.conn != nil && begun.Sub(l.used) > idle && hasEnded(l.conn) {
+		b.hangUp(l)
+	}
+	if l.conn == nil {
+		if err := b.dial(at, l, deadline); err != nil {
+			return adapter.NoAnswer(err)
+		}
+	}
+	_ = l.conn.SetDeadline(deadline)
+	if b.interrupted.Load() { // perhaps before the line above
+		_ = l.conn.SetDeadline(longAgo)
+	}
+	b.write(at, method, path)
+	a, last := adapter.Response{}, false
+	_, err := l.conn.Write(b.out)
+	if err == nil {
+		a, last, err = l.receive()
+	}
+	if err != nil || last {
+		b.hangUp(l)
+	}
+	l.used = begun
+	var o oddity
+	switch {
+	case errors.As(err, &o):
+		return adapter.Nonsense("%s", o)
+	case b.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded):
+		return adapter.NoAnswer(context.Canceled)
+	case err != nil:
+		return adapter.NoAnswer(err)
+	}
+	r := means(a)
+	r.Status, r.RetryAfter = a.Status, a.RetryAfter
+	return r
+}
+
+func (b *buyer) write(at endpoint, method string, path []string) {
+	b.out = append(append(append(b.out[:0], method...), ' '), at.prefix...)
+	for _, part := range path {
+		b.out = append(b.out, part...)
+	}
+	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.host...), "\r\n"...)
+	b.out = append(b.out, b.header...)
+	if method == http.MethodPost {
+		b.out = strconv.AppendInt(append(b.out, "Content-Length: "...), int64(len(b.body)), 10)
+		b.out = append(b.out, "\r\n"...)
+	}
+	b.out = append(append(b.out, "\r\n"...), b.body...)
+}
+
+// idle is how long a connection may be quiet before it is checked: a service may
+// have closed it.
+const idle = 50 * time.Millisecond
+
+// hasEnded reports whether the other side has closed an idle connection, without
+// waiting and without reading from it.
+func hasEnded(conn net.Conn) (ended bool) {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+			ended = err != syscall.EAGAIN && err != syscall.EINTR // HTTP sends nothing unasked
+		})
+	}
+	return ended || err != nil
+}
+
+func (b *buyer) dial(at endpoint, l *link, deadline time.Time) error {
+	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", at.addr)
+	if err != nil {
+		return err
+	}
+	l.connect(conn)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open[conn] = true
+	return nil
+}
+
+func (b *buyer) hangUp(l *link) {
+	if l.conn == nil {
+		return
+	}
+	b.mu.Lock()
+	delete(b.open, l.conn)
+	b.mu.Unlock()
+	_ = l.conn.Close()
+	l.conn = nil
+}
+
+// connect opens the connection to the first target that the buyer will ask. It may
+// fail: the first purchase dials again, and counts.
+func (b *buyer) connect(turn int) {
+	turn %= len(b.lines)
+	if l := &b.lines[turn]; l.conn == nil && b.dial(b.targets[turn], l, time.Now().Add(b.Timeout)) == nil {
+		l.used = time.Now()
+	}
+}
+
 // A link is a connection that stays open from purchase to purchase.
 type link struct {
 	conn     net.Conn      // nil when there is none
@@ -97,43 +209,10 @@ type link struct {
 	err      error // that ended reading from conn
 }
 
-// exchange sends a request with b.header and b.body to the target whose turn it
-// is, and reads the answer. The path is given in parts.
-func (b *buyer) exchange(p purchase, method string, path ...string) (a adapter.Response, err error) {
-	turn := (p.index + p.turn) % len(b.lines)
-	at, l := b.client.targets[turn], &b.lines[turn]
-	begun := time.Now()
-	deadline := begun.Add(b.client.timeout)
-	if l.conn != nil && begun.Sub(l.used) > idle && hasEnded(l.conn) {
-		b.hangUp(l)
-	}
-	if l.conn == nil {
-		if err := b.dial(at, l, deadline); err != nil {
-			return a, err
-		}
-	}
-	_ = l.conn.SetDeadline(deadline)
-	if b.client.interrupted.Load() { // perhaps before the line above
-		_ = l.conn.SetDeadline(longAgo)
-	}
-	b.write(at, method, path)
-	last := false
-	if _, err = l.conn.Write(b.out); err == nil {
-		a, last, err = l.receive()
-	}
-	if err != nil || last {
-		b.hangUp(l)
-	}
-	l.used = begun
-	return a, err
-}
-
 const mostHead = 8 << 10 // bytes, of an answer
 
 // connect begins with a new connection.
-func (l *link) connect(conn net.Conn) {
-	l.conn, l.buffered = conn, bufio.NewReader(l)
-}
+func (l *link) connect(conn net.Conn) { l.conn, l.buffered = conn, bufio.NewReader(l) }
 
 // Read reads from the connection. It remembers why that ended: an error of the
 // connection means that the answer is lost, any other that it is not HTTP.
@@ -180,54 +259,4 @@ func (l *link) receive() (a adapter.Response, last bool, err error) {
 		a.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return a, r.Close || l.err != nil || l.buffered.Buffered() > 0, nil
-}
-
-// idle is how long a connection may be quiet before it is checked: a service may
-// have closed it.
-const idle = 50 * time.Millisecond
-
-func (b *buyer) dial(at *endpoint, l *link, deadline time.Time) error {
-	d := net.Dialer{Deadline: deadline}
-	ctx := context.Background()
-	conn, err := d.DialContext(ctx, "tcp", at.addr)
-	if err != nil {
-		return err
-	}
-	if at.tls != nil {
-		secure := tls.Client(conn, at.tls)
-		_ = conn.SetDeadline(deadline)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return &net.OpError{Op: "dial", Net: "tcp", Addr: conn.RemoteAddr(), Err: err} // nothing was sent
-		}
-		conn = secure
-	}
-	l.connect(conn)
-	b.client.mu.Lock()
-	b.client.open[conn] = true
-	b.client.mu.Unlock()
-	return nil
-}
-
-func (b *buyer) hangUp(l *link) {
-	if l.conn == nil {
-		return
-	}
-	b.client.mu.Lock()
-	delete(b.client.open, l.conn)
-	b.client.mu.Unlock()
-	_ = l.conn.Close()
-	l.conn = nil
-}
-
-// connect opens the connection to the first target that the buyer will ask, so
-// that a run does not begin with handshakes. It may fail: the first purchase
-// dials again, and counts.
-func (b *buyer) connect(turn int) {
-	turn %= len(b.lines)
-	if l := &b.lines[turn]; l.conn == nil {
-		if b.dial(b.client.targets[turn], l, time.Now().Add(b.client.timeout)) == nil {
-			l.used = time.Now()
-		}
-	}
 }

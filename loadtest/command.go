@@ -10,7 +10,7 @@ import (
 // Command is the command line that holds the sale of s again, with the same
 // buyers.
 func (s Scenario) Command() string {
-	return "seckill load --strategy " + s.Strategy + Flags(s, DefaultScenario())
+	return "seckill load --strategy " + s.Strategy + Flags(s.normal(), DefaultScenario().normal())
 }
 
 // Flags are those that make usual into s, a struct whose fields have them, each

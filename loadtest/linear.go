@@ -16,13 +16,15 @@ type lookup func(user int64, requestID string) (remaining int64, sold bool)
 // requestOps is what the calls of one request say about the stock: at most one
 // sale and one cancellation.
 type requestOps struct {
-	sent      int64 // its first call
+	purchase  *ledger.Told // who wants what, by any of its calls
+	called    bool
+	sent      time.Duration // its first call
 	sold      bool
 	remaining int64
-	answered  int64 // by the first call that was told sold
-	unknown   bool  // one of its calls had no answer
+	answered  time.Duration // by the first call that was told sold
+	unknown   bool          // one of its calls had no answer
 
-	asked, back int64 // the first call of its cancellation, and its answer
+	asked, back time.Duration // the first call of its cancellation, and its answer
 	cancels     cancelState
 }
 
@@ -38,57 +40,69 @@ const (
 // answer did what the ledger says, at some time after it was sent. The calls of
 // one request are one operation, which took effect between its first call and
 // the first answer that says sold. Each call told sold out is its own operation.
-func opsOf(p *plan, calls []loggedCall, became lookup) []linear.Op {
-	many := map[uint32]*requestOps{} // by index: those with more than one call
-	ops := make([]linear.Op, 0, len(calls))
-	for _, r := range calls {
-		asked := p.purchase(int(r.index))
-		if outcome := recorded[r.outcome]; outcome == ledger.OutcomeSoldOut && !r.is(flagCancel) {
-			ops = append(ops, linear.Op{Client: asked.index, Kind: linear.SoldOut, Quantity: asked.quantity,
-				Call: r.sent, Return: r.answered, Name: buyerName(asked.user)})
-			if !r.is(flagSeveral) {
+func opsOf(h *history, became lookup) []linear.Op {
+	several := requestsWithSeveralCalls(h.index)
+	many := map[uint32]*requestOps{} // by index: those with several calls
+	ops := make([]linear.Op, 0, len(h.told))
+	for k := range h.told {
+		t, i := &h.told[k], h.index[k]
+		if t.Outcome == ledger.OutcomeSoldOut && t.Call.Is(ledger.CallBuy) {
+			ops = append(ops, linear.Op{Client: int(i), Kind: linear.SoldOut, Quantity: t.Quantity,
+				Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
+		}
+		q := many[i]
+		if q == nil {
+			q = &requestOps{purchase: t}
+			if !several[i] {
+				q.add(t)
+				ops = q.append(ops, int(i), became)
 				continue
 			}
+			many[i] = q
 		}
-		if p.Cancellations == 0 && !r.is(flagSeveral) {
-			one := requestOps{sent: r.sent}
-			one.add(r.record)
-			ops = one.append(ops, p, asked, became)
-			continue
-		}
-		q := many[r.index]
-		if q == nil {
-			q = &requestOps{sent: r.sent}
-			many[r.index] = q
-		}
-		q.add(r.record)
+		q.add(t)
 	}
 	for _, i := range slices.Sorted(maps.Keys(many)) {
-		ops = many[i].append(ops, p, p.purchase(int(i)), became)
+		ops = many[i].append(ops, int(i), became)
 	}
 	return ops
 }
 
+// requestsWithSeveralCalls has true at the index of each of them.
+func requestsWithSeveralCalls(calls []uint32) (several []bool) {
+	if len(calls) == 0 {
+		return nil
+	}
+	seen := make([]bool, slices.Max(calls)+1)
+	several = make([]bool, len(seen))
+	for _, i := range calls {
+		several[i] = several[i] || seen[i]
+		seen[i] = true
+	}
+	return several
+}
+
 // add takes one call.
-func (q *requestOps) add(r *record) {
-	outcome := recorded[r.outcome]
-	if r.is(flagCancel) {
-		if q.asked == 0 || r.sent < q.asked {
-			q.asked = r.sent
+func (q *requestOps) add(t *ledger.Told) {
+	if t.Call.Is(ledger.CallCancel) {
+		if q.asked == 0 || t.Sent < q.asked {
+			q.asked = t.Sent
 		}
 		switch {
-		case outcome == ledger.OutcomeCancelled && (q.cancels != gaveBack || r.answered < q.back):
-			q.cancels, q.back = gaveBack, r.answered
-		case outcome == ledger.OutcomeUnknown && q.cancels == kept:
+		case t.Outcome == ledger.OutcomeCancelled && (q.cancels != gaveBack || t.Answered < q.back):
+			q.cancels, q.back = gaveBack, t.Answered
+		case t.Outcome == ledger.OutcomeUnknown && q.cancels == kept:
 			q.cancels = mayHaveBroken
 		}
 		return
 	}
-	q.sent = min(q.sent, r.sent)
-	switch outcome {
+	if !q.called || t.Sent < q.sent {
+		q.called, q.sent = true, t.Sent
+	}
+	switch t.Outcome {
 	case ledger.OutcomeSold:
-		if !q.sold || r.answered < q.answered {
-			q.sold, q.remaining, q.answered = true, int64(r.remaining), r.answered
+		if !q.sold || t.Answered < q.answered {
+			q.sold, q.remaining, q.answered = true, t.Remaining, t.Answered
 		}
 	case ledger.OutcomeUnknown, ledger.OutcomeAccepted:
 		q.unknown = true
@@ -96,14 +110,14 @@ func (q *requestOps) add(r *record) {
 }
 
 // append adds what the request did.
-func (q *requestOps) append(ops []linear.Op, p *plan, asked purchase, became lookup) []linear.Op {
-	o := linear.Op{Client: asked.index, Kind: linear.Sold, Quantity: asked.quantity, Remaining: q.remaining,
-		Call: q.sent, Return: q.answered, Name: buyerName(asked.user)}
+func (q *requestOps) append(ops []linear.Op, client int, became lookup) []linear.Op {
+	o := linear.Op{Client: client, Kind: linear.Sold, Quantity: q.purchase.Quantity, Remaining: q.remaining,
+		Call: int64(q.sent), Return: int64(q.answered), Name: buyerName(q.purchase.User)}
 	if !q.sold {
 		if !q.unknown || became == nil {
 			return ops
 		}
-		left, sold := became(asked.user, string(p.key(nil, asked.index, asked.sku)))
+		left, sold := became(q.purchase.User, q.purchase.RequestID)
 		if !sold {
 			return ops
 		}
@@ -113,7 +127,7 @@ func (q *requestOps) append(ops []linear.Op, p *plan, asked purchase, became loo
 	if q.cancels == kept {
 		return ops
 	}
-	back := linear.Op{Client: asked.index, Kind: linear.GaveBack, Quantity: asked.quantity, Call: q.asked, Return: q.back, Name: o.Name}
+	back := linear.Op{Client: client, Kind: linear.GaveBack, Quantity: o.Quantity, Call: int64(q.asked), Return: int64(q.back), Name: o.Name}
 	if q.cancels == mayHaveBroken {
 		back.Return = linear.Never // it may also take effect later
 	}

@@ -34,50 +34,37 @@ type load struct {
 	open  func() caller
 	begun time.Time
 
-	mu      sync.Mutex
-	history history
-	spare   []*worker      // for copies
-	copies  sync.WaitGroup // in flight
-	stopped <-chan struct{}
+	drain, finalWithin time.Duration // of an open loop, of what is accepted
 
-	all  sync.WaitGroup
-	loop openLoop
+	histories []*history // by SKU
+	stopped   <-chan struct{}
+	all       sync.WaitGroup
+
+	mu     sync.Mutex
+	spare  []*worker      // for copies, and to ask for final answers
+	copies sync.WaitGroup // in flight
 
 	promises promises
+}
+
+func newLoad(p *plan, t *tally, open func() caller) *load {
+	return &load{plan: p, tally: t, open: open, histories: newHistories(p), drain: usualDrain, finalWithin: usualFinal}
 }
 
 type worker struct {
 	*load
 	caller
-	calls     *callLog
 	key       []byte
 	forCopies bool
-}
-
-// Send sends the scenario's purchases to targets that have nothing but the
-// purchase: no reset, no ledger, no metrics. It measures a bare handler with
-// the client that measures services. There is no verdict; the error is an
-// ErrConfig.
-func Send(ctx context.Context, c Config) (*Result, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	if len(c.Targets) == 0 {
-		return nil, configError("no target: give the address of at least one handler")
-	}
-	c.Scenario = c.normal()
-	r := newRun(c)
-	r.services = nil // a bare handler has no metrics
-	defer r.transport.CloseIdleConnections()
-	finish := r.send(ctx)
-	r.result.Course = finish()
-	return r.result, nil
 }
 
 // run sends every request that ctx allows, and returns when every buyer has an
 // answer or has given up. Copies may still be in flight: see finish.
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
+	if l.Async {
+		l.startAsking()
+	}
 	if l.Open() {
 		l.runOpen(ctx)
 	} else {
@@ -88,11 +75,7 @@ func (l *load) run(ctx context.Context) {
 func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
 
 func (l *load) worker() *worker {
-	w := &worker{load: l, caller: l.open(), calls: &callLog{}}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.history = append(l.history, w.calls)
-	return w
+	return &worker{load: l, caller: l.open()}
 }
 
 // runClosed has every worker send its next request when it has an answer.
@@ -134,8 +117,8 @@ func (w *worker) request(i int, at timing) {
 	w.key = w.plan.key(w.key[:0], i, p.sku)
 	_, final := w.ask(w, p, w.key, at.sent)
 	at.answered = final.at
-	if l := w.load; l.Async && final.Outcome == ledger.OutcomeAccepted {
-		l.promised(p, w.key, final, at)
+	if w.Async && final.Outcome == ledger.OutcomeAccepted {
+		w.promised(p, final, at)
 		return
 	}
 	w.tally.record(p, final, at)
@@ -156,7 +139,7 @@ func (w *worker) cancelOrder(p purchase, final finalReply) {
 	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
 		return
 	}
-	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, 0, ledger.OutcomeCancelled, w.tally.cancelAgain, w.cancel)
+	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.tally.cancelAgain, w.cancel)
 	w.tally.cancelled(p, r, doubt)
 }
 
@@ -164,18 +147,16 @@ func (w *worker) cancelOrder(p purchase, final finalReply) {
 // again, until it is done or refused. doubt: a call before the last had no answer,
 // and may have done it. What is reserved has certainly not expired until holds.
 func (w *worker) insist(
-	p purchase, id []byte, flags uint8, holds time.Duration, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
+	p purchase, id []byte, as ledger.Told, holds time.Duration, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
 ) (r adapter.Reply, doubt bool, at time.Duration) {
 	for try := 0; ; try++ {
 		sent := w.elapsed()
 		r = call(p, string(id))
 		at = w.elapsed()
-		logged, early := r, uint8(0)
+		logged := r
 		logged.OrderID, logged.Remaining = id, 0
-		if r.Outcome == ledger.OutcomeExpired && at < holds {
-			early = flagEarly
-		}
-		w.calls.add(p, logged, flags|early, sent, at)
+		as.Sent, as.Answered, as.Early = sent, at, r.Outcome == ledger.OutcomeExpired && at < holds
+		w.add(p, as, logged)
 		if r.Outcome == done || !r.Again() || try >= w.Retry {
 			return r, doubt, at
 		}

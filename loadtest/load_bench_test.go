@@ -38,7 +38,7 @@ func (atOnce) close()      {}
 func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	s := Scenario{Strategy: testStrategy, SKU: 1, Stock: 1, Buyers: b.N, Concurrency: 1, Quantity: 1}
-	l := &load{plan: newPlan(s.normal(), []int64{1}), tally: newTally(s), open: func() caller { return atOnce{} }}
+	l := newLoad(newPlan(s.normal(), []int64{1}), newTally(s), func() caller { return atOnce{} })
 	l.run(context.Background())
 }
 

@@ -8,7 +8,6 @@ package loadtest
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
@@ -21,8 +20,6 @@ type Config struct {
 	Scenario
 	Targets    []string // base URLs of service processes; requests go round-robin
 	AdminToken string
-	// Authorities sign the certificates of https targets; nil: the system's.
-	Authorities *x509.CertPool
 
 	// Joins has the buyers join the sale that is on: nothing is reset, Stock is what
 	// it was set to, and the orders of others are judged as theirs. Whether the
@@ -56,7 +53,8 @@ type Config struct {
 	// Neither is called if no load is sent.
 	Begin, End func()
 
-	settling settling // zero: the default
+	settling    settling      // zero: the default
+	finalWithin time.Duration // how long buyers ask for the final answer; 0: the default
 }
 
 // A Ledger is where the verdict comes from; *ledger.Store is one.

@@ -53,9 +53,9 @@ func TestVerdictInMemory(t *testing.T) {
 		book := shop{Snapshot: &ledger.Snapshot{Stock: ledger.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
 		r := newRun(Config{Scenario: s, Ledger: shopLedger{book}, settling: defaultSettling})
 		r.plan.runs[0], r.stockStores = 1, map[string]ledger.StockStore{testStrategy: ledger.InRow}
-		l := &load{plan: r.plan, tally: r.tally, open: func() caller { return book }}
+		l := newLoad(r.plan, r.tally, func() caller { return book })
 		l.run(t.Context())
-		r.history = l.history
+		r.histories = l.histories
 		reports := r.audit(t.Context())
 		if reports[0].Verdict != ledger.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
 			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)

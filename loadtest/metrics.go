@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -23,7 +24,6 @@ const (
 	metricCommands  = "seckill_backend_commands_total" // by strategy and backend
 	metricPurchases = "seckill_purchases_total"        // by strategy
 	metricInFlight  = "seckill_purchases_in_flight"
-	metricLockWait  = "seckill_lock_wait_seconds" // by strategy
 	metricProcessor = "process_cpu_seconds_total"
 )
 
@@ -56,9 +56,7 @@ func (m metrics) inFlight() (n float64, ok bool) {
 type cost struct {
 	purchases int64
 	commands  map[string]int64 // by backend
-	locks     int64
-	waited    float64 // seconds, for all locks
-	processor float64 // seconds, of the process; 0: it does not say
+	processor float64          // seconds, of the process; 0: it does not say
 }
 
 func (m metrics) cost(strategy string) cost {
@@ -72,12 +70,6 @@ func (m metrics) cost(strategy string) cost {
 		backend := label(metric, "backend")
 		if label(metric, "strategy") == strategy && backend != tap.Waiting {
 			c.commands[backend] += int64(metric.GetCounter().GetValue())
-		}
-	}
-	for _, metric := range m[metricLockWait].GetMetric() {
-		if label(metric, "strategy") == strategy {
-			c.locks += int64(metric.GetHistogram().GetSampleCount())
-			c.waited += metric.GetHistogram().GetSampleSum()
 		}
 	}
 	for _, metric := range m[metricProcessor].GetMetric() {
@@ -136,7 +128,6 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 		counted = counted && before.processor > 0 && now.processor >= before.processor
 		sum.processor += now.processor - before.processor
 		sum.purchases += now.purchases - before.purchases
-		sum.locks, sum.waited = sum.locks+now.locks-before.locks, sum.waited+now.waited-before.waited
 		for backend, n := range now.commands {
 			sum.commands[backend] += n - before.commands[backend]
 		}
@@ -152,9 +143,6 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	}
 	if r.CommandsMissing != "" {
 		return
-	}
-	if sum.locks > 0 {
-		r.LockWait = &LockWait{sum.locks, 1000 * sum.waited / float64(sum.locks)}
 	}
 	for backend, n := range sum.commands {
 		if n > 0 {
@@ -241,4 +229,13 @@ func (m cpuMeter) cores() float64 {
 		return 0
 	}
 	return (cpuTime() - m.used).Seconds() / wall.Seconds()
+}
+
+// cpuTime is the processor time that this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -29,18 +29,18 @@ func (w *worker) payOrNot(p purchase, final finalReply) {
 				return
 			}
 			late := w.takeSpare()
-			late.payFor(p, id, flagPay|flagLate, 0)
+			late.payFor(p, id, true, 0)
 			w.putSpare(late)
 		})
 	default:
-		w.payFor(p, slices.Clone(final.OrderID), flagPay, final.holds)
+		w.payFor(p, slices.Clone(final.OrderID), false, final.holds)
 	}
 }
 
 // payFor pays: paying twice is paying once.
-func (w *worker) payFor(p purchase, id []byte, flags uint8, holds time.Duration) {
-	r, doubt, at := w.insist(p, id, flags, holds, ledger.OutcomeSold, w.tally.payAgain, w.pay)
-	w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
+func (w *worker) payFor(p purchase, id []byte, late bool, holds time.Duration) {
+	r, doubt, at := w.insist(p, id, ledger.Told{Call: ledger.CallPay, Late: late}, holds, ledger.OutcomeSold, w.tally.payAgain, w.pay)
+	w.tally.paid(p, r, doubt, late, at)
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.

@@ -33,11 +33,10 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 	}{{time.Second, true}, {3 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
-			l := &load{plan: newPlan(s, []int64{1}), tally: newTally(s),
-				open: func() caller { return &hasty{answers: c.answers} }}
+			l := newLoad(newPlan(s, []int64{1}), newTally(s), func() caller { return &hasty{answers: c.answers} })
 			l.run(t.Context())
 			pays := 0
-			for _, told := range told(l.plan, l.history.bySKU(l.plan)[0]) {
+			for _, told := range l.histories[0].told {
 				if told.Call == ledger.CallPay {
 					pays++
 					if told.Early != c.early {

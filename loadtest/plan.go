@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 )
@@ -12,9 +13,8 @@ import (
 type plan struct {
 	Scenario
 	pacing
-	runs  []int64   // of each SKU
-	sku   []float64 // cumulated shares
-	units []float64 // of Quantities
+	runs []int64   // of each SKU
+	sku  []float64 // cumulated shares
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
@@ -26,18 +26,12 @@ func newPlan(s Scenario, runs []int64) *plan {
 			p.sku = append(p.sku, sum)
 		}
 	}
-	sum := 0.0
-	for _, q := range s.Quantities {
-		sum += q.Share
-		p.units = append(p.units, sum)
-	}
 	return p
 }
 
 // Each kind of draw has a random stream of its own.
 const (
 	drawSKU = iota + 1
-	drawQuantity
 	drawDuplicate
 	drawOriginal
 	drawCancel
@@ -88,34 +82,25 @@ type purchase struct {
 
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
-	asked := purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.quantity(o),
-		copied:  p.Copies > 0 && p.share(i, drawCopies) < float64(p.Copies),
+	asked := purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.Quantity,
+		copied:  p.Copies > 0 && p.share(i, drawCopies) < p.Copies,
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
 	if p.Reserve > 0 && !asked.cancels {
 		u := p.share(i, drawPay)
-		asked.forgets = u < float64(p.Forget)
-		asked.paysLate = !asked.forgets && u < float64(p.Forget+p.PayLate)
+		asked.forgets = u < p.Forget
+		asked.paysLate = !asked.forgets && u < p.Forget+p.PayLate
 	}
 	return asked
 }
 
 // skuIndex is which of the SKUs the user of request o wants, from 0.
-func (p *plan) skuIndex(o int) int { return pick(p.sku, p.share(o, drawSKU)) }
-
-func (p *plan) quantity(o int) int64 {
-	if len(p.Quantities) == 0 {
-		return p.Quantity
-	}
-	return p.Quantities[pick(p.units, p.share(o, drawQuantity))].Quantity
-}
-
-// pick finds share among cumulated shares.
-func pick(cumulated []float64, share float64) int {
-	if len(cumulated) == 0 {
+func (p *plan) skuIndex(o int) int {
+	if p.SKUs < 2 {
 		return 0
 	}
-	last := len(cumulated) - 1
-	return min(last, sort.SearchFloat64s(cumulated, math.Nextafter(share*cumulated[last], math.Inf(1))))
+	last := len(p.sku) - 1
+	share := p.share(o, drawSKU) * p.sku[last]
+	return min(last, sort.SearchFloat64s(p.sku, math.Nextafter(share, math.Inf(1))))
 }
 
 const (
@@ -153,12 +138,8 @@ func (p *plan) demand() int64 {
 	wanted := make([]int64, p.SKUs)
 	for i := range p.requests {
 		if p.original(i) == i {
-			wanted[p.skuIndex(i)] += p.quantity(i)
+			wanted[p.skuIndex(i)] += p.Quantity
 		}
 	}
-	most := int64(0)
-	for _, w := range wanted {
-		most = max(most, w)
-	}
-	return most
+	return slices.Max(wanted)
 }

@@ -33,13 +33,12 @@ func TestUsers(t *testing.T) {
 func TestMix(t *testing.T) {
 	const n = 200_000
 	for _, seed := range seeds {
-		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantities: []Share{{1, 6}, {3, 3}, {7, 1}}, Duplicates: 0.25,
+		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantity: 1, Duplicates: 0.25,
 			Cancellations: 0.1, Buyers: n, Seed: seed}, make([]int64, 4))
 		got := map[string]int{}
 		for i := range n {
 			a := p.purchase(i)
 			got[fmt.Sprint("sku ", a.sku)]++
-			got[fmt.Sprint("quantity ", a.quantity)]++
 			if a.cancels {
 				got["cancels"]++
 			}
@@ -52,8 +51,7 @@ func TestMix(t *testing.T) {
 			}
 		}
 		harmonic := 1 + 1./2 + 1./3 + 1./4
-		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4,
-			"quantity 1": .6, "quantity 3": .3, "quantity 7": .1, "duplicate": .25, "cancels": .1} {
+		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1} {
 			if is := float64(got[what]) / n; math.Abs(is-share) > 0.01 {
 				t.Errorf("seed %d: %s in the share %.3f, want %.3f", seed, what, is, share)
 			}
@@ -89,8 +87,6 @@ func TestSchedule(t *testing.T) {
 			map[int]time.Duration{0: 0, 4: 2 * s, 81: 9 * s}},
 		{"ramp down", Scenario{Profile: Ramp, Rate: 20, ToRate: 1e-12, Duration: 10 * s}, 100, map[int]time.Duration{0: 0, 19: s, 75: 5 * s, 99: 9 * s}},
 		{"ramp that is none", Scenario{Profile: Ramp, Rate: 5, ToRate: 5, Duration: 2 * s}, 10, map[int]time.Duration{9: 1800 * time.Millisecond}},
-		{"steps", Scenario{Profile: Stepped, Steps: []Step{{10, s}, {1, 2 * s}, {4, s}}}, 16,
-			map[int]time.Duration{9: 900 * time.Millisecond, 10: s, 11: 2 * s, 12: 3 * s, 13: 3250 * time.Millisecond}},
 	} {
 		sc := test.scenario.pacing()
 		if sc.requests != test.requests {

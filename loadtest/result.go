@@ -51,12 +51,8 @@ type Result struct {
 	GeneratorCPU float64   `json:"generator_cpu_cores"` // processors it used, on average; 0: not known
 	Processor    Processor `json:"processor,omitzero"`
 	// Histogram has Latency's values, in microseconds, for those who add up runs.
-	Histogram *hdrhistogram.Histogram `json:"-"`
-	// Curves of Latency and ServiceTime, and the run's course.
-	LatencyCurve  []Percentile  `json:"latency_curve"`
-	ServiceCurve  []Percentile  `json:"service_curve"`
-	Course        []Point       `json:"course"`
-	Cancellations Cancellations `json:"cancellations"`
+	Histogram     *hdrhistogram.Histogram `json:"-"`
+	Cancellations Cancellations           `json:"cancellations"`
 	// TwoSteps is there when answers in two steps were asked for. Latency is then of
 	// the first answers, and SoldLatency of the last.
 	TwoSteps     *TwoSteps    `json:"two_steps,omitempty"`
@@ -66,9 +62,6 @@ type Result struct {
 	// it; CommandsMissing says why it is not known.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
-	// LockWait is what taking the lock took, won or not, as the services count
-	// it; nil: no lock was taken, or they do not say.
-	LockWait *LockWait `json:"lock_wait,omitempty"`
 
 	// Audit is the judge's finding; nil when the ledger could not be read. Of
 	// several SKUs it is their sum, and Audits has each.
@@ -132,17 +125,6 @@ type Percentile struct {
 	Micros  int64   `json:"us"`
 }
 
-// A Point is a tenth of a second of a run, or what such tenths were thinned to.
-type Point struct {
-	At       float64 `json:"at"` // seconds since the start
-	Requests int     `json:"requests"`
-	Rate     float64 `json:"rate"`   // answers a second, since the point before
-	Left     int64   `json:"left"`   // stock of all SKUs, as last told
-	P50      float64 `json:"p50_ms"` // of answers since the point before
-	P99      float64 `json:"p99_ms"`
-	Troubled int     `json:"troubled"` // unknown outcomes and errors so far
-}
-
 // Linearizability is what is known of the answers of a run taken together (see
 // internal/linear).
 type Linearizability struct {
@@ -197,12 +179,6 @@ type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
 	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
-}
-
-// LockWait sums up how long purchases waited for their lock.
-type LockWait struct {
-	Count  int64   `json:"count"`   // locks that were asked for
-	MeanMS float64 `json:"mean_ms"` // each
 }
 
 // A Cause is one of a run's problems as a code with parameters, for clients that

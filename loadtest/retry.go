@@ -52,10 +52,6 @@ func (l *load) pause(d time.Duration) bool {
 // worker for copies serves others during a pause; ask returns the one it used
 // last, and then a reply of its own. Else the reply is valid until w's next call.
 func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*worker, finalReply) {
-	var flags uint8
-	if w.forCopies {
-		flags = flagSeveral
-	}
 	doubt, holds := false, time.Duration(0)
 	if !w.forCopies { // another copy may have been first
 		holds = sent + l.Reserve
@@ -63,10 +59,7 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 	for try := 0; ; try++ {
 		r := w.buy(p, key)
 		at := l.elapsed()
-		logged := w.calls.add(p, r, flags, sent, at)
-		if r.Outcome == ledger.OutcomeAccepted {
-			logged.flags |= flagSeveral // the look-up is another
-		}
+		l.add(p, ledger.Told{Sent: sent, Answered: at}, r)
 		final := finalReply{Reply: r, at: at, holds: holds, counted: w.forCopies}
 		again := try < l.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
@@ -87,8 +80,6 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 		if !again {
 			return w, final
 		}
-		logged.flags |= flagSeveral
-		flags = flagSeveral
 		if w.forCopies {
 			l.putSpare(w)
 		}
@@ -167,7 +158,7 @@ func (c *copied) end(w *worker, final finalReply) {
 	if last {
 		c.at.answered = c.best.at
 		if c.Async && c.best.Outcome == ledger.OutcomeAccepted {
-			c.promised(c.p, c.key, c.best, c.at)
+			c.promised(c.p, c.best, c.at)
 			return
 		}
 		c.tally.record(c.p, c.best, c.at)

@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"context"
-	"crypto/tls"
 	"net/http"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if ready {
 		finish := r.send(ctx)
 		r.judge(context.WithoutCancel(ctx))
-		r.result.Course = finish()
+		finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
 		r.problem(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
@@ -65,7 +64,7 @@ type run struct {
 	services  []service
 	locks     []lockTimes // of the services that say
 	tally     *tally
-	history   history
+	histories []*history
 	result    *Result
 
 	source      string                       // of the ledger
@@ -74,8 +73,7 @@ type run struct {
 
 func newRun(c Config) *run {
 	r := &run{Config: c, plan: newPlan(c.Scenario, make([]int64, c.SKUs)), tally: newTally(c.Scenario), result: newResult(c),
-		transport: &http.Transport{Proxy: nil, DisableCompression: true,
-			TLSClientConfig: &tls.Config{RootCAs: c.Authorities, MinVersion: tls.VersionTLS12}}}
+		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
 	for _, t := range c.Targets {
 		r.services = append(r.services, service{
 			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: r.transport},
@@ -84,13 +82,15 @@ func newRun(c Config) *run {
 	return r
 }
 
-// send sends the load. Progress is reported until finish, which returns the
-// run's course.
-func (r *run) send(ctx context.Context) (finish func() []Point) {
+// send sends the load. Progress is reported until finish.
+func (r *run) send(ctx context.Context) (finish func()) {
 	meter := startMeter(ctx, r.services, r.Strategy)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
-	l := &load{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
+	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
+	if r.finalWithin > 0 {
+		l.finalWithin = r.finalWithin
+	}
 	call(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
@@ -100,7 +100,7 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 	r.result.GeneratorCPU, r.result.Processor = cpu.cores(), Processor{Servers: servers(), Generator: cpu.seconds()}
 	l.finish()
 	r.tally.summarize(r.result, took)
-	r.history = l.history
+	r.histories = l.histories
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	if why, cause := r.result.bottleneck(); why != "" {
@@ -113,8 +113,8 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 // neverSent says that requests which were due were not sent, unless ctx ended the run.
 func (r *run) neverSent(ctx context.Context) {
 	if r.result.Dropped > 0 && ctx.Err() == nil {
-		r.problem(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
-			numbers.WasOrWere(r.result.Dropped, "request"), r.Drain)
+		r.problem(CauseNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
+			numbers.WasOrWere(r.result.Dropped, "request"), usualDrain)
 	}
 }
 
@@ -138,10 +138,9 @@ func newResult(c Config) *Result {
 	r := &Result{
 		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   named(make([]int, len(adapter.Outcomes))),
-		Calls:    named(make([]int, len(adapter.Outcomes))),
+		Counts:   named(nil),
+		Calls:    named(nil),
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
-		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
 		Start:        time.Now(),
 	}
@@ -168,30 +167,22 @@ type Progress struct {
 
 const progressEvery = 100 * time.Millisecond
 
-// mostPoints bounds the course of a long run; a chart has about as many pixels.
-const mostPoints = 1200
-
-// report calls OnProgress from a goroutine of its own. finish calls it once more
-// and returns the course.
-func (r *run) report() (finish func() []Point) {
+// report calls OnProgress from a goroutine of its own. finish calls it once more.
+func (r *run) report() (finish func()) {
+	if r.OnProgress == nil {
+		return func() {}
+	}
 	start := time.Now()
 	last, lastAt := 0, start
-	course := []Point{}
 	show := func() {
-		p, p50, p99 := r.tally.progress()
+		p := r.tally.progress()
 		now := time.Now()
 		p.Buyers, p.Elapsed = r.plan.requests, now.Sub(start)
 		if since := now.Sub(lastAt).Seconds(); since > 0 {
 			p.Rate = float64(p.Requests-last) / since
 		}
 		last, lastAt = p.Requests, now
-		if !p.Settling {
-			course = thin(append(course, Point{At: p.Elapsed.Seconds(), Requests: p.Requests, Rate: p.Rate, Left: p.Left, P50: p50, P99: p99,
-				Troubled: p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]}))
-		}
-		if r.OnProgress != nil {
-			r.OnProgress(p)
-		}
+		r.OnProgress(p)
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -208,23 +199,8 @@ func (r *run) report() (finish func() []Point) {
 			}
 		}
 	}()
-	return func() []Point {
+	return func() {
 		close(stop)
 		<-stopped
-		return course
 	}
-}
-
-// thin joins pairs of points when there are too many.
-func thin(course []Point) []Point {
-	if len(course) <= mostPoints {
-		return course
-	}
-	kept := course[:0]
-	for i := 1; i < len(course); i += 2 {
-		a, b := course[i-1], course[i]
-		b.Rate, b.P50, b.P99 = (a.Rate+b.Rate)/2, max(a.P50, b.P50), max(a.P99, b.P99)
-		kept = append(kept, b)
-	}
-	return kept
 }

@@ -164,7 +164,6 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	if r.Reserve > 0 {
 		r.settling.limit += r.Reserve // the last reservation expires, and is given back
 	}
-	calls := r.history.bySKU(r.plan)
 	var linear linearResult
 	for k := range r.SKUs {
 		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
@@ -175,7 +174,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told(r.plan, calls[k]), Closed: counter != "" && !open, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.histories[k].told, Closed: counter != "" && !open, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
@@ -186,7 +185,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		if !settled {
 			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 		} else if !r.Joins && r.Reserve == 0 {
-			linear.add(&reports[k], r.Stock, opsOf(r.plan, calls[k], ordersOf(snap)))
+			linear.add(&reports[k], r.Stock, opsOf(r.histories[k], ordersOf(snap)))
 		}
 	}
 	switch {

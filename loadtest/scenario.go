@@ -1,23 +1,14 @@
 package loadtest
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 // A Scenario says what load is sent to which sale. It is plain data, written by
 // scenario files and flags, in this order, and repeated in results. Everything random follows from Seed:
 // the same Scenario sends the same purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" yaml:"strategy" kong:"-"`
-	// ByDefault names no strategy in the requests: Strategy must be the one
-	// that the targets were started with, and every answer is checked for it.
-	ByDefault bool `json:"by_default,omitempty" yaml:"by_default" kong:"-"`
-
-	Stock int64 `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units of each SKU (${LoadStock})."`
-	SKU   int64 `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"What is sold (${LoadSKU})."`
+	Stock    int64  `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units of each SKU (${LoadStock})."`
+	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"What is sold (${LoadSKU})."`
 	// SKUs 0 is 1.
 	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
 	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 1.5: one is hot (${LoadZipf}: even)."`
@@ -28,31 +19,26 @@ type Scenario struct {
 	// But for duplicates each is of another user.
 	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Purchases, each by another user (${LoadBuyers})."`
 	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
-	// Quantities, if any, are asked for instead of Quantity.
-	Quantities []Share `json:"quantities,omitempty" yaml:"quantities" kong:"-"`
 	// Duplicates are asked with another request id. Only one may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who ask a second time (load: ${LoadDuplicates}, compare: none)."`
 	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
 	Buying        `yaml:",inline"`
 	// Copies go to different targets where there are several.
-	Copies Fraction `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
-	Retry  int      `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
+	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
+	Retry  int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
 
-	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant, ramp, steps."` // empty: Closed
+	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant, ramp."` // empty: Closed
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
 	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
 	ToRate      float64       `json:"to_rate,omitempty" yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
-	Steps       []Step        `json:"steps,omitempty" yaml:"steps" kong:"-"`
 	// Connected: a closed loop's buyers connect before the first request is sent, so
 	// that a short run does not measure handshakes.
 	Connected bool `json:"-" yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
 	Connections int           `json:"connections,omitempty" yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
 	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
-	// Drain drops what is later. 0: a minute.
-	Drain time.Duration `json:"drain_ns,omitempty" yaml:"drain" group:"rare" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
-	Seed  uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
+	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
 
 	// Require are read by ParseRequirement.
 	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
@@ -63,15 +49,10 @@ type Buying struct {
 	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"rare" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
+	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	PayLate float64       `json:"pay_late,omitempty" yaml:"pay_late" group:"rare" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
 	// Async: the strategy must be able to accept, or every answer is final as without.
 	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
-	// FinalWithin 0 is half a minute.
-	FinalWithin time.Duration `json:"final_within_ns,omitempty" yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
-	// AskLater: buyers ask when all purchases have been sent, so that asking takes
-	// nothing from a rate that is measured.
-	AskLater bool `json:"-" yaml:"-" kong:"-"`
 }
 
 // A Profile says when requests are sent.
@@ -87,54 +68,9 @@ const (
 	Constant Profile = "constant"
 	// Ramp: from Rate to ToRate evenly in Duration.
 	Ramp Profile = "ramp"
-	// Stepped: one constant rate after the other.
-	Stepped Profile = "steps"
 )
 
-var profiles = []Profile{Closed, Spike, Constant, Ramp, Stepped}
-
-// A Step is a rate, in requests a second, and for how long it is kept.
-type Step struct {
-	Rate float64       `yaml:"rate" json:"rate"`
-	For  time.Duration `yaml:"for" json:"for_ns"`
-}
-
-// A Share is a quantity and how often it is asked for, in proportion to the
-// other shares.
-type Share struct {
-	Quantity int64   `yaml:"quantity" json:"quantity"`
-	Share    float64 `yaml:"share" json:"share"`
-}
-
-// A Fraction is a share from 0 to 1, written as such or in percent: 0.01 or 1%.
-type Fraction float64
-
-// UnmarshalText reads a flag or a scenario file.
-func (f *Fraction) UnmarshalText(text []byte) error {
-	number, percent := strings.CutSuffix(strings.Trim(string(text), "\"' \t"), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v >= 0 && v <= 1) {
-		return fmt.Errorf("%q is no share: give one from 0 to 1, or in percent: 0.01 or 1%%", text)
-	}
-	*f = Fraction(v)
-	return nil
-}
-
-// MarshalText writes it for UnmarshalText, exactly.
-func (f Fraction) MarshalText() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(f), 'g', -1, 64), nil
-}
-
-// MarshalJSON writes a number.
-func (f Fraction) MarshalJSON() ([]byte, error) { return f.MarshalText() }
-
-// UnmarshalJSON reads one.
-func (f *Fraction) UnmarshalJSON(number []byte) error { return f.UnmarshalText(number) }
-
-func (f Fraction) String() string { return strconv.FormatFloat(100*float64(f), 'g', 4, 64) + "%" }
+var profiles = []Profile{Closed, Spike, Constant, Ramp}
 
 // DefaultScenario is what `seckill load` runs when nothing else is asked for.
 func DefaultScenario() Scenario {
@@ -145,7 +81,7 @@ func DefaultScenario() Scenario {
 // Defaults of a load run, so that every run tests exactly-once, and one order per
 // user. Comparisons of rates use none.
 const (
-	UsualCopies     = Fraction(0.01)
+	UsualCopies     = 0.01
 	UsualRetry      = 1
 	usualDuplicates = 0.05
 )
@@ -161,14 +97,10 @@ const (
 // memory is about what judging takes if every call is answered.
 func (s Scenario) memory() float64 {
 	requests := float64(s.Requests())
-	return requests*(1+float64(s.Copies)*(CopiesEach-1))*bytesACall + min(requests, float64(s.Stock)*float64(s.SKUs))*bytesAnUnit
+	return requests*(1+s.Copies*(CopiesEach-1))*bytesACall + min(requests, float64(s.Stock)*float64(s.SKUs))*bytesAnUnit
 }
 
-const (
-	usualConnections = 1000
-	usualDrain       = time.Minute
-	usualFinal       = 30 * time.Second
-)
+const usualConnections = 1000
 
 // normal fills in what 0 stands for.
 func (s Scenario) normal() Scenario {
@@ -180,12 +112,6 @@ func (s Scenario) normal() Scenario {
 	}
 	if s.Connections == 0 {
 		s.Connections = usualConnections
-	}
-	if s.Drain == 0 {
-		s.Drain = usualDrain
-	}
-	if s.FinalWithin == 0 {
-		s.FinalWithin = usualFinal
 	}
 	return s
 }

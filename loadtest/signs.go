@@ -21,7 +21,7 @@ type Signs struct {
 	//   - At most Limits.Uncertain of the buyers ended with an error or without a
 	//     certain answer.
 	//   - At least Limits.Sold of the units were sold that were there and asked for.
-	//     Only where that number is known: one SKU, one quantity, nothing cancelled or
+	//     Only where that number is known: one SKU, nothing cancelled or
 	//     expired.
 	//
 	// It is not known if the run is not valid, or if nothing says whether the sale
@@ -106,7 +106,7 @@ func (r *Result) shortfalls() []Shortfall {
 // wanted is how many units could have been sold; 0: not known.
 func (r *Result) wanted() int64 {
 	q := r.Settings.Quantity
-	if r.Settings.SKUs > 1 || len(r.Settings.Quantities) > 0 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
+	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
 		return 0
 	}
 	return min(r.Audit.Initial/q, int64(r.Requests)) * q

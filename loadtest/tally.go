@@ -21,14 +21,14 @@ type tally struct {
 	mu       sync.Mutex
 	over     bool // every request has ended
 	requests int
-	counts   [12]int            // of requests, by their final answer's index of adapter.Outcomes
-	calls    [12]int            // of calls
-	copies   int                // calls that went out at once with another of their request
-	retries  int                // calls that came after another of their request
-	answers  map[string]*Answer // of calls, by code
-	left     []int64            // by SKU, as last told
-	unsure   []bool             // by SKU: a call had no answer, whatever a later one was told
-	open     []bool             // by SKU: a request that was accepted has no final answer
+	counts   map[ledger.Outcome]int // of requests, by their final answer
+	calls    map[ledger.Outcome]int // of calls
+	copies   int                    // calls that went out at once with another of their request
+	retries  int                    // calls that came after another of their request
+	answers  map[string]*Answer     // of calls, by code
+	left     []int64                // by SKU, as last told
+	unsure   []bool                 // by SKU: a call had no answer, whatever a later one was told
+	open     []bool                 // by SKU: a request that was accepted has no final answer
 	units    int64
 	late     int
 	dropped  int
@@ -39,7 +39,7 @@ type tally struct {
 
 	// Microseconds. all, sold and refused count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
-	all, sold, refused, service, lag, recent *hdrhistogram.Histogram
+	all, sold, refused, service, lag *hdrhistogram.Histogram
 
 	steps twoSteps
 }
@@ -51,7 +51,7 @@ func newTally(s Scenario) *tally {
 	s = s.normal()
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
-		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), recent: h()}
+		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), counts: map[ledger.Outcome]int{}, calls: map[ledger.Outcome]int{}}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
 	}
@@ -86,15 +86,13 @@ func (t *tally) record(p purchase, r finalReply, at timing) {
 // held.
 func (t *tally) answered(p purchase, r finalReply, at timing) {
 	us := micros(at.answered - at.due)
-	outcome := outcomeIndex(r.Outcome)
 	t.requests++
-	t.counts[outcome]++
+	t.counts[r.Outcome]++
 	t.last = max(t.last, at.answered)
 	if !r.counted {
-		t.countCall(p, r.Reply, outcome)
+		t.countCall(p, r.Reply)
 	}
 	_ = t.all.RecordValue(us) // in range
-	_ = t.recent.RecordValue(us)
 	_ = t.service.RecordValue(micros(at.answered - at.sent))
 	if at.sent-at.due > lateAfter {
 		t.late++
@@ -129,11 +127,11 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 func (t *tally) call(p purchase, r adapter.Reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countCall(p, r, outcomeIndex(r.Outcome))
+	t.countCall(p, r)
 }
 
-func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
-	t.calls[outcome]++
+func (t *tally) countCall(p purchase, r adapter.Reply) {
+	t.calls[r.Outcome]++
 	switch r.Outcome {
 	case ledger.OutcomeSold, ledger.OutcomeReserved:
 		return
@@ -197,20 +195,19 @@ func (t *tally) drop(n int) {
 	t.dropped += n
 }
 
-func (t *tally) byOutcome() map[ledger.Outcome]int { return named(t.counts[:]) }
+func (t *tally) byOutcome() map[ledger.Outcome]int { return named(t.counts) }
 
-// named is counts by index of adapter.Outcomes with the outcomes' names.
-func named(counts []int) map[ledger.Outcome]int {
+// named copies counts, with a 0 for each outcome that did not come.
+func named(counts map[ledger.Outcome]int) map[ledger.Outcome]int {
 	all := make(map[ledger.Outcome]int, len(adapter.Outcomes))
-	for i, o := range adapter.Outcomes {
-		all[o] = counts[i]
+	for _, o := range adapter.Outcomes {
+		all[o] = counts[o]
 	}
 	return all
 }
 
-// progress is the load as it stands, and the latency since the last call;
-// Elapsed, Buyers and Rate are the caller's.
-func (t *tally) progress() (p Progress, p50, p99 float64) {
+// progress is the load as it stands; Elapsed, Buyers and Rate are the caller's.
+func (t *tally) progress() (p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p = Progress{
@@ -221,9 +218,7 @@ func (t *tally) progress() (p Progress, p50, p99 float64) {
 	for _, left := range t.left {
 		p.Left += left
 	}
-	p50, p99 = float64(t.recent.ValueAtQuantile(50))/1000, float64(t.recent.ValueAtQuantile(99))/1000
-	t.recent.Reset()
-	return p, p50, p99
+	return p
 }
 
 // summarize ends the load and writes what was counted into the result.
@@ -232,7 +227,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	defer t.mu.Unlock()
 	t.over = true
 	r.Requests, r.Counts, r.Units = t.requests, t.byOutcome(), t.units
-	r.Calls, r.Copies, r.Retries = named(t.calls[:]), t.copies, t.retries
+	r.Calls, r.Copies, r.Retries = named(t.calls), t.copies, t.retries
 	r.Late, r.Dropped, r.Cancellations, r.Reservations = t.late, t.dropped, t.cancels, t.reserved
 	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
@@ -250,7 +245,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	r.Latency, r.SoldLatency, r.RefusedLatency = latency(t.all), latency(t.sold), latency(t.refused)
 	r.ServiceTime, r.Lag = latency(t.service), latency(t.lag)
 	r.TwoSteps = t.steps.summary()
-	r.LatencyCurve, r.ServiceCurve, r.Histogram = Curve(t.all), Curve(t.service), t.all
+	r.Histogram = t.all
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {

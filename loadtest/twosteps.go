@@ -1,179 +1,116 @@
 package loadtest
 
 import (
-	"container/heap"
-	"math"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/ledger"
 )
 
 const (
-	// askAfter is how long a buyer waits before they ask. It doubles each time, up
-	// to askEvery: buyers who ask all the time would be the load.
-	askAfter = 50 * time.Millisecond
-	askEvery = 400 * time.Millisecond
-	// mostAskers bounds the connections over which accepted buyers ask.
-	mostAskers = 8
+	usualFinal = 30 * time.Second // buyers stop asking then
+	// askEvery is how long buyers wait before they ask: those who ask all the time
+	// would be the load.
+	askEvery   = 100 * time.Millisecond
+	mostAskers = 8 // connections over which they ask
 )
 
 // A promise is a request that was accepted.
 type promise struct {
 	purchase
-	key   []byte
 	first finalReply
-	at    timing        // of the first answer
-	next  time.Duration // when to ask, since the start of the run
-	pause time.Duration // before that
+	at    timing // of the first answer
 }
 
 // promises are the requests whose buyers ask for their final answer.
 type promises struct {
-	start  sync.Once // when the first comes: the run's clock is set then
-	mu     sync.Mutex
-	queue  byNext
-	news   chan struct{}
-	all    chan struct{} // closed when no more come
-	askers sync.WaitGroup
-}
-
-// byNext is a heap: the promise that is asked for next comes first.
-type byNext []promise
-
-func (q byNext) Len() int           { return len(q) }
-func (q byNext) Less(i, j int) bool { return q[i].next < q[j].next }
-func (q byNext) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *byNext) Push(x any)        { *q = append(*q, x.(promise)) }
-func (q *byNext) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	(*q)[last] = promise{}
-	*q = (*q)[:last]
-	return x
+	mu    sync.Mutex
+	open  []promise
+	sent  chan struct{} // closed when no more come
+	asked sync.WaitGroup
 }
 
 // promised takes over a request that was accepted.
-func (l *load) promised(p purchase, key []byte, first finalReply, at timing) {
-	if !l.AskLater {
-		l.promises.start.Do(l.startAsking)
-	}
+func (l *load) promised(p purchase, first finalReply, at timing) {
 	first.Reply = first.Reply.Clone()
 	l.tally.accepted(p, first, at)
-	l.promises.put(promise{purchase: p, key: slices.Clone(key), first: first, at: at, next: at.answered + askAfter, pause: askAfter})
+	l.promises.add(promise{p, first, at})
 }
 
-func (q *promises) put(one promise) {
+func (q *promises) add(one promise) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	heap.Push(&q.queue, one)
-	select {
-	case q.news <- struct{}{}:
-	default:
-	}
+	q.open = append(q.open, one)
 }
 
-// take returns a promise that is due. Without one it says how long until the next
-// is; empty: there is none.
-func (q *promises) take(now time.Duration) (one promise, wait time.Duration, empty bool) {
+func (q *promises) take() (all []promise) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.queue) == 0 {
-		return one, 0, true
-	}
-	if wait = q.queue[0].next - now; wait > 0 {
-		return one, wait, false
-	}
-	return heap.Pop(&q.queue).(promise), 0, false
+	all, q.open = q.open, nil
+	return all
 }
 
-// startAsking has accepted buyers ask from now on.
+// startAsking has all buyers who were accepted ask again and again, until every one
+// has a final answer, or has stopped asking.
 func (l *load) startAsking() {
 	q := &l.promises
-	q.mu.Lock()
-	q.news, q.all = make(chan struct{}, mostAskers), make(chan struct{})
-	q.mu.Unlock()
-	for range mostAskers {
-		q.askers.Go(l.asks)
-	}
-}
-
-// askAll returns when every accepted buyer has a final answer, or has stopped
-// asking.
-func (l *load) askAll() {
-	if !l.Async {
-		return
-	}
-	l.promises.start.Do(l.startAsking)
-	close(l.promises.all)
-	l.promises.askers.Wait()
-}
-
-// asks serves one buyer after the other.
-func (l *load) asks() {
-	w := l.worker()
-	defer w.close()
-	for {
-		now, ended := l.elapsed(), false
-		select {
-		case <-l.stopped: // the run ends: nothing is asked any more
-			now, ended = never, true
-		default:
-		}
-		one, wait, empty := l.promises.take(now)
-		switch {
-		case empty:
+	q.sent = make(chan struct{})
+	sent := q.sent
+	q.asked.Go(func() {
+		for ended := false; ; {
 			select {
-			case <-l.promises.news:
-			case <-l.promises.all:
-				if _, _, empty := l.promises.take(0); empty {
-					return // others may still put theirs back, and see to them
-				}
+			case <-sent:
+				ended, sent = true, nil
+			case <-time.After(askEvery):
+			case <-l.stopped: // nothing is asked any more
+				<-q.sent
+				ended = true
 			}
-		case wait > 0:
-			l.until(wait)
-		case !l.askOnce(w, one, !ended):
-			one.pause = min(2*one.pause, askEvery)
-			one.next, one.turn = l.elapsed()+one.pause, one.turn+1
-			l.promises.put(one)
+			all := q.take()
+			var asking errgroup.Group
+			asking.SetLimit(mostAskers)
+			for _, one := range all {
+				asking.Go(func() error { l.askOnce(one); return nil })
+			}
+			_ = asking.Wait() // it has no errors
+			if ended && len(all) == 0 {
+				return
+			}
 		}
+	})
+}
+
+// askAll waits for the last final answer.
+func (l *load) askAll() {
+	if l.Async {
+		close(l.promises.sent)
+		l.promises.asked.Wait()
 	}
 }
 
-const never = time.Duration(math.MaxInt64)
-
-// until waits for a promise to become due, for another, or for the run's end.
-func (l *load) until(wait time.Duration) {
-	t := time.NewTimer(wait)
-	defer t.Stop()
+// askOnce asks what a request came to. While it is open, its buyer goes on asking.
+func (l *load) askOnce(one promise) {
+	final, w := one.first, l.takeSpare()
+	defer l.putSpare(w)
 	select {
-	case <-t.C:
-	case <-l.promises.news:
 	case <-l.stopped:
-	}
-}
-
-// askOnce asks; false: the request is open, and its buyer may go on asking.
-func (l *load) askOnce(w *worker, one promise, goOn bool) (ended bool) {
-	final := one.first
-	if goOn {
-		if r, known := w.became(one.purchase, one.key); known {
-			final.Reply = r
-		} else if l.elapsed() < one.at.answered+l.FinalWithin {
-			return false
+	default:
+		if r, known := w.became(one.purchase, l.plan.key(nil, one.index, one.sku)); known {
+			final.Reply = r.Clone()
+		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
+			l.promises.add(one)
+			return
 		}
 	}
 	final.at = l.elapsed()
 	if final.Outcome != ledger.OutcomeAccepted {
-		w.calls.add(one.purchase, final.Reply, flagSeveral, one.at.sent, final.at)
+		l.add(one.purchase, ledger.Told{Sent: one.at.sent, Answered: final.at}, final.Reply)
 	}
-	final.Reply = final.Reply.Clone()
 	l.tally.became(one.purchase, final, one.at)
 	w.cancelOrder(one.purchase, final)
-	return true
 }
 
 // TwoSteps sums up the answers in two steps of a run. Times are in microseconds,
@@ -182,7 +119,7 @@ type TwoSteps struct {
 	Accepted   int     `json:"accepted"`            // requests
 	PerSecond  float64 `json:"accepted_per_second"` // until the last was accepted
 	ToAccepted Latency `json:"to_accepted_us"`
-	// ToOrder is until the buyer was told of the order: its COMMIT, and up to 0.4 s
+	// ToOrder is until the buyer was told of the order: its COMMIT, and up to 0.1 s
 	// until they asked again.
 	ToOrder Latency `json:"to_order_us"`
 	Ordered int     `json:"ordered"`
@@ -212,8 +149,8 @@ func (t *tally) accepted(p purchase, r finalReply, at timing) {
 func (t *tally) became(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.counts[outcomeIndex(ledger.OutcomeAccepted)]--
-	t.counts[outcomeIndex(r.Outcome)]++
+	t.counts[ledger.OutcomeAccepted]--
+	t.counts[r.Outcome]++
 	at.answered = r.at
 	t.came(p, r, at)
 	switch r.Outcome {

@@ -89,7 +89,6 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		want    TwoSteps
 	}{
 		{"keeps its promises", 0, keeps, nil, "", TwoSteps{Accepted: 20, Ordered: 20}},
-		{"is asked later", 0, keeps, func(c *Config) { c.AskLater = true }, "", TwoSteps{Accepted: 20, Ordered: 20}},
 		{"in an open loop", 0, keeps, func(c *Config) { c.Profile = Spike }, "", TwoSteps{Accepted: 20, Ordered: 20}},
 		{"gets copies", 0, keeps, func(c *Config) { c.Copies = 1 }, "", TwoSteps{Accepted: 20, Ordered: 20}},
 		{"accepts too many", 4, overbooks, nil, "", TwoSteps{Accepted: 24, Ordered: 20, Refused: 4}},
@@ -98,9 +97,9 @@ func TestAnswersInTwoSteps(t *testing.T) {
 	} {
 		s := newPromising(test.more, test.decides)
 		c := serve(t, s.fake)
-		c.Ledger, c.Async, c.FinalWithin = s.fake, true, time.Minute
+		c.Ledger, c.Async, c.finalWithin = s.fake, true, time.Minute
 		if test.want.Open > 0 {
-			c.FinalWithin = 2 * time.Second // those who are not told ask for so long
+			c.finalWithin = time.Second // those who are not told ask for so long
 		}
 		if test.adjust != nil {
 			test.adjust(&c)
@@ -139,9 +138,5 @@ func TestAsyncIsChecked(t *testing.T) {
 	c.Async = true
 	if r, err := Run(t.Context(), c); err != nil || r.TwoSteps.Accepted != 0 || r.Verdict != ledger.Held {
 		t.Errorf("a service that does not know the preference: %v, %+v", err, r)
-	}
-	c.FinalWithin = -1
-	if c.Check() == nil {
-		t.Error("a negative time to ask is taken")
 	}
 }

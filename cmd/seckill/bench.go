@@ -67,8 +67,6 @@ func (c *BenchLocksCmd) Validate() error {
 	switch {
 	case c.Options.Hold < 0 || c.Options.Hold > time.Second:
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
-	case c.Options.Instances < 1 || c.Options.Instances > 16:
-		return errors.New("--instances must be 1 to 16")
 	case c.Options.Rounds < 1 || c.Options.Rounds > 100:
 		return errors.New("--rounds must be 1 to 100")
 	case c.Options.For < 10*time.Millisecond || c.Options.For > time.Hour:
@@ -81,11 +79,19 @@ func (c *BenchLocksCmd) Validate() error {
 	if c.Given.SQLitePath != "" {
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	if _, err := c.ours(); err != nil {
+	infos, err := c.ours()
+	if err != nil {
 		return err
 	}
-	if _, err := c.foreign(catalog.DefaultSettings()); err != nil {
+	candidates, err := c.foreign(catalog.DefaultSettings())
+	if err != nil {
 		return err
+	}
+	for _, name := range c.Options.Crowd {
+		if !slices.ContainsFunc(infos, func(i catalog.Info) bool { return i.Name == name }) &&
+			!slices.ContainsFunc(candidates, func(f bench.Candidate) bool { return f.Key == name }) {
+			return fmt.Errorf("--crowd: %s is not among the locks that are measured", name)
+		}
 	}
 	return c.Output.check(bench.LocksName)
 }
@@ -98,8 +104,6 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 			return nil, fmt.Errorf("--locks: there is no lock %q; there are: %s", name, strings.Join(benchable(), ", "))
 		case slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }):
 			return nil, fmt.Errorf("--locks names %s twice", name)
-		case inProcess(info) && c.Options.Instances > 1:
-			return nil, fmt.Errorf("--locks: %s is a lock inside one process; leave out --instances", name)
 		}
 		chosen = append(chosen, info)
 	}
@@ -107,7 +111,7 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 		return chosen, nil
 	}
 	for _, info := range strategies.All() {
-		if info.Locker != nil && !info.Broken() && (!inProcess(info) || c.Options.Instances == 1) {
+		if info.Locker != nil && !info.Broken() {
 			chosen = append(chosen, info)
 		}
 	}

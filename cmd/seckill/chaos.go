@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,7 @@ type ChaosCmd struct {
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
 	List       bool     `help:"List the faults, and end."`
+	Resume     string   `placeholder:"FILE" help:"What an earlier run with these settings wrote as JSON: its cells are kept, the others run."`
 
 	Rate   float64       `default:"200" help:"Buyers a second." group:"sale"`
 	Before time.Duration `default:"500ms" help:"How long they come before the fault." group:"sale"`
@@ -37,7 +40,8 @@ type ChaosCmd struct {
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
-	matrix   *measure.Matrix
+	matrix   measure.Matrix
+	earlier  *chaos.Result // nil: none
 }
 
 // Help is what seckill chaos --help says below its flags.
@@ -73,10 +77,31 @@ func (c *ChaosCmd) Validate() (err error) {
 		return err
 	}
 	c.settings.Seed = rand.Uint64()
+	if c.Resume != "" {
+		if c.earlier, err = readChaos(c.Resume); err != nil {
+			return fmt.Errorf("--resume: %w", err)
+		}
+		c.settings.Seed = c.earlier.Settings.Seed
+	}
 	if c.Seed != nil {
 		c.settings.Seed = *c.Seed
 	}
+	if c.earlier != nil && c.earlier.Settings != c.settings {
+		return fmt.Errorf("--resume: %s has other settings: %+v", c.Resume, c.earlier.Settings)
+	}
 	return c.Output.check(chaos.Name)
+}
+
+func readChaos(file string) (*chaos.Result, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var r chaos.Result
+	if err := json.Unmarshal(text, &r); err != nil || r.Format != chaos.Format || r.Rows == nil {
+		return nil, fmt.Errorf("%s is no result of seckill chaos --json", file)
+	}
+	return &r, nil
 }
 
 // chosenFaults reads --faults. All of them begin with the control run.
@@ -111,7 +136,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
 	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", c.Lease.String()}}, options.Services)
@@ -127,7 +152,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)
 	clear()
-	r.Command, r.Version, r.Servers = commandLine(), buildVersion(), where.servers
+	r.Command, r.Servers = commandLine(), where.servers
 	if err := c.Output.write(stdout, r.Report()); err != nil {
 		return err
 	}

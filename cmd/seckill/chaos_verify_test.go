@@ -26,11 +26,14 @@ func TestChaosOfEveryFault(t *testing.T) {
 		lab.Ring:      "redis-lua,redis-counter-mysql",
 		lab.Galera:    "conditional,lock-insert,get-lock",
 	} {
-		for _, c := range chaosCells(t, "--topology", topology, "--strategies", strategies) {
-			tested[c.Fault] = tested[c.Fault] || c.Tested()
-			// Two hold it from the first moment on: no fault is needed.
-			if c.Strategy == "get-lock" && c.Fault == chaos.None && (c.Verdict == ledger.Oversold) != (topology == lab.Galera) {
-				t.Errorf("get-lock with topology %s: %s", topology, c.Verdict)
+		r := chaosResult(t, "--topology", topology, "--strategies", strategies)
+		for _, row := range r.Rows {
+			for i, c := range row.Cells {
+				tested[r.Faults[i]] = tested[r.Faults[i]] || c.Tested()
+				// Two hold it from the first moment on: no fault is needed.
+				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None && (c.Word == string(ledger.Oversold)) != (topology == lab.Galera) {
+					t.Errorf("get-lock with topology %s: %s", topology, c.Word)
+				}
 			}
 		}
 	}
@@ -41,7 +44,7 @@ func TestChaosOfEveryFault(t *testing.T) {
 	}
 }
 
-func chaosCells(t *testing.T, flags ...string) []chaos.Cell {
+func chaosResult(t *testing.T, flags ...string) (r chaos.Result) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "chaos.json")
 	var out, progress bytes.Buffer
@@ -50,12 +53,11 @@ func chaosCells(t *testing.T, flags ...string) []chaos.Cell {
 		t.Errorf("%v: exit status %d:\n%s%s", flags, status, out.String(), progress.String())
 	}
 	text, err := os.ReadFile(file)
-	var r chaos.Result
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Cells
+	return r
 }

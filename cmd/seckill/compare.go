@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -31,7 +30,7 @@ type CompareCmd struct {
 	Settings compare.Settings `embed:""`
 	Few      int              `help:"Also with so few at a time." group:"sale" placeholder:"N"`
 	Output
-	PlaceFlags // the database is also where bare work is measured
+	PlaceFlags
 
 	chosen []catalog.Info
 }
@@ -154,8 +153,8 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return nil
 }
 
-// compare runs the sale of o with each of the chosen strategies, and with bare work
-// on the servers of this place.
+// compare runs the sale of o with each of the chosen strategies on the servers of
+// this place.
 func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.Title, Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Hangs()})
@@ -163,27 +162,14 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	o.Sale.ServersTime = p.serversTime
 	var problems []string
 	config := p.sql.Only(backend.SQL, backend.Redis)
-	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Concurrency, 2)), mostBareConns)
+	config.MaxSQLConns = 2
 	in, err := backend.Open(ctx, config)
 	durability := []measure.ServerSetting{}
 	if err != nil {
-		problems, in = append(problems, err.Error()), nil
+		problems = append(problems, err.Error())
 	} else {
-		defer in.Close()
 		durability = measure.Durability(ctx, in)
-	}
-	if o.Bare != nil {
-		bare, not, stop, err := compare.OpenBare(ctx, o.Bare, in)
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("bare work: %v", err))
-		} else {
-			defer func() {
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-				defer cancel()
-				_ = stop(ctx) // the database may be gone
-			}()
-		}
-		o.Candidates, o.NotRun = append(o.Candidates, bare...), append(o.NotRun, not...)
+		_ = in.Close() // nothing was written
 	}
 	result := compare.Run(ctx, o)
 	result.Version, result.Durability = buildVersion(), durability
@@ -191,11 +177,8 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	return result
 }
 
-// mostBareConns: with more connections than this a bare UPDATE is slower.
-const mostBareConns = 256
-
 // guarantees is the matrix built into the program, or nil.
-func guarantees() (*measure.Matrix, error) {
+func guarantees() (measure.Matrix, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // built before it was computed

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"seckill/loadtest"
 	"seckill/loadtest/report"
@@ -26,16 +30,11 @@ type LoadCmd struct {
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
-	Quantities string `help:"Units asked for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
-	Steps      string `help:"Rates one after the other: 100x10s,200x10s." group:"time" placeholder:"RxD,…"`
-
-	Repeats int    `default:"1" group:"rare" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
-	CA      string `name:"ca" group:"rare" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
+	Repeats int `default:"1" group:"rare" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
 	PlaceFlags
 	JSON bool `name:"json" help:"Write the result as JSON."`
 
-	file        *loadtest.ScenarioFile // nil: none is given
-	authorities *x509.CertPool
+	required []string // by the scenario file
 }
 
 func (c *LoadCmd) Help() string {
@@ -45,16 +44,35 @@ func (c *LoadCmd) Help() string {
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
+// BeforeApply sets the defaults and what the scenario file says, before flags
+// override them.
+func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
+	c.Scenario = loadtest.DefaultScenario()
+	c.Scenario.Seed = rand.Uint64()
+	for _, given := range line.Path {
+		if given.Flag == nil || given.Flag.Name != "scenario" {
+			continue
+		}
+		if c.Scenario, err = loadtest.ReadScenario(line.FlagValue(given.Flag).(string), c.Scenario); err != nil {
+			return err
+		}
+		c.required = c.Scenario.Require
+	}
+	c.Strategy = c.Scenario.Strategy
+	return nil
+}
+
 // Validate checks the scenario and the flags.
-func (c *LoadCmd) Validate() (err error) {
-	if err := c.complete(); err != nil {
+func (c *LoadCmd) Validate() error {
+	s := &c.Scenario
+	if s.Strategy = c.Strategy; !slices.Equal(s.Require, c.required) { // flags add to the file's
+		s.Require = slices.Concat(c.required, s.Require)
+	}
+	if err := s.Check(); err != nil {
 		return err
 	}
 	if c.Repeats < 1 || c.Repeats > mostRepeats {
 		return fmt.Errorf("--repeats must be 1 to %d", mostRepeats)
-	}
-	if c.authorities, err = readAuthorities(c.CA); err != nil {
-		return err
 	}
 	if err := c.TokenFlags.check(); err != nil {
 		return err
@@ -62,27 +80,11 @@ func (c *LoadCmd) Validate() (err error) {
 	return loadtest.Config{Scenario: c.Scenario, Targets: c.Target}.Check()
 }
 
-// readAuthorities reads a file of --ca; none is nil.
-func readAuthorities(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("--ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("--ca: there is no certificate in %s: give a file in PEM, as -----BEGIN CERTIFICATE-----", file)
-	}
-	return pool, nil
-}
-
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
-	config := loadtest.Config{Scenario: c.Scenario, Authorities: c.authorities}
+	config := loadtest.Config{Scenario: c.Scenario}
 	var err error
 	if config.Counterexamples, err = counterexamples(); err != nil {
 		return err
@@ -151,13 +153,13 @@ func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progr
 	stock := c.Stock * int64(max(1, c.SKUs))
 	if _, terminal := columns(stderr.Writer); !terminal {
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", c.Strategy, c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
-		return (&report.Lines{W: stderr, Stock: stock}).Show, func() {}
+		return (&report.Progress{W: stderr, Stock: stock}).Show, func() {}
 	}
-	live := &report.Live{W: stderr, Color: os.Getenv("NO_COLOR") == "", Stock: stock, Width: func() int {
+	line := &report.Progress{W: stderr, Stock: stock, Width: func() int {
 		n, _ := columns(stderr.Writer)
-		return n
+		return cmp.Or(n, 80)
 	}}
-	return live.Show, live.Clear
+	return line.Show, line.Clear
 }
 
 // columns is the width of w, if it is a terminal that can move its cursor.

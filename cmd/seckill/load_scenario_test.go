@@ -30,13 +30,13 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := parseLoad(t, "--scenario", file, "--rate", "250.5", "--seed", "7", "--quantities", "1:9,3:1", "--require", "p99<1s", "--async")
+	got, err := parseLoad(t, "--scenario", file, "--rate", "250.5", "--seed", "7", "--require", "p99<1s", "--async")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := loadtest.DefaultScenario()
 	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
-	want.Quantities, want.Require, want.Async = []loadtest.Share{{Quantity: 1, Share: 9}, {Quantity: 3, Share: 1}}, []string{"errors==0", "p99<1s"}, true
+	want.Require, want.Async = []string{"errors==0", "p99<1s"}, true
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want\n%+v", got, want)
 	}

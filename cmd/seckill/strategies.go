@@ -80,6 +80,3 @@ func names() (all []string) {
 	}
 	return all
 }
-
-// inProcess reports whether a strategy locks within one process alone.
-func inProcess(i catalog.Info) bool { return i.Family == "local" }

@@ -22,7 +22,7 @@ type Options struct {
 
 	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
 	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
-	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
+	Crowd      []string      `placeholder:"NAME" help:"Only these also with the last number of contenders. Default: all."`
 	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
 
@@ -64,34 +64,37 @@ func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() 
 
 // A Report is what one run measured of locks.
 type Report struct {
-	Command   string           `json:"command"`
-	Began     time.Time        `json:"began"`
-	Machine   measure.Machine  `json:"machine"`
-	Servers   []backend.Status `json:"servers"`
-	HoldMS    float64          `json:"hold_ms"`
-	Instances int              `json:"instances"`
-	Rounds    int              `json:"rounds"`
-	Scenes    []*Scene         `json:"scenes"`
+	Header
+	HoldMS float64  `json:"hold_ms"`
+	Rounds int      `json:"rounds"`
+	Scenes []*Scene `json:"scenes"`
 }
+
+// A Header says where and when a run was made.
+type Header struct {
+	Command string           `json:"command"`
+	Began   time.Time        `json:"began"`
+	Machine measure.Machine  `json:"machine"`
+	Servers []backend.Status `json:"servers"`
+}
+
+func newHeader() Header { return Header{Began: time.Now(), Machine: measure.ThisMachine()} }
+
+func (h Header) run() measure.Run { return measure.RunOf(h.Command, h.Began, h.Machine, h.Servers) }
 
 // Run measures all candidates, alone and contended. If ctx ends first, Run
 // returns the figures until then with the error. A lock that fails has an error
 // in its Scene and does not stop the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := o.report()
-	return r, o.measure(ctx, r.Scenes)
-}
-
-// report has a scene for each candidate and number of contenders.
-func (o Options) report() *Report {
-	r := &Report{Began: time.Now(), Machine: measure.ThisMachine(), HoldMS: measure.Milliseconds(o.Hold),
-		Instances: o.Instances, Rounds: o.Rounds}
-	for _, n := range append([]int{1}, o.Contenders...) {
+	r := &Report{Header: newHeader(), HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
+	for i, n := range append([]int{1}, o.Contenders...) {
 		for _, c := range o.Candidates {
-			r.Scenes = append(r.Scenes, c.under(o.shape(n)))
+			if last := i > 0 && i == len(o.Contenders); !last || o.Crowd == nil || slices.Contains(o.Crowd, c.Key) {
+				r.Scenes = append(r.Scenes, c.under(o.shape(n)))
+			}
 		}
 	}
-	return r
+	return r, o.measure(ctx, r.Scenes)
 }
 
 // turns is how often each contender of a fair lock gets it in one pass, at
@@ -100,13 +103,13 @@ const turns = 10
 
 func (o Options) shape(contenders int) shape {
 	if contenders == 1 {
-		return shape{contenders: 1, instances: 1, warm: o.For / 10, measured: o.For}
+		return shape{contenders: 1, warm: o.For / 10, measured: o.For}
 	}
 	round := time.Duration(contenders) * o.Hold
 	return shape{
-		contenders: contenders, instances: o.Instances,
-		hold: func() time.Duration { return o.Hold },
-		warm: max(o.For/10, round*3/2), measured: max(o.For, turns*round),
+		contenders: contenders,
+		hold:       func() time.Duration { return o.Hold },
+		warm:       max(o.For/10, round*3/2), measured: max(o.For, turns*round),
 	}
 }
 

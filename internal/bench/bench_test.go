@@ -39,7 +39,7 @@ func short(t testing.TB, candidates ...Candidate) Options {
 		needs = append(needs, c.Needs...)
 	}
 	return Options{
-		Backends: labtest.Start(t, needs...).Config(), Candidates: candidates, Contenders: []int{4}, Instances: 2,
+		Backends: labtest.Start(t, needs...).Config(), Candidates: candidates, Contenders: []int{4},
 		Hold: time.Millisecond, Rounds: 2, For: 400 * time.Millisecond, Progress: func(int, int, string) {},
 	}
 }

@@ -25,8 +25,7 @@ type Candidate struct {
 	Terms string
 	Needs []backend.Capability
 
-	// open is called for each instance of a place, and what it returns for each
-	// contender of that instance.
+	// open is called for a place, and what it returns for each contender.
 	open func(context.Context, *place, *backend.Instance) (func() (taker, error), error)
 }
 
@@ -39,49 +38,40 @@ var errNotHeld = lock.ErrNotHeld
 // A place is what one pass is measured on: its own connections, and a lock name
 // that was never used.
 type place struct {
-	sku       int64
-	instances []*backend.Instance
-	takers    []taker       // one per contender
-	sent      atomic.Uint64 // commands of clients that the tap does not see
-	closers   []func() error
+	sku      int64
+	instance *backend.Instance
+	takers   []taker       // one per contender
+	sent     atomic.Uint64 // commands of clients that the tap does not see
+	closers  []func() error
 }
 
-// at opens a place for a number of contenders, spread over instances that each
-// have the pools and sessions of one process.
-func (c Candidate) at(ctx context.Context, config backend.Config, contenders, instances int) (p *place, err error) {
+// at opens a place for a number of contenders, with the pools and sessions of one
+// process.
+func (c Candidate) at(ctx context.Context, config backend.Config, contenders int) (p *place, err error) {
 	p = &place{sku: time.Now().UnixNano()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	instances = min(instances, contenders)
 	config = config.Only(c.Needs...)
-	config.MaxSQLConns = (contenders+instances-1)/instances + 4
-	for range instances {
-		in, err := backend.Open(ctx, config)
-		if err != nil {
-			return p, err
-		}
-		p.instances = append(p.instances, in)
-		p.closers = append(p.closers, in.Close)
-		for _, need := range c.Needs {
-			if ok, why := in.Has(need); !ok {
-				return p, errors.New(why)
-			}
+	config.MaxSQLConns = contenders + 4
+	if p.instance, err = backend.Open(ctx, config); err != nil {
+		return p, err
+	}
+	p.closers = append(p.closers, p.instance.Close)
+	for _, need := range c.Needs {
+		if ok, why := p.instance.Has(need); !ok {
+			return p, errors.New(why)
 		}
 	}
 	p.closers = append(p.closers, p.tidy) // after the candidate's own clients are closed
-	var contend []func() (taker, error)
-	for _, in := range p.instances {
-		another, err := c.open(ctx, p, in)
-		if err != nil {
-			return p, err
-		}
-		contend = append(contend, another)
+	another, err := c.open(ctx, p, p.instance)
+	if err != nil {
+		return p, err
 	}
-	for i := range contenders {
-		take, err := contend[i%len(contend)]()
+	for range contenders {
+		take, err := another()
 		if err != nil {
 			return p, err
 		}
@@ -148,7 +138,7 @@ func lockPath(sku int64) string { return fmt.Sprint("/seckill/locks/stock-", sku
 func (p *place) tidy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	in := p.instances[0]
+	in := p.instance
 	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in.LockDB))
 	if in.Redis != nil {
 		err = errors.Join(err, in.Redis.Del(ctx, "{"+lockName(p.sku)+"}:grants").Err())

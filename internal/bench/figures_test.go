@@ -62,7 +62,7 @@ func TestFiguresOfTheLessons(t *testing.T) {
 		len(f.Locks) != 2 || !f.Locks["theirs"].Foreign {
 		t.Errorf("%+v of %v", eight, f.Locks)
 	}
-	c := Claims{Report: r, Swept: "redis-lua, 8 contenders", Polls: []Setting{{5, &Scene{}}}}
+	c := Articles{Lock: "redis-lua", Polls: []Setting{{5, &Scene{}}}}
 	if f := c.Figures(); f.Lock != "redis-lua" || len(f.Polls) != 1 || f.Polls[0].MS != 5 {
 		t.Errorf("%+v", f)
 	}

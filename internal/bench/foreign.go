@@ -82,7 +82,7 @@ func one(ctx context.Context, conn *sql.Conn, query string) error {
 func stockZooKeeper() Candidate {
 	return Candidate{
 		Name: "go-zookeeper Lock", Key: "go-zookeeper", Foreign: true, Needs: []backend.Capability{backend.ZooKeeper},
-		Terms: "one connection for all contenders of an instance",
+		Terms: "one connection for all contenders",
 		open: func(ctx context.Context, p *place, in *backend.Instance) (func() (taker, error), error) {
 			conn, _, err := zk.Connect(in.Config.ZooKeeperAddrs, 6*time.Second, zk.WithLogInfo(false),
 				zk.WithLogger(silent{}), zk.WithDialer(func(network, addr string, limit time.Duration) (net.Conn, error) {

@@ -73,9 +73,9 @@ func percent(part func(Pass) int) figure {
 
 // A shape is what the contenders of a pass do, and how long.
 type shape struct {
-	contenders, instances int
-	hold                  func() time.Duration // nil: release at once
-	warm, measured        time.Duration
+	contenders     int
+	hold           func() time.Duration // nil: release at once
+	warm, measured time.Duration
 }
 
 // A race is a pass under way.
@@ -193,7 +193,7 @@ var errStalled = errors.New("it stalled: a contender did not get the lock, or co
 func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (pass Pass, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
 	defer cancel()
-	p, err := c.at(ctx, b, s.contenders, s.instances)
+	p, err := c.at(ctx, b, s.contenders)
 	if err != nil {
 		return pass, err
 	}

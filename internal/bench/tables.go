@@ -31,9 +31,6 @@ func (r *Report) table(contenders int) measure.Table {
 	figures := []figure{rate, waitP50, waitP99, commands}
 	if contenders > 1 {
 		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
-		if r.Instances > 1 {
-			t.Title += fmt.Sprintf(", with the connections of %d processes", min(contenders, r.Instances))
-		}
 		t.Head = []string{"lock", "locks/s", "p50 wait ms", "p99 wait ms", "hand-over ms", "fewest/most", "commands"}
 		figures = []figure{rate, waitP50, waitP99, handover, fairness, commands}
 	}
@@ -137,5 +134,3 @@ func (r *Report) Figures() LockFigures {
 	}
 	return f
 }
-
-func (r *Report) run() measure.Run { return measure.RunOf(r.Command, r.Began, r.Machine, r.Servers) }

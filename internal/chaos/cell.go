@@ -2,79 +2,160 @@ package chaos
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
+	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
-// A Cell is what came of one strategy and one fault. Its JSON form is stable.
+// A Cell is what came of one strategy and one fault, as short as it can be, since a
+// result has the course of every sale. An empty one need not be run. Its JSON form is
+// stable; times are in seconds, those of the fault and the course in tenths.
 type Cell struct {
-	Strategy string     `json:"strategy"`
-	Fault    fault.Name `json:"fault"`
-	Seed     uint64     `json:"seed,string"` // of its buyers
-	Command  string     `json:"command"`     // runs it again
-
-	// NotTested says why nothing was tested: the fault cannot be had, took no effect,
-	// or could not matter. The verdict is then of a sale without it.
-	NotTested string           `json:"not_tested,omitempty"`
-	Happened  *fault.Happening `json:"happened,omitempty"` // nil: the control run
-	// May: the strategy is known to break by this, or by itself, or does not promise
-	// to withstand it.
-	May bool `json:"may_break"`
-
-	Verdict    ledger.Verdict     `json:"verdict,omitempty"` // the worst of both parts; empty: no sale
-	Violations []ledger.Violation `json:"violations"`
-	Problems   []string           `json:"problems"`
-
-	Sold      int   `json:"sold"`       // told so, in both parts
-	Unknown   int   `json:"unknown"`    // requests without a certain answer in the end
-	Initial   int64 `json:"initial"`    // units
-	InLedger  int64 `json:"in_ledger"`  // units of the orders in the end
-	Left      int64 `json:"left"`       // units after the first part
-	SoldAfter int   `json:"sold_after"` // requests of the second part
-	GoesOn    bool  `json:"goes_on"`    // sales went on after the fault, or nothing was left
-
-	// Stood is the longest time without a sale in the first part, in seconds;
-	// Recovered is from the end of the fault to the next sale; nil: there was none, or
-	// no fault. They may be two tenths of a second too long.
-	Stood     float64  `json:"stood_s"`
-	Recovered *float64 `json:"recovered_s,omitempty"`
-	Course    []Point  `json:"course"` // of the first part
-	// Blocked says when and how long the sale stood still, if the verdict is blocked.
-	Blocked string `json:"blocked,omitempty"`
+	Word string `json:"word,omitempty"` // the verdict, or why there is none
+	// Wrong: it broke, or stood still, and promises not to. May: the strategy is known
+	// to break by this, or by itself, or does not promise to withstand it.
+	Wrong bool `json:"wrong,omitempty"`
+	May   bool `json:"may,omitempty"`
+	// Not says why the fault was not tested: it took no effect, or could not matter; Why
+	// is its code, if it has one. The verdict is then of a sale without it.
+	Why    fault.Why `json:"why,omitempty"`
+	Not    string    `json:"not,omitempty"`
+	Rules  []string  `json:"rules,omitempty"` // that were broken,
+	Said   string    `json:"said,omitempty"`  // and what it came to
+	Seed   string    `json:"seed,omitempty"`  // of its buyers
+	Units  [5]int64  `json:"units,omitzero"`  // told sold, unknown, at first, left after the first part, in the ledger
+	After  int       `json:"after,omitempty"` // requests sold in the second part
+	Stood  float64   `json:"stood,omitempty"` // the longest time without a sale in the first part
+	Again  *float64  `json:"recovered,omitempty"`
+	Fault  []int     `json:"fault,omitempty"`  // from, until, if it took effect
+	Course [][3]int  `json:"course,omitempty"` // of the first part: when, sold, without an answer
 }
+
+// What cells say that have no verdict.
+const (
+	wordNotValid  = "proves nothing"
+	wordNotTested = "not tested"
+	wordStopped   = "stopped" // nothing was sold after the fault, although units were left
+)
 
 // Broken: more was sold than there was, or something was lost or invented.
-func (c Cell) Broken() bool { return c.Verdict == ledger.Oversold || c.Verdict == ledger.Lost }
-
-// onlyAnswers: the ledger balances; what buyers were told does not.
-func (c Cell) onlyAnswers() bool {
-	return len(c.Violations) > 0 && !slices.ContainsFunc(c.Violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleNotLinearizable })
-}
-
-// Wrong: it broke, or stood still, and promises not to.
-func (c Cell) Wrong() bool {
-	return !c.May && (c.Broken() || c.Verdict == loadtest.Blocked || c.Tested() && !c.GoesOn)
+func (c *Cell) Broken() bool {
+	return c.Word == string(ledger.Oversold) || c.Word == string(ledger.Lost)
 }
 
 // Tested: a sale was judged, with the fault if there is one.
-func (c Cell) Tested() bool { return c.NotTested == "" && c.Verdict != ledger.NotValid }
+func (c *Cell) Tested() bool { return c.Word != "" && c.Word != wordNotValid && c.Not == "" }
 
-// failed says what stood in the way. Damage that was proven before stays proven.
-func (c Cell) failed(format string, args ...any) Cell {
-	if !c.Broken() {
-		c.Verdict = ledger.NotValid
+// A trial is a cell that is being run.
+type trial struct {
+	strategy string
+	fault    fault.Name
+	seed     uint64
+
+	notTested  string
+	happened   *fault.Happening // nil: the control run
+	verdict    ledger.Verdict   // the worst of both parts
+	violations []ledger.Violation
+	problems   []string
+	blocked    string // when and how long the sale stood still
+
+	sold, unknown           int
+	initial, left, inLedger int64
+	soldAfter               int
+	goesOn                  bool // sales went on after the fault, or nothing was left
+
+	stood     float64
+	recovered *float64 // from the end of the fault to the next sale
+	course    []point
+}
+
+func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
+
+// cell is what the trial came to.
+func (t *trial) cell(may bool) Cell {
+	tested := t.notTested == "" && t.verdict != ledger.NotValid
+	c := Cell{Word: t.word(), May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: tenth(t.stood),
+		Wrong: !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn),
+		Units: [5]int64{int64(t.sold), int64(t.unknown), t.initial, t.left, t.inLedger}}
+	for _, v := range t.violations {
+		c.Rules = append(c.Rules, v.Rule)
 	}
-	c.Problems = append(c.Problems, fmt.Sprintf(format, args...))
+	if t.recovered != nil {
+		recovered := tenth(*t.recovered)
+		c.Again = &recovered
+	}
+	if h := t.happened; h != nil && h.Effect != nil {
+		if t.notTested != "" {
+			c.Why = h.Effect.Why
+		}
+		if h.Effect.Took {
+			c.Fault = []int{h.At / 100, h.Until / 100}
+		}
+	}
+	for _, p := range t.course {
+		c.Course = append(c.Course, [3]int{int(math.Round(p.at * 10)), p.sold, p.trouble})
+	}
+	c.Said = strings.Join(t.says(c.Wrong, tested), "; ")
 	return c
 }
 
-// mayHave reports whether a strategy may have come to a cell's violations.
-func (o Options) mayHave(info catalog.Info, c Cell) bool {
-	return o.may(info, c.Fault) || c.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds
+func tenth(seconds float64) float64 { return math.Round(seconds*10) / 10 }
+
+func (t *trial) word() string {
+	switch {
+	case t.verdict == ledger.NotValid:
+		return wordNotValid
+	case t.broken() || t.verdict == loadtest.Blocked:
+		return string(t.verdict)
+	case t.notTested != "":
+		return wordNotTested
+	case !t.goesOn:
+		return wordStopped
+	}
+	return string(t.verdict)
+}
+
+// says what went wrong.
+func (t *trial) says(wrong, tested bool) (said []string) {
+	messages := func() {
+		for _, v := range t.violations {
+			said = append(said, v.Message)
+		}
+	}
+	switch {
+	case t.broken():
+		messages()
+	case t.verdict == loadtest.Blocked:
+		said = append(said, t.blocked)
+	case t.verdict == ledger.NotValid:
+		said = append(said, t.problems...)
+	case tested && !t.goesOn:
+		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.left), "unit")))
+		messages()
+	}
+	if wrong {
+		said = append(said, "It promises to withstand this.")
+	}
+	return said
+}
+
+// onlyAnswers: the ledger balances; what buyers were told does not.
+func (t *trial) onlyAnswers() bool {
+	return len(t.violations) > 0 && !slices.ContainsFunc(t.violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleNotLinearizable })
+}
+
+// failed says what stood in the way. Damage that was proven before stays proven.
+func (t *trial) failed(format string, args ...any) {
+	if !t.broken() {
+		t.verdict = ledger.NotValid
+	}
+	t.problems = append(t.problems, fmt.Sprintf(format, args...))
 }
 
 // may reports whether a strategy breaks by itself, is known to break by a fault,
@@ -88,7 +169,7 @@ func (o Options) may(info catalog.Info, name fault.Name) bool {
 		return false
 	}
 	promised := info.Guarantees[catalog.Question(known.Question)] == catalog.Holds
-	return !promised || o.Matrix.Cell(info.Name, known.Question).Breaks()
+	return !promised || o.Matrix.Breaks(info.Name, known.Question)
 }
 
 // worse orders verdicts: a proven violation outweighs a sale that proves nothing.
@@ -96,67 +177,67 @@ var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid,
 
 // take adds what one part came to. That the second was cut off is no problem: a
 // sale that stands still would never end.
-func (c *Cell) take(r *loadtest.Result, first bool) {
+func (t *trial) take(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // being cut off is the one problem
 	case verdict != ledger.NotValid || r.Audit == nil:
 	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // with none it has stopped
 		verdict = loadtest.Blocked
-	case cutOff || c.stockGone(r.Audit.Violations):
+	case cutOff || t.stockGone(r.Audit.Violations):
 		verdict = ledger.Held
 	}
 	if first {
-		c.Verdict = ""
+		t.verdict = ""
 	}
-	if slices.Index(worse, verdict) > slices.Index(worse, c.Verdict) {
-		c.Verdict = verdict
+	if slices.Index(worse, verdict) > slices.Index(worse, t.verdict) {
+		t.verdict = verdict
 	}
-	if verdict == loadtest.Blocked && c.Blocked == "" {
-		c.Blocked = r.Stood()
+	if verdict == loadtest.Blocked && t.blocked == "" {
+		t.blocked = r.Stood()
 		if !first {
-			c.Blocked = "after the fault: " + c.Blocked
+			t.blocked = "after the fault: " + t.blocked
 		}
 	}
-	c.Sold += r.Counts[ledger.OutcomeSold]
-	c.Unknown += r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
+	t.sold += r.Counts[ledger.OutcomeSold]
+	t.unknown += r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
 	if r.Audit != nil {
-		c.Initial, c.InLedger = r.Audit.Initial, r.Audit.Sold
+		t.initial, t.inLedger = r.Audit.Initial, r.Audit.Sold
 		for _, v := range r.Audit.Violations {
-			if !slices.ContainsFunc(c.Violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
-				c.Violations = append(c.Violations, v)
+			if !slices.ContainsFunc(t.violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
+				t.violations = append(t.violations, v)
 			}
 		}
 	}
 	if verdict == ledger.NotValid {
-		c.Problems = append(c.Problems, r.Problems...)
+		t.problems = append(t.problems, r.Problems...)
 	}
 }
 
 // stockGone reports whether all that is wrong is that what is left cannot be read, as
 // the fault has emptied the server that had it. The orders are right then, and the
 // sale does not go on.
-func (c *Cell) stockGone(violations []ledger.Violation) bool {
-	if c.Happened == nil || c.Happened.Effect == nil || !c.Happened.Effect.Took || len(violations) == 0 {
+func (t *trial) stockGone(violations []ledger.Violation) bool {
+	if t.happened == nil || t.happened.Effect == nil || !t.happened.Effect.Took || len(violations) == 0 {
 		return false
 	}
-	known, _ := fault.Find(c.Happened.Kind)
+	known, _ := fault.Find(t.happened.Kind)
 	return known.LosesData() && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
 }
 
 // weigh says whether the fault was there, and could matter.
-func (c *Cell) weigh(first *loadtest.Result) {
-	if c.Fault == None {
+func (t *trial) weigh() {
+	if t.fault == None {
 		return
 	}
-	switch h := c.Happened; {
+	switch h := t.happened; {
 	case h == nil:
-		c.NotTested = "the fault was not injected"
+		t.notTested = "the fault was not injected"
 	case h.State == fault.HasFailed:
-		c.NotTested = h.Error
+		t.notTested = h.Error
 	case h.Effect == nil || !h.Effect.Took:
-		c.NotTested = "it took no effect" + why(h.Effect)
+		t.notTested = "it took no effect" + why(h.Effect)
 	case !h.Effect.Matters:
-		c.NotTested = "it could not matter" + why(h.Effect)
+		t.notTested = "it could not matter" + why(h.Effect)
 	}
 }
 
@@ -174,29 +255,29 @@ func why(e *fault.Effect) string {
 
 // stood finds the longest time without a sale, and how long it took after the
 // fault to sell again.
-func (c *Cell) stood() {
+func (t *trial) stand() {
 	last, sold := 0.0, 0 // of the last sale
-	before, over := 0.0, c.overAt()
-	for _, p := range c.Course {
-		if p.Sold > sold {
-			c.Stood = max(c.Stood, p.At-last)
-			if over >= 0 && before >= over && c.Recovered == nil { // the whole tenth is after the fault
-				recovered := p.At - over
-				c.Recovered = &recovered
+	before, over := 0.0, t.overAt()
+	for _, p := range t.course {
+		if p.sold > sold {
+			t.stood = max(t.stood, p.at-last)
+			if over >= 0 && before >= over && t.recovered == nil { // the whole tenth is after the fault
+				recovered := p.at - over
+				t.recovered = &recovered
 			}
-			last, sold = p.At, p.Sold
+			last, sold = p.at, p.sold
 		}
-		before = p.At
+		before = p.at
 	}
-	if n := len(c.Course); n > 0 {
-		c.Stood = max(c.Stood, c.Course[n-1].At-last)
+	if n := len(t.course); n > 0 {
+		t.stood = max(t.stood, t.course[n-1].at-last)
 	}
 }
 
 // overAt is when the fault was over, in seconds after the buyers came: at once, if
 // it is a kill that is only mended after the first part; -1: there was none.
-func (c *Cell) overAt() float64 {
-	h := c.Happened
+func (t *trial) overAt() float64 {
+	h := t.happened
 	if h == nil || h.Effect == nil {
 		return -1
 	}
@@ -209,9 +290,9 @@ func (c *Cell) overAt() float64 {
 
 // silentEnd is how long nothing was sold between the end of the fault and the end
 // of the first part.
-func (c *Cell) silentEnd() float64 {
-	if n := len(c.Course); n > 0 {
-		return max(0, c.Course[n-1].At-max(0, c.overAt()))
+func (t *trial) silentEnd() float64 {
+	if n := len(t.course); n > 0 {
+		return max(0, t.course[n-1].at-max(0, t.overAt()))
 	}
 	return 0
 }

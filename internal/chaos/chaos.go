@@ -44,7 +44,8 @@ type Options struct {
 	// Sale is where the load goes; its scenario is Settings'.
 	Sale     loadtest.Config
 	Settings Settings
-	Matrix   *measure.Matrix                    // what is known of the strategies; nil: nothing
+	Matrix   measure.Matrix                     // what is known of the strategies; nil: nothing
+	Earlier  *Result                            // of the same settings, whose cells are not run again; nil: none
 	OnStep   func(done, total int, what string) // before each cell; nil: not called
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
@@ -66,31 +67,29 @@ type Settings struct {
 }
 
 // Run runs the cells, strategy by strategy. When ctx ends, the current cell is
-// left out, and the result says that it was interrupted.
+// left out; the result says how many are left.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
 	}
-	begun := time.Now()
-	r := &Result{Format: Format, Begun: begun.Round(time.Second), Machine: measure.ThisMachine(), Settings: o.Settings,
-		Faults: o.Faults, Cells: []Cell{}, Problems: []string{}}
-	total := len(o.Strategies) * len(o.Faults)
+	r := &Result{Format: Format, Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
+		Repeat: o.Settings.command("STRATEGY", "FAULT"), Servers: []string{}, Faults: o.Faults, Rows: []Row{}, Tally: map[string]int{}}
+	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
-		for _, name := range o.Faults {
-			if ctx.Err() != nil {
-				continue
+		row := Row{info.Name, make([]*Cell, len(o.Faults))}
+		for i, name := range o.Faults {
+			if row.Cells[i] = o.Earlier.proven(info.Name, name); row.Cells[i] == nil && ctx.Err() == nil {
+				if o.OnStep != nil {
+					o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
+				}
+				if c := o.cell(ctx, info, name); ctx.Err() == nil {
+					row.Cells[i] = &c
+				}
 			}
-			if o.OnStep != nil {
-				o.OnStep(len(r.Cells), total, fmt.Sprintf("%s, %s", info.Name, name))
-			}
-			if c := o.cell(ctx, info, name); ctx.Err() == nil {
-				r.Cells = append(r.Cells, c)
-			}
+			done++
 		}
+		r.Rows = append(r.Rows, row)
 	}
-	r.Left = total - len(r.Cells)
-	r.Interrupted = r.Left > 0
-	r.Seconds = time.Since(begun).Seconds()
 	r.conclude(o.Strategies)
 	return r
 }
@@ -117,31 +116,27 @@ func (o Options) applies(info catalog.Info, name fault.Name) string {
 
 // cell runs one sale.
 func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) Cell {
-	c := Cell{Strategy: info.Name, Fault: name, Seed: o.seed(info.Name, name), Verdict: ledger.NotValid,
-		Violations: []ledger.Violation{}, Problems: []string{}, Course: []Point{}}
-	c.Command = o.Settings.command(c)
-	c.May = o.may(info, name)
-	if c.NotTested = o.applies(info, name); c.NotTested != "" {
-		c.Verdict = ""
-		return c
+	t := &trial{strategy: info.Name, fault: name, seed: o.seed(info.Name, name), verdict: ledger.NotValid}
+	if t.notTested = o.applies(info, name); t.notTested != "" {
+		return Cell{}
 	}
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
-		return c.failed("the service processes could not be started: %v", err)
+		t.failed("the service processes could not be started: %v", err)
+		return t.cell(o.may(info, name))
 	}
-	first := o.first(ctx, &c)
+	first := o.first(ctx, t)
 	if first == nil {
-		return c
+		return t.cell(o.may(info, name))
 	}
-	c.take(first, true)
+	t.take(first, true)
 	healing := time.Now()
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
-		c = c.failed("the service processes could not be started after the fault: %v", err)
+		t.failed("the service processes could not be started after the fault: %v", err)
 	} else {
-		o.second(ctx, &c, first, healing)
+		o.second(ctx, t, first, healing)
 	}
-	c.weigh(first)
-	c.May = o.mayHave(info, c)
-	return c
+	t.weigh()
+	return t.cell(o.may(info, name) || t.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds)
 }
 
 // seed follows from the run's and from the cell, so that a cell that is run
@@ -154,16 +149,16 @@ func (o Options) seed(strategy string, name fault.Name) uint64 {
 	return seed
 }
 
-// first has buyers come while the fault happens. nil: c says why it could not.
-func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
+// first has buyers come while the fault happens. nil: t says why it could not.
+func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	s := o.Settings
 	sale := o.Sale
-	sale.Scenario, sale.Rest = s.scenario(*c), true
+	sale.Scenario, sale.Rest = s.scenario(t), true
 	watch := &watch{}
 	sale.OnProgress = watch.see
-	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: c.Strategy, SKU: s.SKU}}, nil)
-	if c.Fault != None {
-		in.Add(s.planned(c.Fault))
+	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: t.strategy, SKU: s.SKU}}, nil)
+	if t.fault != None {
+		in.Add(s.planned(t.fault))
 	}
 	sale.Begin = func() {
 		watch.begin()
@@ -174,30 +169,30 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 	first, err := o.load(ctx, sale)
 	in.End()
 	if err != nil {
-		*c = c.failed("%v", err)
+		t.failed("%v", err)
 		return nil
 	}
 	if watch.began.IsZero() { // what it would buy from is not there
-		*c = c.failed("no buyer came: %s", strings.Join(first.Problems, "; "))
+		t.failed("no buyer came: %s", strings.Join(first.Problems, "; "))
 		return nil
 	}
-	c.Course = watch.until(s.lasts())
+	t.course = watch.until(s.lasts())
 	if all := in.Faults(); len(all) > 0 {
-		c.Happened = &all[0]
+		t.happened = &all[0]
 	}
-	c.stood()
+	t.stand()
 	return first
 }
 
 // second has others buy up what the first part left.
-func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, healing time.Time) {
+func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result, healing time.Time) {
 	s := o.Settings
 	left := s.stock()
 	if first.Audit != nil {
 		left = max(0, first.Audit.Initial-first.Audit.Sold)
 	}
 	sale := o.Sale
-	sale.Scenario = s.scenario(*c)
+	sale.Scenario = s.scenario(t)
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
 	sale.Joins, sale.Concurrency = true, afterwards
 	sale.Buyers = max(int(left), s.crowd()) + more
@@ -209,16 +204,16 @@ func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, he
 	defer cancel()
 	second, err := o.load(short, sale)
 	if err != nil {
-		*c = c.failed("after the fault: %v", err)
+		t.failed("after the fault: %v", err)
 		return
 	}
-	c.take(second, false)
-	c.Left, c.SoldAfter = left, second.Counts[ledger.OutcomeSold]
-	c.GoesOn = c.SoldAfter > 0 || left == 0
-	if c.Recovered == nil && c.Happened != nil {
+	t.take(second, false)
+	t.left, t.soldAfter = left, second.Counts[ledger.OutcomeSold]
+	t.goesOn = t.soldAfter > 0 || left == 0
+	if t.recovered == nil && t.happened != nil {
 		if at, ok := watch.firstSale(); ok {
-			c.Recovered = new(float64)
-			*c.Recovered = watch.began.Add(at).Sub(healing).Seconds() + c.silentEnd()
+			t.recovered = new(float64)
+			*t.recovered = watch.began.Add(at).Sub(healing).Seconds() + t.silentEnd()
 		}
 	}
 }

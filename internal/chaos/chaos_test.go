@@ -96,7 +96,7 @@ func TestCells(t *testing.T) {
 	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []string{"interrupted"}, &ledger.Served{State: ledger.ServedBlocked}
 	early := sale(ledger.NotValid, 50, 650)
 	early.Interrupted, early.Problems = true, []string{"interrupted", "read too early"}
-	matrix := &measure.Matrix{Rows: []measure.MatrixRow{{Strategy: "sound", Cells: map[string]measure.Cell{"dead-holder": {Answer: "breaks"}}}}}
+	matrix := measure.Matrix{"sound": {"dead-holder": "breaks"}}
 	for name, c := range map[string]struct {
 		lab    paperLab
 		parts  []*loadtest.Result
@@ -130,9 +130,9 @@ func TestCells(t *testing.T) {
 		"no load":                    {paperLab{effect: took}, nil, nil, "proves nothing", false, ExitNotValid},
 		"a first part that proves nothing": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.NotValid, 0, 0), held()}, nil,
 			"proves nothing", false, ExitNotValid},
-		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "–", false, ExitNotValid},
-		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "–", false, ExitNotValid},
-		"asks no clock":      {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "–", false, ExitNotValid},
+		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, ExitNotValid},
+		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "", false, ExitNotValid},
+		"asks no clock":      {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "", false, ExitNotValid},
 		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, ExitAsKnown},
 		"a broken one, missed": {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)},
@@ -145,17 +145,15 @@ func TestCells(t *testing.T) {
 				c.change(&o)
 			}
 			r := Run(t.Context(), o)
-			if len(r.Cells) != 1 {
-				t.Fatalf("%d cells, want one", len(r.Cells))
-			}
-			if cell := r.Cells[0]; cell.Word() != c.word || cell.Wrong() != c.wrong || r.ExitStatus() != c.exit {
-				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v", cell.Word(), cell.Wrong(), r.ExitStatus(), c.word, c.wrong, c.exit, cell)
+			if cell := r.Rows[0].Cells[0]; cell.Word != c.word || cell.Wrong != c.wrong || r.ExitStatus() != c.exit {
+				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v", cell.Word, cell.Wrong, r.ExitStatus(), c.word, c.wrong, c.exit, cell)
 			}
 		})
 	}
 }
 
-// A run that is broken off keeps what it has, and says what is left.
+// A run that is broken off keeps what it has, and says what is left; the next runs
+// that alone.
 func TestInterrupted(t *testing.T) {
 	o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Held, 100, 720), sale(ledger.Held, 100, 720))
 	o.Faults = []fault.Name{None, fault.KillService, fault.RestartMySQL}
@@ -166,15 +164,20 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 	r := Run(ctx, o)
-	if len(r.Cells) != 1 || r.Cells[0].Fault != None || !r.Interrupted || r.Left != 2 || r.ExitStatus() != ExitNotValid {
-		t.Fatalf("%d cells, interrupted %t, %d left, exit status %d", len(r.Cells), r.Interrupted, r.Left, r.ExitStatus())
+	if c := r.Rows[0].Cells; c[0] == nil || c[1] != nil || r.Left != 2 || r.ExitStatus() != ExitNotValid {
+		t.Fatalf("%v, %d left, exit status %d", c, r.Left, r.ExitStatus())
+	}
+	again := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Oversold, 900, 900), sale(ledger.Held, 0, 900))
+	again.Faults, again.Earlier = o.Faults[:2], r
+	if both := Run(t.Context(), again); both.Rows[0].Cells[0].Word != "held" || both.Rows[0].Cells[1].Word != "oversold" || both.Left != 0 {
+		t.Errorf("the resumed run has %+v", both.Rows[0].Cells)
 	}
 }
 
 // The pause is from sale to sale; the next sale after the fault counts from its
 // end, in a tenth of a second that lies behind it.
 func TestHowLongNothingWasSold(t *testing.T) {
-	course := []Point{{0.1, 5, 0}, {0.2, 9, 0}, {0.3, 9, 1}, {0.4, 9, 2}, {0.5, 10, 2}, {0.6, 12, 2}, {0.7, 12, 2}}
+	course := []point{{0.1, 5, 0}, {0.2, 9, 0}, {0.3, 9, 1}, {0.4, 9, 2}, {0.5, 10, 2}, {0.6, 12, 2}, {0.7, 12, 2}}
 	took := &fault.Effect{Took: true, Matters: true}
 	for name, c := range map[string]struct {
 		happened  *fault.Happening
@@ -187,11 +190,11 @@ func TestHowLongNothingWasSold(t *testing.T) {
 		"one to the end":        {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 600, Effect: took}, -1},
 		"one that did not come": {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 350}, -1},
 	} {
-		cell := Cell{Course: course, Happened: c.happened}
-		cell.stood()
-		if near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }; !near(cell.Stood, 0.3) ||
-			(cell.Recovered == nil) != (c.recovered < 0) || cell.Recovered != nil && !near(*cell.Recovered, c.recovered) {
-			t.Errorf("%s: stood %v, recovered %v; want 0.3, %v", name, cell.Stood, cell.Recovered, c.recovered)
+		cell := trial{course: course, happened: c.happened}
+		cell.stand()
+		if near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }; !near(cell.stood, 0.3) ||
+			(cell.recovered == nil) != (c.recovered < 0) || cell.recovered != nil && !near(*cell.recovered, c.recovered) {
+			t.Errorf("%s: stood %v, recovered %v; want 0.3, %v", name, cell.stood, cell.recovered, c.recovered)
 		}
 	}
 }
@@ -212,7 +215,7 @@ func TestSettings(t *testing.T) {
 	s := Default
 	s.Seed, s.Rate, s.Lease, s.Where = 7, 50, 900, "cluster"
 	want := "seckill chaos --strategies zk --faults cut_holder --seed 7 --topology cluster --rate 50 --lease 900ms"
-	if got := s.command(Cell{Strategy: "zk", Fault: fault.CutHolder}); got != want {
+	if got := s.command("zk", fault.CutHolder); got != want {
 		t.Errorf("the command is %s, want %s", got, want)
 	}
 }
@@ -223,7 +226,6 @@ func TestReports(t *testing.T) {
 	o := options(l, sale(ledger.Lost, 600, 500, "<lost>"), sale(ledger.Held, 120, 720))
 	r := Run(t.Context(), o)
 	r.Command, r.Servers = "seckill chaos", []string{"MariaDB"}
-	r.Cells[0].Course, r.Cells[0].Recovered = []Point{{0.1, 5, 0}, {0.2, 9, 1}}, new(float64)
 	for name, c := range map[string]struct {
 		write func(io.Writer) error
 		wants []string
@@ -256,48 +258,36 @@ func TestNoSecondPart(t *testing.T) {
 		r.Problems = []string{"the sale could not be reset"}
 		return r, nil
 	}
-	c := Run(t.Context(), o).Cells[0]
-	if asked != 1 || c.Verdict != ledger.NotValid || c.Tested() || !strings.Contains(strings.Join(c.Problems, ""), "could not be reset") {
+	c := Run(t.Context(), o).Rows[0].Cells[0]
+	if asked != 1 || c.Word != wordNotValid || c.Tested() || !strings.Contains(c.Said, "could not be reset") {
 		t.Errorf("%d parts, and %+v", asked, c)
 	}
 }
 
-// The page's form has every cell at its place, and counts them.
-func TestPage(t *testing.T) {
+// A cell is written in short: a course in tenths of a second, the fault from when
+// until when.
+func TestCellInShort(t *testing.T) {
 	again := 0.44
-	r := &Result{Settings: Default, Faults: []fault.Name{None, fault.KillService, fault.RestartRedis}, Cells: []Cell{
-		{Strategy: "sound", Fault: fault.KillService, Verdict: ledger.Held, GoesOn: true, Recovered: &again, Stood: 1.26, Seed: 7,
-			Happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, Course: []Point{{At: 0.104, Sold: 3}}},
-		{Strategy: "sound", Fault: fault.RestartRedis, NotTested: "the strategy does not use Redis"}}}
-	p := r.OfPage()
-	if len(p.Rows) != 1 || p.Rows[0].Cells[0] != nil || p.Rows[0].Cells[2].Word != "" || p.Tally["held"] != 1 || len(p.Tally) != 1 {
-		t.Fatalf("%+v", p)
-	}
-	c := p.Rows[0].Cells[1]
+	c := (&trial{verdict: ledger.Held, goesOn: true, recovered: &again, stood: 1.26, seed: 7,
+		happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: []point{{0.104, 3, 0}}}).cell(false)
 	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || *c.Again != 0.4 || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
 		t.Errorf("%+v", c)
-	}
-	if p.Repeat != "seckill chaos --strategies STRATEGY --faults FAULT --seed 0" {
-		t.Errorf("a cell is repeated by %q", p.Repeat)
 	}
 }
 
 // A strategy that breaks without a fault is listed once; one that a fault breaks,
 // with each of its sales.
 func TestFindings(t *testing.T) {
-	cell := func(strategy string, name fault.Name, v ledger.Verdict) Cell {
-		return Cell{Strategy: strategy, Fault: name, May: true, GoesOn: true, Verdict: v, Violations: []ledger.Violation{{Rule: "x", Message: "wrong"}}}
-	}
-	broken := cell("naive", fault.PauseHolder, ledger.Oversold)
-	broken.May = false // not even this may break it
-	r := &Result{Cells: []Cell{
-		cell("naive", fault.KillHolder, ledger.Oversold), cell("naive", None, ledger.Oversold), broken,
-		cell("lock", None, ledger.Held), cell("lock", fault.PauseHolder, ledger.Oversold), cell("lock", fault.KillHolder, ledger.Lost)}}
+	oversold := func() *Cell { return &Cell{Word: "oversold", May: true, Said: "wrong"} }
+	worse := oversold()
+	worse.Wrong = true // not even this may break it
+	r := &Result{Faults: []fault.Name{None, fault.KillHolder, fault.PauseHolder}, Rows: []Row{
+		{"naive", []*Cell{oversold(), oversold(), worse}}, {"lock", []*Cell{{Word: "held"}, oversold(), oversold()}}}}
 	var said []string
 	for _, row := range r.findings().Rows {
 		said = append(said, row[0])
 	}
-	if want := []string{"naive, none", "naive, pause_holder", "lock, pause_holder", "lock, kill_holder"}; !slices.Equal(said, want) {
+	if want := []string{"naive, none", "naive, pause_holder", "lock, kill_holder", "lock, pause_holder"}; !slices.Equal(said, want) {
 		t.Errorf("found %q, want %q", said, want)
 	}
 }
@@ -309,9 +299,9 @@ func TestStockIsGone(t *testing.T) {
 		l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
 		o := options(l, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore), sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore))
 		o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
-		c := Run(t.Context(), o).Cells[0]
-		if c.Word() != want || want == "stopped" && !strings.Contains(c.What(), "unknown_stock was broken") {
-			t.Errorf("%s: %s (%s), want %s", name, c.Word(), c.What(), want)
+		c := Run(t.Context(), o).Rows[0].Cells[0]
+		if c.Word != want || want == "stopped" && !strings.Contains(c.Said, "unknown_stock was broken") {
+			t.Errorf("%s: %s (%s), want %s", name, c.Word, c.Said, want)
 		}
 	}
 }

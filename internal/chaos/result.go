@@ -17,47 +17,76 @@ import (
 // Format is the version of a Result's JSON form. Fields are added, never renamed.
 const Format = 1
 
-// A Result is all cells of a run.
+// A Result is all cells of a run, as the page reads it.
 type Result struct {
-	Format   int             `json:"format"`
-	Version  string          `json:"version,omitempty"`
-	Command  string          `json:"command"`
-	Begun    time.Time       `json:"begun"`
-	Seconds  float64         `json:"seconds"`
-	Machine  measure.Machine `json:"machine"`
-	Servers  []string        `json:"servers"`
-	Settings Settings        `json:"settings"`
-	Faults   []fault.Name    `json:"faults"`
-	Cells    []Cell          `json:"cells"`
-
-	Interrupted bool     `json:"interrupted"`
-	Left        int      `json:"left"` // cells that were not run
-	Problems    []string `json:"problems"`
+	Format   int            `json:"format"`
+	Command  string         `json:"command"`
+	Repeat   string         `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
+	Begun    string         `json:"begun"`  // the day
+	Machine  string         `json:"machine"`
+	Servers  []string       `json:"servers"`
+	Settings Settings       `json:"settings"`
+	Left     int            `json:"left,omitempty"` // cells that were not run
+	Faults   []fault.Name   `json:"faults"`
+	Rows     []Row          `json:"rows"`
+	Tally    map[string]int `json:"tally"` // cells by their word; wrong: that break a promise
 	// Missed are strategies shipped as broken that no cell saw breaking.
-	Missed []string `json:"missed"`
+	Missed []string `json:"missed,omitempty"`
+}
+
+// A Row is a strategy with its cells, in the order of Result.Faults. Cells that
+// were not run are null; those that need not be are {}.
+type Row struct {
+	Strategy string  `json:"strategy"`
+	Cells    []*Cell `json:"cells"`
+}
+
+// proven is a cell that need not be run again; nil: it must be.
+func (r *Result) proven(strategy string, name fault.Name) *Cell {
+	if r == nil {
+		return nil
+	}
+	i := slices.Index(r.Faults, name)
+	for _, row := range r.Rows {
+		if row.Strategy == strategy && i >= 0 && i < len(row.Cells) && row.Cells[i] != nil && row.Cells[i].Word != wordNotValid {
+			return row.Cells[i]
+		}
+	}
+	return nil
 }
 
 func (r *Result) conclude(strategies []catalog.Info) {
-	r.Missed = []string{}
-	for _, i := range strategies {
+	for i, row := range r.Rows {
 		judged, broke := false, false
-		for _, c := range r.of(i.Name) {
-			judged = judged || c.Verdict != "" && c.Verdict != ledger.NotValid
+		for _, c := range row.Cells {
+			if c == nil {
+				r.Left++
+				continue
+			}
+			if c.Word != "" {
+				r.Tally[c.Word]++
+			}
+			if c.Wrong {
+				r.Tally["wrong"]++
+			}
+			judged = judged || c.Word != "" && c.Word != wordNotValid
 			broke = broke || c.Broken()
 		}
-		if i.BreaksIn(r.Settings.Procs) && judged && !broke {
-			r.Missed = append(r.Missed, i.Name)
+		if strategies[i].BreaksIn(r.Settings.Procs) && judged && !broke {
+			r.Missed = append(r.Missed, row.Strategy)
 		}
 	}
 }
 
-func (r *Result) of(strategy string) (cells []Cell) {
-	for _, c := range r.Cells {
-		if c.Strategy == strategy {
-			cells = append(cells, c)
+// cells ranges over those that were run, or need not be.
+func (r *Result) cells(yield func(name string, c *Cell) bool) {
+	for _, row := range r.Rows {
+		for i, c := range row.Cells {
+			if c != nil && !yield(row.Strategy+", "+string(r.Faults[i]), c) {
+				return
+			}
 		}
 	}
-	return cells
 }
 
 // Exit statuses. Of several that apply, the first counts.
@@ -72,15 +101,18 @@ const (
 
 // ExitStatus is the outcome for scripts.
 func (r *Result) ExitStatus() int {
-	has := func(so func(Cell) bool) bool { return slices.ContainsFunc(r.Cells, so) }
+	has := func(so func(*Cell) bool) (found bool) {
+		r.cells(func(_ string, c *Cell) bool { found = so(c); return !found })
+		return found
+	}
 	switch {
-	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Oversold }):
+	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Oversold) }):
 		return ExitOversold
-	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Lost }):
+	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Lost) }):
 		return ExitLost
-	case r.Interrupted, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
+	case r.Left > 0, !has((*Cell).Tested), r.Tally[wordNotValid] > 0:
 		return ExitNotValid
-	case has(Cell.Wrong):
+	case r.Tally["wrong"] > 0:
 		return ExitBlocked
 	case len(r.Missed) > 0:
 		return ExitMissed
@@ -90,18 +122,14 @@ func (r *Result) ExitStatus() int {
 
 // Summary is the result in one sentence.
 func (r *Result) Summary() string {
-	tested, broke, wrong, void, not, apart := 0, 0, []string{}, 0, 0, 0
-	for _, c := range r.Cells {
+	tested, broke, apart, wrong := 0, 0, 0, []string(nil)
+	for name, c := range r.cells {
 		switch {
-		case c.Wrong():
-			wrong = append(wrong, c.Strategy+" with "+string(c.Fault))
-		case c.Verdict == ledger.NotValid:
-			void++
-		case c.Verdict == "":
+		case c.Wrong:
+			wrong = append(wrong, name)
+		case c.Word == "":
 			apart++
-		case c.NotTested != "":
-			not++
-		case c.Broken():
+		case c.Broken() && c.Tested():
 			broke++
 		}
 		if c.Tested() {
@@ -115,56 +143,19 @@ func (r *Result) Summary() string {
 		}
 	}
 	add(broke, "%d broke as they may")
-	if len(wrong) > 0 {
-		said = append(said, "not as they must be: "+strings.Join(wrong, ", "))
+	if wrong != nil {
+		said = append(said, "not as they must be: "+strings.Join(wrong, " and "))
 	} else if tested > 0 {
 		said = append(said, "none broke that must hold")
 	}
-	if len(r.Missed) > 0 {
+	if r.Missed != nil {
 		said = append(said, "not seen breaking: "+strings.Join(r.Missed, ", "))
 	}
-	add(not, "%d not tested")
+	add(r.Tally[wordNotTested], "%d not tested")
 	add(apart, "%d not applicable")
-	add(void, "%d prove nothing")
+	add(r.Tally[wordNotValid], "%d prove nothing")
 	add(r.Left, "%d not run")
 	return strings.Join(said, "; ")
-}
-
-const wordNotValid = "proves nothing"
-
-// Word is what a cell of the table says.
-func (c Cell) Word() string {
-	switch {
-	case c.Verdict == "":
-		return "–"
-	case c.Verdict == ledger.NotValid:
-		return wordNotValid
-	case c.Broken() || c.Verdict == loadtest.Blocked:
-		return string(c.Verdict)
-	case c.NotTested != "":
-		return "not tested"
-	case !c.GoesOn:
-		return "stopped"
-	}
-	return string(c.Verdict)
-}
-
-// Short is the word with the seconds without a sale.
-func (c Cell) Short() string {
-	if c.Word() != string(ledger.Held) {
-		return c.Word()
-	}
-	return fmt.Sprintf("held %.1f s", c.Stood)
-}
-
-// strategies are those that have cells, in their order.
-func (r *Result) strategies() (names []string) {
-	for _, c := range r.Cells {
-		if !slices.Contains(names, c.Strategy) {
-			names = append(names, c.Strategy)
-		}
-	}
-	return names
 }
 
 func (r *Result) table() measure.Table {
@@ -174,18 +165,21 @@ func (r *Result) table() measure.Table {
 	for _, f := range r.Faults {
 		t.Head = append(t.Head, string(f))
 	}
-	for _, name := range r.strategies() {
-		row := []string{name}
-		cells := r.of(name)
-		for _, f := range r.Faults {
-			i := slices.IndexFunc(cells, func(c Cell) bool { return c.Fault == f })
-			if i < 0 {
-				row = append(row, "")
-				continue
+	for _, row := range r.Rows {
+		line := []string{row.Strategy}
+		for _, c := range row.Cells {
+			switch {
+			case c == nil:
+				line = append(line, "")
+			case c.Word == "":
+				line = append(line, measure.None)
+			case c.Word == string(ledger.Held):
+				line = append(line, fmt.Sprintf("held %.1f s", c.Stood))
+			default:
+				line = append(line, c.Word)
 			}
-			row = append(row, cells[i].Short())
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, line)
 	}
 	return t
 }
@@ -193,62 +187,30 @@ func (r *Result) table() measure.Table {
 // findings are the cells that did not hold, with the command that repeats each. A
 // strategy that breaks without a fault has one.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", "command"},
+	t := measure.Table{Title: "What did not hold", Words: 3, Head: []string{"cell", "what", "command"},
 		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others."}}
-	alone := map[string]bool{}
-	for _, c := range r.Cells {
-		alone[c.Strategy] = alone[c.Strategy] || c.Fault == None && c.Broken()
-	}
-	for _, c := range r.Cells {
-		if alone[c.Strategy] && c.Fault != None && !c.Wrong() {
-			continue
-		}
-		if what := c.What(); what != "" {
-			t.Rows = append(t.Rows, []string{c.Strategy + ", " + string(c.Fault), what, c.Command})
+	control := slices.Index(r.Faults, None)
+	for _, row := range r.Rows {
+		alone := control >= 0 && row.Cells[control] != nil && row.Cells[control].Broken()
+		for i, c := range row.Cells {
+			if c == nil || c.Said == "" || alone && i != control && !c.Wrong {
+				continue
+			}
+			t.Rows = append(t.Rows, []string{row.Strategy + ", " + string(r.Faults[i]), c.Said, r.Settings.command(row.Strategy, r.Faults[i])})
 		}
 	}
 	return t
 }
 
-// What says what went wrong in a cell; "" if nothing did.
-func (c Cell) What() string {
-	var said []string
-	switch {
-	case c.Broken():
-		for _, v := range c.Violations {
-			said = append(said, v.Message)
-		}
-	case c.Verdict == loadtest.Blocked:
-		said = append(said, c.Blocked)
-	case c.Verdict == ledger.NotValid:
-		said = append(said, c.Problems...)
-	case c.Tested() && !c.GoesOn:
-		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(c.Left), "unit")))
-		for _, v := range c.Violations {
-			said = append(said, v.Message)
-		}
-	}
-	if c.Wrong() {
-		said = append(said, "It promises to withstand this.")
-	}
-	return strings.Join(said, "; ")
-}
-
 func (r *Result) facts() [][2]string {
 	s := r.Settings
-	facts := [][2]string{{"command", r.Command}, {"seed", fmt.Sprint(s.Seed)},
+	return [][2]string{{"command", r.Command}, {"seed", fmt.Sprint(s.Seed)},
 		{"sale", fmt.Sprintf("%v buyers a second for %v, the fault after %v; then the rest is sold", s.Rate, s.lasts(), time.Duration(s.Before)*time.Millisecond)},
 		{"locks", fmt.Sprintf("lease %v, wait %v; faults that last, last %v", time.Duration(s.Lease)*time.Millisecond,
 			time.Duration(s.Wait)*time.Millisecond, time.Duration(s.For)*time.Millisecond)},
-		{"where", fmt.Sprintf("topology %s, %s", s.Where, numbers.CountOf(s.Procs, "service process", "service processes"))},
-		{"machine", r.Machine.String()}}
-	if len(r.Servers) > 0 {
-		facts = append(facts, [2]string{"servers", strings.Join(r.Servers, ", ")})
-	}
-	if r.Version != "" {
-		facts = append(facts, [2]string{"version", r.Version})
-	}
-	return append(facts, [2]string{"not shown", "a process that is killed does not test fsync: what the system has in memory survives"})
+		{"where", fmt.Sprintf("topology %s, %s; %s; %s", s.Where, numbers.CountOf(s.Procs, "service process", "service processes"), r.Machine,
+			strings.Join(r.Servers, ", "))},
+		{"not shown", "a process that is killed does not test fsync: what the system has in memory survives"}}
 }
 
 // Name is of the block of the table in Markdown files.
@@ -256,7 +218,7 @@ const Name = "chaos"
 
 // Report is the result in all its forms.
 func (r *Result) Report() measure.Report {
-	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Problems: r.Problems, Summary: r.Summary(), JSON: r,
-		Name: Name, Block: []measure.Table{r.table()}, Figures: r.OfPage(),
-		From: fmt.Sprintf("`%s`, %s, %d processors, %s: %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs, strings.Join(r.Servers, ", "), r.Summary())}
+	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r,
+		Name: Name, Block: []measure.Table{r.table()}, Figures: r,
+		From: fmt.Sprintf("`%s`, %s, %s, %s: %s", r.Command, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())}
 }

@@ -37,9 +37,9 @@ func (s Settings) stock() int64 { return int64(s.Rate*s.lasts().Seconds()) + 100
 
 // scenario is the first part of a cell's sale: buyers send copies, retry and
 // cancel.
-func (s Settings) scenario(c Cell) loadtest.Scenario {
+func (s Settings) scenario(t *trial) loadtest.Scenario {
 	sale := loadtest.DefaultScenario()
-	sale.Strategy, sale.SKU, sale.Stock, sale.Seed = c.Strategy, s.SKU, s.stock(), c.Seed
+	sale.Strategy, sale.SKU, sale.Stock, sale.Seed = t.strategy, s.SKU, s.stock(), t.seed
 	sale.Buyers, sale.Concurrency = 0, 0
 	sale.Profile, sale.Rate, sale.Duration = loadtest.Constant, s.Rate, s.lasts()
 	sale.Duplicates, sale.Copies, sale.Cancellations, sale.Retry = 0, 0.02, 0.02, 1
@@ -72,8 +72,8 @@ func (s Settings) planned(name fault.Name) fault.Planned {
 }
 
 // command repeats one cell.
-func (s Settings) command(c Cell) string {
-	text := fmt.Sprintf("seckill chaos --strategies %s --faults %s --seed %d", c.Strategy, c.Fault, s.Seed)
+func (s Settings) command(strategy string, name fault.Name) string {
+	text := fmt.Sprintf("seckill chaos --strategies %s --faults %s --seed %d", strategy, name, s.Seed)
 	ms := func(flag string, n, usual int) {
 		if n != usual {
 			text += fmt.Sprintf(" --%s %v", flag, time.Duration(n)*time.Millisecond)

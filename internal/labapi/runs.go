@@ -165,18 +165,11 @@ func (r Run) points() (n []int) {
 	return n
 }
 
-// summary copies r without its course and without the curves of its results,
-// which are most of them.
+// summary copies r without its course, which is most of it.
 func (r Run) summary() Run {
 	r = r.since(r.points())
 	for i := range r.Lanes {
-		l := &r.Lanes[i]
-		l.From, l.Points = 0, nil
-		if l.Result != nil {
-			result := *l.Result
-			result.Course, result.LatencyCurve, result.ServiceCurve = nil, nil, nil
-			l.Result = &result
-		}
+		r.Lanes[i].From, r.Lanes[i].Points = 0, nil
 	}
 	return r
 }

@@ -23,16 +23,5 @@ func Number(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// Share shows a ratio with two significant digits, down to 0.0001.
-func Share(x float64) string {
-	switch {
-	case x >= .0995:
-		return fmt.Sprintf("%.2f", x)
-	case x >= .00995:
-		return fmt.Sprintf("%.3f", x)
-	}
-	return fmt.Sprintf("%.4f", x)
-}
-
 // Milliseconds converts a duration to a figure.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

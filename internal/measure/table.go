@@ -2,6 +2,7 @@ package measure
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,8 +16,6 @@ type Table struct {
 	Rows  [][]string
 	Notes []string
 	Words int // columns that are words, from the left
-	// Prose: cells are sentences; on a terminal they stand below each other.
-	Prose bool
 }
 
 // A Report is a result for people, in the forms that all commands write: as text
@@ -54,7 +53,7 @@ func (r Report) WriteText(w io.Writer) error {
 		}
 	}
 	for _, fact := range r.Facts {
-		fmt.Fprintf(&b, "%-12s%s\n", fact[0], wrap(fact[1], 12, 12))
+		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(&b, "Problem: %s\n", p)
@@ -110,17 +109,18 @@ func (r Report) WriteCSV(w io.Writer) error {
 }
 
 // WriteJSON writes the result for programs.
-func (r Report) WriteJSON(w io.Writer) error { return WriteJSON(w, r.JSON) }
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r.JSON)
+}
 
 func (t Table) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n\n", t.Title)
-	if t.Prose {
-		t.prose(b)
-	} else {
-		t.columns(b)
-	}
+	t.columns(b)
 	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\n%s\n", wrap(n, 0, 0))
+		fmt.Fprintf(b, "\n%s\n", n)
 	}
 }
 
@@ -143,21 +143,6 @@ func (t Table) columns(b *strings.Builder) {
 			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}
-
-// prose writes each row as a paragraph: the first two cells, and the others below,
-// each after the name of its column.
-func (t Table) prose(b *strings.Builder) {
-	for i, row := range t.Rows {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		indent := utf8.RuneCountInString(row[0]) + 4
-		fmt.Fprintf(b, "  %s  %s\n", row[0], wrap(row[1], indent, indent))
-		for i := 2; i < len(row); i++ {
-			fmt.Fprintf(b, "%s%s\n", strings.Repeat(" ", indent), wrap(t.Head[i]+": "+row[i], indent, indent+2))
-		}
 	}
 }
 
@@ -189,29 +174,4 @@ func (t Table) markdown(b *strings.Builder) {
 	for _, n := range t.Notes {
 		fmt.Fprintf(b, "\n%s\n", Markdown(n))
 	}
-}
-
-// proseWidth is the longest line of prose, in characters.
-const proseWidth = 100
-
-// wrap breaks text between words. The first line begins at column first, the
-// others at column next.
-func wrap(text string, first, next int) string {
-	var b strings.Builder
-	at := first
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case at+1+n > proseWidth:
-			b.WriteString("\n" + strings.Repeat(" ", next))
-			at = next
-		default:
-			b.WriteString(" ")
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	return b.String()
 }

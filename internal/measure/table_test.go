@@ -3,9 +3,7 @@ package measure
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestTables(t *testing.T) {
@@ -25,22 +23,5 @@ func TestTables(t *testing.T) {
 		if err := c.write(&b); err != nil || b.String() != c.want {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, fmt.Sprintf("%q", b.String()), fmt.Sprintf("%q", c.want))
 		}
-	}
-}
-
-func TestProseKeepsToItsWidth(t *testing.T) {
-	long := strings.Repeat("words and more ", 30)
-	var b bytes.Buffer
-	if err := (Report{Tables: []Table{{Title: "Words", Head: []string{"article", "says", "this run", "command"}, Prose: true,
-		Rows: [][]string{{"A", long, long, "seckill"}}, Notes: []string{long}}}}).WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(b.String(), "\n") {
-		if utf8.RuneCountInString(line) > proseWidth {
-			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
-		}
-	}
-	if n := strings.Count(strings.Join(strings.Fields(b.String()), " "), "words and more"); n != 90 {
-		t.Errorf("%d of 90 words are there", n)
 	}
 }

@@ -19,8 +19,7 @@ type Options struct {
 	Settings
 	Sale       loadtest.Config // where; its scenario is the settings'
 	Candidates []Candidate
-	NotRun     []NotRun // chosen, but known to be unavailable
-	Locks      *Locks   // of the service processes; nil: not known
+	Locks      *Locks // of the service processes; nil: not known
 
 	// OnStep, if not nil, is called before each turn, OnTurn after it, with what the
 	// strategy came to so far.
@@ -33,7 +32,6 @@ type Options struct {
 // A Step is what has its turn.
 type Step struct {
 	Strategy    string `json:"strategy"`
-	Bare        bool   `json:"bare,omitempty"`
 	Concurrency int    `json:"concurrency"`
 }
 
@@ -55,7 +53,7 @@ func Run(ctx context.Context, o Options) *Result {
 			continue
 		}
 		if o.OnStep != nil {
-			o.OnStep(turn.Done, turn.Total, Step{e.Strategy, e.Bare, e.Concurrency})
+			o.OnStep(turn.Done, turn.Total, Step{e.Strategy, e.Concurrency})
 		}
 		c.turn(ctx, e, turn.Round)
 		if o.OnTurn != nil {
@@ -78,7 +76,7 @@ func newComparison(o Options) *comparison {
 	o.Scenario.Connected = true // a large crowd must not be measured while it connects
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets, Locks: o.Locks,
-		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
+		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: []NotRun{},
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
@@ -103,7 +101,7 @@ func (c *comparison) conclude() {
 	})
 	for _, e := range r.Entries {
 		e.conclude()
-		if e.Verdict == "" && !e.Bare {
+		if e.Verdict == "" {
 			e.Verdict = ledger.NotValid
 		}
 	}
@@ -120,7 +118,7 @@ func (c *comparison) config(e *Entry) loadtest.Config {
 // warmUp is a small sale, for connections, prepared structures and caches.
 func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
-	warm.Profile, warm.Rate, warm.ToRate, warm.Duration, warm.Steps = loadtest.Closed, 0, 0, 0, nil
+	warm.Profile, warm.Rate, warm.ToRate, warm.Duration = loadtest.Closed, 0, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Stock = max(1, min(warm.Stock, int64(warm.Concurrency)/2)) * warm.Quantity
 	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1
@@ -129,32 +127,26 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	return warm
 }
 
-// sell runs one sale; bare work has nothing to prepare and nothing to judge.
-func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
-	if !e.Bare {
-		return c.load(ctx, sale)
-	}
-	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, bareStrategy, loadtest.Buying{}
-	return loadtest.Send(ctx, sale)
-}
-
-// turn repeats the sale until enough was measured, after a warm-up that is judged
-// but not measured.
+// turn repeats the sale until enough was measured, in the first round after a warm-up
+// that is judged but not measured.
 func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 	t := Round{Round: round, Figures: map[string]float64{}}
-	r, err := c.sell(ctx, e, c.warmUp(e))
-	if err == nil {
-		e.judge(&t, r)
-		if len(r.Targets) > 0 && len(r.Targets[0].Backends) > 0 {
-			c.result.Servers = r.Targets[0].Backends
+	var r *loadtest.Result
+	var err error
+	if round == 1 {
+		if r, err = c.load(ctx, c.warmUp(e)); err == nil {
+			e.judge(&t, r)
 		}
 	}
 	var sales []*loadtest.Result
 	for took := 0.0; err == nil && ctx.Err() == nil && (sales == nil || took < c.Turn.Seconds()); {
-		if r, err = c.sell(ctx, e, c.config(e)); err != nil {
+		if r, err = c.load(ctx, c.config(e)); err != nil {
 			break
 		}
 		e.judge(&t, r)
+		if len(r.Targets) > 0 && len(r.Targets[0].Backends) > 0 {
+			c.result.Servers = r.Targets[0].Backends
+		}
 		if r.Interrupted || r.Requests == 0 { // the verdict says why
 			break
 		}
@@ -163,11 +155,9 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		if r.Histogram != nil {
 			e.times.Merge(r.Histogram)
 		}
-		r.Course, r.Histogram = nil, nil
+		r.Histogram = nil
 		sales = append(sales, r)
-		if !e.Bare {
-			e.Served = lesser(e.Served, r.Signs.Served)
-		}
+		e.Served = lesser(e.Served, r.Signs.Served)
 	}
 	if err != nil { // it was not started
 		c.gone[e.Strategy] = true
@@ -175,7 +165,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		return
 	}
 	c.result.Interrupted = c.result.Interrupted || t.Interrupted
-	if t.Verdict == "" && !e.Bare {
+	if t.Verdict == "" {
 		return
 	}
 	if t.Sales = len(sales); sales != nil {

@@ -21,7 +21,6 @@ const (
 	Busy       = "busy"        // share of requests that were told busy or conflict
 	Failed     = "failed"      // share of requests without a certain answer
 	Commands   = "commands"    // to the backends, for each purchase
-	LockWait   = "lock_wait"   // for each lock
 	Services   = "services"    // processor time of a request: of the service processes,
 	Servers    = "servers"     // of the servers behind them,
 	Generator  = "generator"   // and of this process
@@ -53,7 +52,6 @@ var metrics = []metric{
 		}
 		return n
 	}, func(*loadtest.Result) float64 { return 1 })},
-	{LockWait, lockWait},
 	{Services, perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
 	{Servers, perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 	{Generator, perRequest(func(p loadtest.Processor) *float64 { return p.Generator })},
@@ -117,16 +115,6 @@ func perRequest(of func(loadtest.Processor) *float64) func([]*loadtest.Result) (
 		}
 		return rate(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) }, requests)(sales)
 	}
-}
-
-func lockWait(sales []*loadtest.Result) (float64, bool) {
-	waited, locks := 0.0, int64(0)
-	for _, r := range sales {
-		if w := r.LockWait; w != nil {
-			waited, locks = waited+w.MeanMS*float64(w.Count), locks+w.Count
-		}
-	}
-	return waited / float64(max(locks, 1)), locks > 0
 }
 
 func sellOut(sales []*loadtest.Result) (float64, bool) {

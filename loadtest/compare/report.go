@@ -83,8 +83,6 @@ func (r *Result) pair(a, b *Entry) string {
 func (e *Entry) word() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
-	case e.Bare:
-		return measure.None
 	case e.Verdict == ledger.Held && e.Breaks:
 		return "NOT CAUGHT"
 	case e.Verdict == ledger.Held:
@@ -100,7 +98,7 @@ func (e *Entry) word() string {
 // served is the other axis of the verdict.
 func (e *Entry) served() string {
 	switch {
-	case e.Bare || e.Served == "":
+	case e.Served == "":
 		return measure.None
 	case e.Verdict == loadtest.Blocked:
 		return "BLOCKED"
@@ -156,7 +154,7 @@ func (e *Entry) percentiles(p50, p99 string) string {
 // factor is empty for the baseline itself.
 func (e *Entry) factor(baseline string) string {
 	switch {
-	case e.Strategy == baseline && !e.Bare:
+	case e.Strategy == baseline:
 		return "1"
 	case e.Factor == nil:
 		return measure.None
@@ -180,28 +178,15 @@ func (r *Result) Table() measure.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
 			"stands alone: of twenty, one may be wrong.", r.Baseline))
 	}
-	for _, e := range slices.Concat(r.Of(), r.bare(r.Settings.Concurrency)) {
+	for _, e := range r.Of() {
 		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
 			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
-		if e.Bare {
-			row[0] = "(" + e.Strategy + ")"
-			t.Notes = append(t.Notes, fmt.Sprintf("(%s): %s.", e.Strategy, e.Title))
-		}
 		if r.Baseline != "" {
 			row = append(row, e.factor(r.Baseline))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-func (r *Result) bare(concurrency int) (all []*Entry) {
-	for _, e := range r.Entries {
-		if e.Bare && e.Concurrency == concurrency {
-			all = append(all, e)
-		}
-	}
-	return all
 }
 
 // crowdTable has the metric of the factor for each number of buyers at a time.
@@ -216,12 +201,12 @@ func (r *Result) crowdTable() measure.Table {
 	if len(crowds) < 2 {
 		return t
 	}
-	for _, first := range slices.Concat(r.Of(), r.bare(r.Settings.Concurrency)) {
+	for _, first := range r.Of() {
 		row := []string{first.Strategy}
 		for _, n := range crowds {
 			cell := measure.None
 			for _, e := range r.Entries {
-				if s, ok := e.Figures[r.Settings.By]; ok && e.Candidate == first.Candidate && e.Concurrency == n {
+				if s, ok := e.Figures[r.Settings.By]; ok && e.Strategy == first.Strategy && e.Concurrency == n {
 					cell = s.String()
 				}
 			}
@@ -248,13 +233,13 @@ func (r *Result) findings() measure.Table {
 
 // rounds has every figure of every round.
 func (r *Result) rounds() measure.Table {
-	t := measure.Table{Head: []string{"strategy", "bare", "buyers_at_a_time", "round", "verdict", "sales"}}
+	t := measure.Table{Head: []string{"strategy", "buyers_at_a_time", "round", "verdict", "sales"}}
 	for _, m := range metrics {
 		t.Head = append(t.Head, m.id)
 	}
 	for _, e := range r.Entries {
 		for _, round := range e.Rounds {
-			row := []string{e.Strategy, strconv.FormatBool(e.Bare), strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round), string(round.Verdict), strconv.Itoa(round.Sales)}
+			row := []string{e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round), string(round.Verdict), strconv.Itoa(round.Sales)}
 			for _, m := range metrics {
 				cell := ""
 				if figure, ok := round.Figures[m.id]; ok {
@@ -273,7 +258,7 @@ func (r *Result) Report() measure.Report {
 	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
 		Problems: r.Problems, Summary: r.Summary(),
 		Name: r.Settings.Preset, Block: []measure.Table{r.Table()}, Figures: r.forLessons(),
-		From: fmt.Sprintf("%s; %s", measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), r.Settings.Sale())}
+		From: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers).String()}
 }
 
 // facts describe the run, by name.
@@ -281,7 +266,7 @@ func (r *Result) facts() [][2]string {
 	s := r.Settings
 	facts := [][2]string{
 		{"command", r.Command},
-		{"sale", s.Scenario.Sale()},
+		{"again", s.Command()},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", s.Rounds, s.Turn)},
 		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"), time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
 		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},

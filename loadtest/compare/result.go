@@ -35,7 +35,7 @@ type Result struct {
 	Settings Settings `json:"settings"`
 	Baseline string   `json:"baseline"` // what the factors are to; "": none was measured
 	// Entries are in the order in which their strategies were named; those with other
-	// numbers of buyers at a time follow, and bare handlers come last.
+	// numbers of buyers at a time follow.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"` // what else went wrong, in words
@@ -54,7 +54,7 @@ type NotRun struct {
 	Why      string `json:"why"`
 }
 
-// A Candidate is a strategy that takes part, or bare work.
+// A Candidate is a strategy that takes part.
 type Candidate struct {
 	Strategy string `json:"strategy"` // its name
 	Title    string `json:"title"`
@@ -62,9 +62,6 @@ type Candidate struct {
 	// Hangs: known to stay locked when a reply to its holder is lost. A request with
 	// an unknown outcome can do that without a fault, on a machine with too much to do.
 	Hangs bool `json:"hangs,omitempty"`
-	Bare  bool `json:"bare,omitempty"` // not judged
-
-	target string // of bare work
 }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
@@ -124,7 +121,7 @@ func (r *Result) Of() []*Entry { return r.with(r.Settings.Concurrency) }
 
 func (r *Result) with(concurrency int) (all []*Entry) {
 	for _, e := range r.Entries {
-		if !e.Bare && e.Concurrency == concurrency {
+		if e.Concurrency == concurrency {
 			all = append(all, e)
 		}
 	}
@@ -158,7 +155,7 @@ func (e *Entry) conclude() {
 	for _, round := range e.Rounds {
 		e.Verdict = worst(e.Verdict, round.Verdict)
 	}
-	e.Expected = e.Bare || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
+	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	if e.times != nil && e.times.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.times)
 	}
@@ -195,7 +192,7 @@ func (r *Result) Beside(baseline string) {
 	r.Baseline = baseline
 	base := map[int]*Entry{}
 	for _, e := range r.Entries {
-		if e.Strategy == baseline && !e.Bare {
+		if e.Strategy == baseline {
 			base[e.Concurrency] = e
 		}
 	}
@@ -235,7 +232,7 @@ const (
 // ExitStatus is the comparison's outcome for scripts.
 func (r *Result) ExitStatus() int {
 	has := func(so func(e *Entry) bool) bool {
-		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Bare && so(e) })
+		return slices.ContainsFunc(r.Entries, so)
 	}
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):

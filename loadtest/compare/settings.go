@@ -19,7 +19,6 @@ type Settings struct {
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
 	Baseline   string   `json:"baseline,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
-	Bare       []string `json:"bare,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too: noop,script,insert,update,transaction."`
 
 	loadtest.Scenario
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
@@ -108,11 +107,6 @@ func (s Settings) Check() error {
 		return wrong("crowds", "buyers at a time mean nothing with the profile %q", s.Profile)
 	case s.Require != nil:
 		return wrong("require", "a comparison has no thresholds: give them to seckill load")
-	}
-	for i, name := range s.Bare {
-		if !slices.Contains(BareWork, name) || slices.Index(s.Bare, name) < i {
-			return wrong("bare", "bare work %q: give each name once, of %v", name, BareWork)
-		}
 	}
 	sale := s.Scenario
 	sale.Strategy = "any"

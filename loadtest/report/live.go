@@ -3,73 +3,70 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"time"
 
+	"seckill/internal/ledger"
+	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
-// Live shows the progress of a run in two lines of a terminal, which it writes
-// over. Between frames the cursor is at the start of the first, so that anything
-// else written there is overwritten by the next frame.
-type Live struct {
+// Progress shows how a run goes in one line: on a terminal it is written over, in
+// a log there is one about every second.
+type Progress struct {
 	W     io.Writer
-	Width func() int // columns now; the window may change
-	Color bool
-	Stock int64 // units for sale in all; 0: not known
+	Width func() int // columns of the terminal; nil: it is a log
+	Stock int64      // units for sale in all
 
-	width int // of the last frame; 0: none yet
+	last loadtest.Progress // that a log was told
 }
 
-const (
-	clearLine  = "\x1b[K"
-	clearBelow = "\r\x1b[J"
-	cursorUp   = "\x1b[A"
-	usualWidth = 80 // of a terminal that does not say
-)
-
-// Show draws the run as it stands over what was drawn before.
-func (l *Live) Show(p loadtest.Progress) {
-	width := l.Width()
-	if width <= 0 {
-		width = usualWidth
-	}
-	start := "\r"
-	if width != l.width { // the old lines may be broken into more than two
-		start = clearBelow
-	}
-	l.width = width
-	// One column stays free: a full line would wrap in some terminals.
-	first, second := l.frame(p, width-1)
-	fmt.Fprint(l.W, start+first+clearLine+"\r\n"+second+clearLine+cursorUp+"\r")
-}
-
-// Clear removes the lines, for what is written next.
-func (l *Live) Clear() {
-	if l.width > 0 {
-		fmt.Fprint(l.W, clearBelow)
-	}
-}
-
-// Lines shows the progress of a run in a log: about a line per second. A shorter
-// run has none.
-type Lines struct {
-	W     io.Writer
-	Stock int64 // units for sale in all; 0: not known
-
-	last loadtest.Progress // that was shown
-}
-
-const lineEvery = time.Second
-
-// Show writes a line if the last is old enough.
-func (l *Lines) Show(p loadtest.Progress) {
-	since := p.Elapsed - l.last.Elapsed
-	if since < lineEvery && (!p.Settling || l.last.Settling || l.last.Elapsed == 0) {
+// Show shows the run as it stands.
+func (s *Progress) Show(p loadtest.Progress) {
+	if s.Width != nil {
+		line := []rune(s.line(p))
+		// One column stays free: a full line would wrap in some terminals.
+		fmt.Fprintf(s.W, "\r%s\x1b[K", string(line[:min(len(line), max(s.Width(), 1)-1)]))
 		return
 	}
-	p.Rate = float64(p.Requests-l.last.Requests) / since.Seconds()
-	l.last = p
-	frame := &Live{Stock: l.Stock}
-	fmt.Fprintln(l.W, frame.line(append(course(p), frame.figures(p)...), math.MaxInt))
+	since := p.Elapsed - s.last.Elapsed
+	if since < time.Second && (!p.Settling || s.last.Settling || s.last.Elapsed == 0) {
+		return
+	}
+	p.Rate = float64(p.Requests-s.last.Requests) / since.Seconds()
+	s.last = p
+	fmt.Fprintln(s.W, s.line(p))
+}
+
+// Clear removes the line from a terminal, for what is written next.
+func (s *Progress) Clear() {
+	if s.Width != nil {
+		fmt.Fprint(s.W, "\r\x1b[K")
+	}
+}
+
+// line has what matters most first. Numbers are padded so that they keep their places.
+func (s *Progress) line(p loadtest.Progress) string {
+	state, buyers, stock := "", numbers.Thousands(p.Buyers), numbers.Thousands(s.Stock)
+	switch n := p.Counts[ledger.OutcomeUnknown]; {
+	case p.Settling && n > 0:
+		state = ", waiting for " + numbers.Count(n, "answer")
+	case p.Settling:
+		state = ", reading the ledger"
+	}
+	oversold := ""
+	if p.Units > s.Stock {
+		oversold = " OVERSOLD"
+	}
+	text := fmt.Sprintf("%*s of %s buyers%s  sold %*s of %s%s  left %*s", len(buyers), numbers.Thousands(p.Requests), buyers, state,
+		len(stock), numbers.Thousands(p.Units), stock, oversold, len(stock), numbers.Thousands(p.Left))
+	for _, trouble := range []struct {
+		what string
+		n    int
+	}{{"error", p.Counts[ledger.OutcomeError]}, {"unknown", p.Counts[ledger.OutcomeUnknown]}, {"late", p.Late}} {
+		if trouble.n > 0 {
+			text += fmt.Sprintf("  %s %s", trouble.what, numbers.Thousands(trouble.n))
+		}
+	}
+	return text + fmt.Sprintf("  %7s/s  p50 %7s  p99 %7s  %s", numbers.Thousands(int64(p.Rate)), numbers.Duration(int64(p.P50*1000)),
+		numbers.Duration(int64(p.P99*1000)), p.Elapsed.Round(100*time.Millisecond))
 }

@@ -42,7 +42,7 @@ func (t *text) row(name, format string, args ...any) {
 func (t *text) header(r *loadtest.Result) {
 	s := r.Settings
 	t.row("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
-	t.row("sale", "%s", s.Sale())
+	t.row("sale", "%s", s.Command())
 	for i, target := range r.Targets {
 		t.row("target", "%s", target.URL)
 		if i+1 < len(r.Targets) && slices.Equal(target.Backends, r.Targets[i+1].Backends) {

@@ -16,7 +16,7 @@ import (
 // The screen shows the committed run with the signs of the proof: what did not hold says
 // what broke, and opens with its course, its figures and the command that runs it again.
 func TestChaosScreen(t *testing.T) {
-	var file struct{ Chaos chaos.Page }
+	var file struct{ Chaos chaos.Result }
 	data, err := os.ReadFile("../static/chaos/results.json")
 	if err == nil {
 		err = json.Unmarshal(data, &file)
@@ -62,7 +62,7 @@ func TestChaosScreen(t *testing.T) {
 }
 
 // damaged finds a cell that did not hold, with a course.
-func damaged(t *testing.T, run chaos.Page) (chaos.PageRow, int) {
+func damaged(t *testing.T, run chaos.Result) (chaos.Row, int) {
 	for _, row := range run.Rows {
 		for i, c := range row.Cells {
 			if c != nil && slices.Contains([]string{"oversold", "lost", "blocked", "stopped"}, c.Word) && len(c.Course) > 5 {
@@ -71,5 +71,5 @@ func damaged(t *testing.T, run chaos.Page) (chaos.PageRow, int) {
 		}
 	}
 	t.Fatal("every cell held")
-	return chaos.PageRow{}, 0
+	return chaos.Row{}, 0
 }

@@ -1,0 +1,161 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/measure"
+)
+
+// Articles are the experiments that the articles describe, or leave to the reader.
+type Articles struct {
+	Header
+	// Central and Segmented are article B's experiment: lock operations through
+	// one central row and through a hundred. There are five times as many names as
+	// workers, so that workers wait for the table and hardly ever for a lock. Ratio
+	// is how many times longer one row takes; B measured 8 s and 5 s.
+	Central   *Scene         `json:"central"`
+	Segmented *Scene         `json:"segmented"`
+	Ratio     measure.Spread `json:"central_over_segmented"`
+	// Polls and Leases are the two numbers that article E leaves to choose, with
+	// one lock that polls: the pause between two attempts, and the lease.
+	Polls  []Setting `json:"poll_sweep"`
+	Leases []Setting `json:"lease_sweep"`
+	Lock   string    `json:"lock"` // that was swept
+	TaskMS float64   `json:"task_ms"`
+}
+
+// A Setting is one value of the pause or the lease, and what came of it.
+type Setting struct {
+	MS float64 `json:"ms"`
+	*Scene
+}
+
+// An Experiment says what is measured.
+type Experiment struct {
+	Central, Segmented catalog.Info     // lock tables
+	Polling            catalog.Info     // a lock that polls
+	Settings           catalog.Settings // of a purchase
+	Workers            int              // at a lock table
+}
+
+// Multiples of the task. Article E: the pause in proportion to the task; the
+// lease several times the task.
+var (
+	pollFactors  = []float64{0.2, 0.5, 1, 2, 4, 10}
+	leaseFactors = []float64{0.5, 1, 2, 3, 5, 10}
+)
+
+const sweepers = 8
+
+// RunArticles measures. It returns ctx's error if that ends first, and what could not be
+// measured; there is all that was measured until then.
+func RunArticles(ctx context.Context, o Options, e Experiment) (*Articles, error) {
+	a := &Articles{Header: newHeader(), Lock: e.Polling.Name, TaskMS: measure.Milliseconds(o.Hold)}
+	workers := shape{contenders: e.Workers, warm: o.For / 10, measured: o.For}
+	a.Central = onManyNames(e.Central, e.Settings, int64(5*e.Workers)).under(workers)
+	a.Segmented = onManyNames(e.Segmented, e.Settings, int64(5*e.Workers)).under(workers)
+	scenes := []*Scene{a.Central, a.Segmented}
+	sweep := func(ms time.Duration, s catalog.Settings, hold func() time.Duration) Setting {
+		scene := Ours(e.Polling, s).under(shape{contenders: sweepers, hold: hold, warm: o.For / 10, measured: o.For})
+		scenes = append(scenes, scene)
+		return Setting{measure.Milliseconds(ms), scene}
+	}
+	for _, x := range pollFactors {
+		s := e.Settings
+		s.LockPoll = times(o.Hold, x)
+		a.Polls = append(a.Polls, sweep(s.LockPoll, s, func() time.Duration { return o.Hold }))
+	}
+	for _, x := range leaseFactors {
+		s := e.Settings
+		s.LockPoll, s.NoRenewal = max(time.Millisecond, o.Hold/5), true
+		s.LockLease = max(time.Millisecond, times(o.Hold, x))
+		// Tasks take exponentially distributed time, because a few that take
+		// several times the mean are what a lease must cover.
+		a.Leases = append(a.Leases, sweep(s.LockLease, s, func() time.Duration { return times(o.Hold, rand.ExpFloat64()) }))
+	}
+	err := o.measure(ctx, scenes)
+	for _, s := range scenes {
+		if s.Error != "" {
+			err = errors.Join(err, fmt.Errorf("%s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
+		}
+	}
+	a.Ratio = a.Segmented.series(rate).Over(a.Central.series(rate)).Spread()
+	return a, err
+}
+
+func times(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
+
+var (
+	lost = percent(func(p Pass) int { return p.Lost })
+	gone = percent(func(p Pass) int { return p.Gone })
+)
+
+// ArticlesName is of the block of figures in Markdown files, and of their member in
+// the file that the lessons read.
+const ArticlesName = "articles"
+
+// Report is everything, in all its forms.
+func (a *Articles) Report() measure.Report {
+	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
+		Head: []string{"lock", "locks/s", "p99 wait ms"}, Notes: []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}}
+	for _, s := range []*Scene{a.Central, a.Segmented} {
+		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]figure{rate, waitP99})...))
+	}
+	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
+	tables := []measure.Table{central,
+		sweepTable("Pauses between attempts: "+swept,
+			[]string{"poll ms", "locks/s", "p99 wait ms", "fewest/most", "commands"}, a.Polls, rate, waitP99, fairness, commands),
+		sweepTable("Leases without renewal, tasks of exponentially distributed length: "+swept,
+			[]string{"lease ms", "locks/s", "gone at release %", "updates lost %"}, a.Leases, rate, gone, lost)}
+	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: a.run().String(), Block: tables, Figures: a.Figures(),
+		Facts: [][2]string{{"run", a.run().String()}}}
+}
+
+func sweepTable(title string, head []string, all []Setting, figures ...figure) measure.Table {
+	t := measure.Table{Title: title, Head: head}
+	for _, s := range all {
+		row := []string{measure.Number(s.MS)}
+		for _, f := range figures {
+			row = append(row, s.spread(f).String())
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// ArticleFigures are what the lessons read of them.
+type ArticleFigures struct {
+	measure.Run
+	Lock    string         `json:"lock"` // that was swept
+	TaskMS  float64        `json:"task_ms"`
+	Central [3]float64     `json:"central_over_segmented"`
+	Polls   []SweepFigures `json:"polls"`
+	Leases  []SweepFigures `json:"leases"`
+}
+
+// SweepFigures are those of one value of the pause or the lease.
+type SweepFigures struct {
+	MS   float64    `json:"ms"`
+	Rate [3]float64 `json:"locks_per_second"`
+	P99  [3]float64 `json:"p99_ms"`
+	Sent float64    `json:"commands"`
+	Lost [3]float64 `json:"lost_percent"`
+}
+
+// Figures extracts them.
+func (a *Articles) Figures() ArticleFigures {
+	return ArticleFigures{a.run(), a.Lock, a.TaskMS, a.Ratio.Short(), sweepFigures(a.Polls), sweepFigures(a.Leases)}
+}
+
+func sweepFigures(all []Setting) (figures []SweepFigures) {
+	for _, s := range all {
+		figures = append(figures, SweepFigures{measure.Digits(s.MS), s.spread(rate).Short(), s.spread(waitP99).Short(),
+			measure.Digits(s.spread(commands).Median), s.spread(lost).Short()})
+	}
+	return figures
+}
