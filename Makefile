@@ -83,7 +83,7 @@ figures: build
 	$(COMPARED) --preset hot-row --buyers 300
 	$(COMPARED) --preset many-skus --stock 5 --buyers 500
 	$(COMPARED) --preset few-buyers --stock 40 --buyers 50
-	$(BIN) bench locks --contenders 8,64 --for 500ms --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 500ms --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench articles --for 500ms --readme docs/figures.md --figures web/static/figures.json
 
 ## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours)

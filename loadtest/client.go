@@ -3,6 +3,7 @@ package loadtest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,19 +27,12 @@ import (
 // BenchmarkClient), and sends again what it takes for safe.
 type client struct {
 	Scenario
-	targets []endpoint
+	targets []*url.URL
 	buyPath string
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
 	open        map[net.Conn]bool
-}
-
-// An endpoint is one target.
-type endpoint struct {
-	addr   string // to connect to
-	host   string // as requests name it
-	prefix string // of every path
 }
 
 // newClient takes targets that have been checked.
@@ -49,12 +43,8 @@ func newClient(c Config) *client {
 	}
 	cl.buyPath += "?strategy=" + url.QueryEscape(c.Strategy)
 	for _, t := range c.Targets {
-		u, _ := url.Parse(t)
-		e := endpoint{addr: u.Host, host: u.Host, prefix: strings.TrimRight(u.EscapedPath(), "/")}
-		if u.Port() == "" {
-			e.addr = net.JoinHostPort(u.Hostname(), "80")
-		}
-		cl.targets = append(cl.targets, e)
+		u, _ := url.Parse(strings.TrimRight(t, "/"))
+		cl.targets = append(cl.targets, u)
 	}
 	return cl
 }
@@ -132,12 +122,12 @@ func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, meth
 	return r
 }
 
-func (b *buyer) write(at endpoint, method string, path []string) {
-	b.out = append(append(append(b.out[:0], method...), ' '), at.prefix...)
+func (b *buyer) write(at *url.URL, method string, path []string) {
+	b.out = append(append(append(b.out[:0], method...), ' '), at.EscapedPath()...)
 	for _, part := range path {
 		b.out = append(b.out, part...)
 	}
-	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.host...), "\r\n"...)
+	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.Host...), "\r\n"...)
 	b.out = append(b.out, b.header...)
 	if method == http.MethodPost {
 		b.out = strconv.AppendInt(append(b.out, "Content-Length: "...), int64(len(b.body)), 10)
@@ -167,8 +157,8 @@ func hasEnded(conn net.Conn) (ended bool) {
 	return ended || err != nil
 }
 
-func (b *buyer) dial(at endpoint, l *link, deadline time.Time) error {
-	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", at.addr)
+func (b *buyer) dial(at *url.URL, l *link, deadline time.Time) error {
+	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), "80")))
 	if err != nil {
 		return err
 	}
@@ -235,9 +225,6 @@ func (o oddity) Error() string { return string(o) }
 func (l *link) receive() (a adapter.Response, last bool, err error) {
 	l.left, l.err = mostHead+adapter.MaxBody, nil
 	r, err := http.ReadResponse(l.buffered, nil)
-	for err == nil && r.StatusCode == http.StatusEarlyHints {
-		r, err = http.ReadResponse(l.buffered, nil)
-	}
 	if err == nil {
 		l.body.Reset()
 		_, err = l.body.ReadFrom(io.LimitReader(r.Body, adapter.MaxBody+1))

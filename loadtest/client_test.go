@@ -170,7 +170,7 @@ func TestReceive(t *testing.T) {
 	}{
 		{name: "with a length", sent: ok + "Content-Length: 5\r\n\r\nhello", body: "hello"},
 		{name: "chunks", sent: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n", body: "hello"},
-		{name: "after early hints", sent: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 1\r\n\r\nx", body: "x"},
+		{name: "early hints", sent: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 1\r\n\r\nx", odd: "a status of 103"},
 		{name: "up to the end", sent: ok + "\r\nhello", body: "hello", last: true},
 		{name: "closing", sent: ok + "Connection: Close\r\nContent-Length: 2\r\n\r\nok", body: "ok", last: true},
 		{name: "HTTP/1.0", sent: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", body: "ok", last: true},

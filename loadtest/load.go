@@ -115,7 +115,7 @@ func (w *worker) request(i int, at timing) {
 		return
 	}
 	w.key = w.plan.key(w.key[:0], i, p.sku)
-	_, final := w.ask(w, p, w.key, at.sent)
+	final := w.ask(p, w.key, at.sent)
 	at.answered = final.at
 	if w.Async && final.Outcome == ledger.OutcomeAccepted {
 		w.promised(p, final, at)

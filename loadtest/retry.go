@@ -48,50 +48,39 @@ func (l *load) pause(d time.Duration) bool {
 }
 
 // ask makes the calls of one request. It calls again, with the same key at the
-// next target, while the answer leaves the outcome open and retries are left. A
-// worker for copies serves others during a pause; ask returns the one it used
-// last, and then a reply of its own. Else the reply is valid until w's next call.
-func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*worker, finalReply) {
+// next target, while the answer leaves the outcome open and retries are left. The
+// reply of a worker for copies is its own, any other is valid until w's next call.
+func (w *worker) ask(p purchase, key []byte, sent time.Duration) finalReply {
 	doubt, holds := false, time.Duration(0)
 	if !w.forCopies { // another copy may have been first
-		holds = sent + l.Reserve
+		holds = sent + w.Reserve
 	}
 	for try := 0; ; try++ {
 		r := w.buy(p, key)
-		at := l.elapsed()
-		l.add(p, ledger.Told{Sent: sent, Answered: at}, r)
+		at := w.elapsed()
+		w.add(p, ledger.Told{Sent: sent, Answered: at}, r)
 		final := finalReply{Reply: r, at: at, holds: holds, counted: w.forCopies}
-		again := try < l.Retry && r.Again()
+		again := try < w.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		// An earlier call may have bought, which this answer does not tell.
 		unsettled := doubt && !r.Definite() && r.Outcome != ledger.OutcomeUnknown
 		if again || unsettled || w.forCopies {
 			final.Reply, final.counted = r.Clone(), true
-			l.tally.call(p, final.Reply)
+			w.tally.call(p, final.Reply)
 		}
 		if w.forCopies && p.turn > 0 && try == 0 {
-			l.tally.sentMore(1, 0)
+			w.tally.sentMore(1, 0)
 		} else if try > 0 {
-			l.tally.sentMore(0, 1)
+			w.tally.sentMore(0, 1)
 		}
 		if unsettled {
 			final.Outcome = ledger.OutcomeUnknown
 		}
-		if !again {
-			return w, final
-		}
-		if w.forCopies {
-			l.putSpare(w)
-		}
-		goOn := l.pause(l.plan.before(p.index, try, final.Reply))
-		if w.forCopies {
-			w = l.takeSpare()
-		}
-		if !goOn {
-			return w, final
+		if !again || !w.pause(w.before(p.index, try, final.Reply)) {
+			return final
 		}
 		p.turn++
-		sent = l.elapsed()
+		sent = w.elapsed()
 	}
 }
 
@@ -136,7 +125,7 @@ func (c *copied) send(turn int) {
 	w.connect(p.index + turn)
 	c.ready.Done()
 	c.ready.Wait()
-	w, final := c.ask(w, p, c.key, c.elapsed())
+	final := w.ask(p, c.key, c.elapsed())
 	c.end(w, final)
 	c.putSpare(w)
 }
