@@ -85,9 +85,6 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 			within(p, field, limits[field]+1, 1)
 		}
 	}
-	if w.Profile == loadtest.Stepped {
-		p.Blame("profile", "one_of", nil, "the lab draws no steps: use seckill load")
-	}
 	running := s.Lab.ServiceSettings()
 	for _, f := range []struct {
 		name                 string

@@ -41,7 +41,6 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"quantity":-1`), 400, "quantity", "range", ""},
 		{sale(`,"quantity":101`), 400, "quantity", "too_much", `"stock":100`},
 		{`{"strategies":["good"],"stock":100,"buyers":100,"concurrency":1}`, 400, "buyers", "no_demand", `"least":100`},
-		{sale(`,"profile":"steps","steps":[{"rate":5,"for_ns":1000000000}]`), 400, "profile", "one_of", "seckill load"},
 		{sale(`,"profile":"flood"`), 400, "profile", "one_of", "spike"},
 		{sale(`,"skus":2`), 400, "skus", "range", `"max":1`},
 		{sale(`,"rate":5`), 400, "rate", "unused", "closed"},
