@@ -11,7 +11,7 @@ var seeds = []uint64{0, 1, 42, 1 << 63, math.MaxUint64}
 
 // No two buyers are the same user, and a seed always gives the same users.
 func TestUsers(t *testing.T) {
-	const buyers = 100_000
+	const buyers = 50_000
 	for _, seed := range seeds {
 		s := Scenario{SKU: 1, SKUs: 1, Quantity: 1, Seed: seed, Buyers: buyers}
 		p, again := newPlan(s, []int64{3}), newPlan(s, []int64{4})
@@ -31,7 +31,7 @@ func TestUsers(t *testing.T) {
 
 // What is drawn comes in the proportions that were asked for.
 func TestMix(t *testing.T) {
-	const n = 200_000
+	const n = 50_000
 	for _, seed := range seeds {
 		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantity: 1, Duplicates: 0.25,
 			Cancellations: 0.1, Buyers: n, Seed: seed}, make([]int64, 4))

@@ -35,9 +35,6 @@ func TestRunJudgesTheService(t *testing.T) {
 		problem string   // in one of the problems
 	}{
 		{name: "correct", plant: func(*fake) {}, verdict: ledger.Held},
-		{name: "correct, three units each", plant: func(*fake) {},
-			adjust:  func(c *Config) { c.Quantity = 3 },
-			verdict: ledger.Held},
 		{name: "sells too many", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, f.take(p))
@@ -70,15 +67,6 @@ func TestRunJudgesTheService(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleNotLinearizable}},
-		{name: "sells and says busy", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n == 5 {
-					f.take(p)
-					refuse(w, http.StatusTooManyRequests, "busy")
-				}
-				return n == 5
-			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged, ledger.RuleNotLinearizable}},
 		{name: "says sold out with stock left", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if f.stock.Num <= testStock/2 {
@@ -94,55 +82,6 @@ func TestRunJudgesTheService(t *testing.T) {
 				return true
 			}
 		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNothingSold}},
-		{name: "lies about what is left", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n == 5 {
-					s := f.take(p)
-					s.Remaining++
-					respond(w, s)
-				}
-				return n == 5
-			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleWrongReceipt, ledger.RuleNotLinearizable}},
-		{name: "says sold out too early, and sells all", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n == 5 {
-					refuse(w, http.StatusConflict, "sold_out")
-				}
-				return n == 5
-			}
-		}, adjust: func(c *Config) { c.Concurrency = 1 }, // its answer comes before the next sale
-			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
-		{name: "hands out receipts of two sales the other way round", plant: func(f *fake) {
-			var kept saleAnswer
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				switch n {
-				case 5: // is sold the unit after the next one's
-					f.stock.Num--
-					kept = f.take(p)
-					f.stock.Num++
-					respond(w, kept)
-				case 6:
-					f.stock.Num++
-					s := f.take(p)
-					f.stock.Num--
-					respond(w, s)
-				}
-				return n == 5 || n == 6
-			}
-		}, adjust: func(c *Config) { c.Concurrency = 1 },
-			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
-		{name: "refuses some with busy and conflict", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				switch {
-				case n >= 10 && n%2 == 0:
-					refuse(w, http.StatusTooManyRequests, "busy")
-				case n >= 10:
-					refuse(w, http.StatusConflict, "conflict")
-				}
-				return n >= 10
-			}
-		}, verdict: ledger.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})
@@ -158,17 +97,6 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 5
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "1 answer was not what"},
-		{name: "answers for another strategy", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if f.stock.Num == 0 {
-					return false
-				}
-				s := f.take(p)
-				s.Strategy = "naive"
-				respond(w, s)
-				return true
-			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "were not what"},
 		{name: "writes orders for another strategy", plant: func(f *fake) {
 			f.read = func(s *ledger.Snapshot) {
 				if len(s.Orders) > 0 {
@@ -227,28 +155,12 @@ func TestRunJudgesTheService(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Held},
-		{name: "breaks connections before selling", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n%5 == 0 {
-					hangUp(w, "")
-				}
-				return n%5 == 0
-			}
-		}, verdict: ledger.Held},
 		{name: "fails with 500 always", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				http.Error(w, "boom", http.StatusInternalServerError)
 				return true
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleNothingSold}, problem: "no buyer got a definite answer"},
-		{name: "fails with 500 now and then", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n%10 == 0 {
-					http.Error(w, "boom", http.StatusInternalServerError)
-				}
-				return n%10 == 0
-			}
-		}, verdict: ledger.Held},
 		{name: "is reset in mid-run", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 10 {
@@ -389,23 +301,13 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		want   string
 	}{
 		{"demand that the stock can meet", func(c *Config) { c.Buyers = testStock }, "nothing could be oversold"},
-		{"a quantity above the stock", func(c *Config) { c.Quantity = testStock + 1 }, "no buyer could buy anything"},
 		{"no target", func(c *Config) { c.Targets = nil }, "no target"},
 		{"a target without a scheme", func(c *Config) { c.Targets[0] = "127.0.0.1:8080" }, "is not an address such as"},
-		{"no strategy", func(c *Config) { c.Strategy = "" }, "no strategy"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
-		{"no stock", func(c *Config) { c.Stock = 0 }, "stock is 0"},
-		{"too much stock", func(c *Config) { c.Stock = 1 << 40 }, "stock is 1099511627776"},
-		{"no buyers", func(c *Config) { c.Buyers = 0 }, "buyers is 0"},
-		{"too many buyers", func(c *Config) { c.Buyers = maxRequests + 1 }, "buyers is 10000001"},
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
 		{"copies that the memory does not hold", func(c *Config) { c.Buyers, c.Copies = 2_000_000, 1 }, "about 2.2 GB of memory, and 1.0 GB is the limit"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
-		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity is -1"},
-		{"no worker", func(c *Config) { c.Concurrency = 0 }, "concurrency is 0"},
-		{"no time", func(c *Config) { c.Timeout = 0 }, "timeout is 0"},
-		{"no SKU", func(c *Config) { c.SKU = 0 }, "sku is 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{token: "secret"}

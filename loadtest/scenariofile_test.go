@@ -69,6 +69,10 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{func(s *Scenario) { s.Stock = -4 }, "stock is -4"},
+		{func(s *Scenario) { s.Buyers = maxRequests + 1 }, "buyers is 10000001"},
+		{func(s *Scenario) { s.Strategy = "" }, "no strategy"},
+		{func(s *Scenario) { s.Quantity = s.Stock + 1 }, "no buyer could buy anything"},
+		{func(s *Scenario) { s.Timeout = 0 }, "timeout is 0"},
 		{func(s *Scenario) { s.Copies = 1.5 }, "copies is 1.5"},
 		{func(s *Scenario) { s.Retry = 21 }, "retry is 21"},
 		{func(s *Scenario) { s.Rate = 5 }, `rate means nothing with the profile "closed"`},

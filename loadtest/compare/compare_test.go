@@ -85,7 +85,7 @@ func TestFiguresOfATurn(t *testing.T) {
 	o := options(b, "a")
 	o.Turn = 2 * time.Second // of two sales
 	r := Run(t.Context(), o)
-	e := r.Entry("a")
+	e := r.Entries[0]
 	if len(b.sales) != 6 || e.Rounds[0].Sales != 2 {
 		t.Fatalf("%d sales, %+v", len(b.sales), e.Rounds)
 	}

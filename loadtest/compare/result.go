@@ -116,25 +116,14 @@ func (r *Result) Check() error {
 	return nil
 }
 
-// Of are the entries of strategies with the comparison's own number of buyers.
-func (r *Result) Of() []*Entry { return r.with(r.Settings.Concurrency) }
-
-func (r *Result) with(concurrency int) (all []*Entry) {
+// Of are the entries with the comparison's own number of buyers.
+func (r *Result) Of() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Concurrency == concurrency {
+		if e.Concurrency == r.Settings.Concurrency {
 			all = append(all, e)
 		}
 	}
 	return all
-}
-
-// Entry is a strategy's entry, of those of Of; nil if it was not run.
-func (r *Result) Entry(strategy string) *Entry {
-	all := r.Of()
-	if i := slices.IndexFunc(all, func(e *Entry) bool { return e.Strategy == strategy }); i >= 0 {
-		return all[i]
-	}
-	return nil
 }
 
 func (e *Entry) series(id string) measure.Series {
