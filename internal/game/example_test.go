@@ -3,6 +3,8 @@ package game_test
 import (
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"seckill/internal/game"
 	"seckill/web"
 )
@@ -11,17 +13,23 @@ import (
 // says why it cannot.
 func TestCounterexamplesArePlayed(t *testing.T) {
 	h := hall(t, func(h *game.Hall) { h.Examples = web.Guarantees() }, "naive", "redis-lua", "redis-getset", "lock-table-central")
+	var all errgroup.Group
+	all.SetLimit(atOnce)
 	for _, name := range []string{"naive.oversell", "redis-lua.lease-end", "redis-lua.late-command", "redis-getset.clocks", "lock-table-central.clocks"} {
-		_, s, err := h.Begin(t.Context(), game.Request{Counterexample: name})
-		if err != nil || s.Line == "" || s.MovesMade != 0 {
-			t.Errorf("%s: %v, %s", name, err, show(s))
-			continue
-		}
-		_, s, err = h.Begin(t.Context(), game.Request{Counterexample: name, Schedule: s.Line})
-		if err != nil || !s.Over || !s.Verdict.Broken {
-			t.Errorf("%s: %v, %s", name, err, show(s))
-		}
+		all.Go(func() error {
+			_, s, err := h.Begin(t.Context(), game.Request{Counterexample: name})
+			if err != nil || s.Line == "" || s.MovesMade != 0 {
+				t.Errorf("%s: %v, %s", name, err, show(s))
+				return nil
+			}
+			_, s, err = h.Begin(t.Context(), game.Request{Counterexample: name, Schedule: s.Line})
+			if err != nil || !s.Over || !s.Verdict.Broken {
+				t.Errorf("%s: %v, %s", name, err, show(s))
+			}
+			return nil
+		})
 	}
+	_ = all.Wait()
 	for name, want := range map[string]string{"nothing.at-all": game.UnknownExample, "../matrix": game.UnknownExample, "redis-lua.node-loss": game.Unplayable} {
 		if _, _, err := h.Begin(t.Context(), game.Request{Counterexample: name}); code(err) != want {
 			t.Errorf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -15,28 +16,10 @@ import (
 	"seckill/internal/explore"
 )
 
-// A Clock rings alarms; tests have one of their own.
-type Clock interface {
-	Now() time.Time
-	// AfterFunc calls f after d, unless the alarm is stopped before.
-	AfterFunc(d time.Duration, f func()) Alarm
-}
-
-// An Alarm is a *time.Timer.
-type Alarm interface {
-	Reset(d time.Duration) bool
-	Stop() bool
-}
-
-type clock struct{}
-
-func (clock) Now() time.Time { return time.Now() }
-
-func (clock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
-
-// Defaults of a Hall.
 const (
+	// MostGames are on at once.
 	MostGames = 40
+	// IdleLimit is after how long a game that is left alone ends.
 	IdleLimit = 30 * time.Minute
 	// SpareLimit is how long a game must have been idle to give way to a new one when
 	// the hall is full.
@@ -54,14 +37,13 @@ type Hall struct {
 	Missing func(catalog.Info) []string
 	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
 	Most    int             // games at once; 0: MostGames
-	Idle    time.Duration   // after which a game ends; 0: IdleLimit
-	Clock   Clock           // nil: the machine's
+	Spare   time.Duration   // 0: SpareLimit
 	Log     *slog.Logger    // nil: nothing is logged
 
 	mu      sync.Mutex
 	games   map[string]*seat
 	opening int       // games that are about to begin
-	swept   sync.Once // of what killed labs have left
+	opened  sync.Once // what killed labs have left is gone, and idle games are ended
 	closed  bool
 	ending  sync.WaitGroup
 }
@@ -69,8 +51,7 @@ type Hall struct {
 // A seat is one game's.
 type seat struct {
 	*Game
-	alarm Alarm
-	used  time.Time // for the last time
+	used time.Time // for the last time
 }
 
 // A Request is for a game: of a level, of a counterexample, or in free play.
@@ -129,7 +110,7 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 	if err := h.reserve(); err != nil {
 		return "", s, err
 	}
-	h.sweep(ctx)
+	h.opened.Do(func() { h.open(ctx) })
 	var g *Game
 	line := ""
 	if r.Counterexample != "" {
@@ -165,14 +146,11 @@ func (h *Hall) missing(info catalog.Info) []string {
 func (h *Hall) reserve() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	most := h.Most
-	if most == 0 {
-		most = MostGames
-	}
+	most, spare := cmp.Or(h.Most, MostGames), cmp.Or(h.Spare, SpareLimit)
 	for !h.closed && len(h.games)+h.opening >= most {
-		idle := h.longestIdle()
+		idle := h.longestIdle(spare)
 		if idle == "" {
-			return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(SpareLimit.Minutes()))}
+			return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(spare.Minutes()))}
 		}
 		h.mu.Unlock()
 		_ = h.End(idle)
@@ -187,8 +165,8 @@ func (h *Hall) reserve() error {
 }
 
 // longestIdle is the game that may give way, if there is one.
-func (h *Hall) longestIdle() (id string) {
-	latest := h.clock().Now().Add(-SpareLimit)
+func (h *Hall) longestIdle(limit time.Duration) (id string) {
+	latest := time.Now().Add(-limit)
 	for candidate, s := range h.games {
 		if !s.used.After(latest) {
 			id, latest = candidate, s.used
@@ -197,16 +175,40 @@ func (h *Hall) longestIdle() (id string) {
 	return id
 }
 
-// sweep makes room before the first game.
-func (h *Hall) sweep(ctx context.Context) {
-	h.swept.Do(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
-		defer cancel()
-		n, err := sweep(ctx, h.Servers())
-		if h.Log != nil && (n > 0 || err != nil) {
-			h.Log.Info("removed what earlier games had left", "games", n, "error", err)
+// EndIdle ends the games that nobody has used for so long.
+func (h *Hall) EndIdle(limit time.Duration) {
+	for {
+		h.mu.Lock()
+		id := h.longestIdle(limit)
+		h.mu.Unlock()
+		if id == "" {
+			return
 		}
-	})
+		_ = h.End(id)
+	}
+}
+
+// open makes room before the first game, and has idle games ended until Close.
+func (h *Hall) open(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
+	n, err := sweep(ctx, h.Servers())
+	if h.Log != nil && (n > 0 || err != nil) {
+		h.Log.Info("removed what earlier games had left", "games", n, "error", err)
+	}
+	go func() {
+		minutes := time.NewTicker(time.Minute)
+		defer minutes.Stop()
+		for range minutes.C {
+			h.EndIdle(IdleLimit)
+			h.mu.Lock()
+			closed := h.closed
+			h.mu.Unlock()
+			if closed {
+				return
+			}
+		}
+	}()
 }
 
 // seat keeps a game that has begun, unless all have been ended meanwhile.
@@ -216,26 +218,12 @@ func (h *Hall) seat(id string, g *Game) {
 	if h.games == nil {
 		h.games = map[string]*seat{}
 	}
-	h.games[id] = &seat{g, h.clock().AfterFunc(h.idle(), func() { _ = h.End(id) }), h.clock().Now()}
+	h.games[id] = &seat{g, time.Now()}
 	closed := h.closed
 	h.mu.Unlock()
 	if closed {
 		_ = h.End(id)
 	}
-}
-
-func (h *Hall) clock() Clock {
-	if h.Clock == nil {
-		return clock{}
-	}
-	return h.Clock
-}
-
-func (h *Hall) idle() time.Duration {
-	if h.Idle == 0 {
-		return IdleLimit
-	}
-	return h.Idle
 }
 
 // find is the game, which is not idle now.
@@ -246,8 +234,7 @@ func (h *Hall) find(id string) (*Game, error) {
 	if s == nil {
 		return nil, unknownGame
 	}
-	s.alarm.Reset(h.idle())
-	s.used = h.clock().Now()
+	s.used = time.Now()
 	return s.Game, nil
 }
 
@@ -296,7 +283,6 @@ func (h *Hall) End(id string) error {
 		return unknownGame
 	}
 	defer h.ending.Done()
-	s.alarm.Stop()
 	if err := s.Close(context.Background()); err != nil && h.Log != nil {
 		h.Log.Warn("a game left something behind", "error", err)
 	}

@@ -16,42 +16,6 @@ import (
 	"seckill/strategies"
 )
 
-// alarms is a clock that rings when it is told to.
-type alarms struct {
-	mu   sync.Mutex
-	now  time.Time
-	list []*alarm
-}
-
-func (c *alarms) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *alarms) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-type alarm struct {
-	after           time.Duration
-	f               func()
-	resets, stopped int
-}
-
-func (a *alarm) Reset(d time.Duration) bool { a.resets++; a.after = d; return true }
-func (a *alarm) Stop() bool                 { a.stopped++; return true }
-
-func (c *alarms) AfterFunc(d time.Duration, f func()) game.Alarm {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := &alarm{after: d, f: f}
-	c.list = append(c.list, a)
-	return a
-}
-
 // hall is a lab's, on real servers that all strategies named need.
 func hall(t *testing.T, change func(*game.Hall), names ...string) *game.Hall {
 	t.Helper()
@@ -98,12 +62,11 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 	return list
 }
 
-// A game that is left alone ends when its alarm rings, in the middle of whatever it
-// was, and leaves nothing on the servers.
+// A game that is left alone ends in the middle of whatever it was, and leaves
+// nothing on the servers.
 func TestIdleGamesLeaveNothing(t *testing.T) {
-	clock := &alarms{}
 	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
-	h := hall(t, func(h *game.Hall) { h.Clock = clock }, used...)
+	h := hall(t, nil, used...)
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
@@ -117,15 +80,11 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(clock.list) != len(used) || clock.list[0].after != game.IdleLimit || clock.list[0].resets != 2 {
-		t.Fatalf("the alarms: %d", len(clock.list))
-	}
+	h.EndIdle(game.IdleLimit) // none is
 	if len(leftovers(t, in)) < len(used) {
 		t.Fatal("the games in the middle show nothing on the servers: this test would see nothing of what they leave")
 	}
-	for _, a := range clock.list {
-		a.f()
-	}
+	h.EndIdle(0)
 	if left := leftovers(t, in); len(left) > 0 {
 		t.Errorf("idle games have left %v", left)
 	}
@@ -136,8 +95,7 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 
 // A full hall ends the game that has been idle for longest, and none that is played.
 func TestIdleGamesGiveWay(t *testing.T) {
-	clock := &alarms{now: time.Now()}
-	h := hall(t, func(h *game.Hall) { h.Clock, h.Most = clock, 2 }, "naive")
+	h := hall(t, func(h *game.Hall) { h.Most = 2 }, "naive")
 	begin := func() (string, error) {
 		id, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
 		return id, err
@@ -146,19 +104,17 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock.pass(time.Second)
 	second, err := begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock.pass(game.SpareLimit - 2*time.Second)
 	if _, err := h.State(first); err != nil { // it is played
 		t.Fatal(err)
 	}
 	if _, err := begin(); code(err) != game.TooManyGames {
 		t.Errorf("a third game, while two are played: %v", err)
 	}
-	clock.pass(2 * time.Second)
+	h.Spare = time.Nanosecond
 	third, err := begin()
 	if err != nil {
 		t.Fatalf("a third game, when one is idle: %v", err)
@@ -218,7 +174,7 @@ func TestManyAtOnce(t *testing.T) {
 	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
 	h := hall(t, nil, used...)
 	var all sync.WaitGroup
-	players := 16
+	players := len(used)
 	if labtest.Verify {
 		players = game.MostGames
 	}
