@@ -75,13 +75,13 @@ prove: build
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-COMPARED = $(BIN) compare --turn 0s $(or $(FIGURES),--strategies all) --readme docs/figures.md --figures web/static/figures.json
+COMPARED = $(BIN) compare --turn 300ms $(or $(FIGURES),--strategies all) --readme docs/figures.md --figures web/static/figures.json
 ## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine; FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
-	$(COMPARED) --preset flash-sale --stock 25 --buyers 500
+	$(COMPARED) --preset flash-sale --stock 15 --buyers 300
 	$(COMPARED) --preset hot-row --buyers 300
-	$(COMPARED) --preset many-skus --stock 5 --buyers 500
+	$(COMPARED) --preset many-skus --stock 3 --buyers 300
 	$(COMPARED) --preset few-buyers --stock 40 --buyers 50
 	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 500ms --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench articles --for 500ms --readme docs/figures.md --figures web/static/figures.json
