@@ -208,6 +208,8 @@ const (
 
 // problem adds a reason why the run proves nothing, with its code.
 func (r *run) problem(code string, params map[string]any, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.result.Problems = append(r.result.Problems, fmt.Sprintf(format, args...))
 	r.result.Causes = append(r.result.Causes, Cause{code, params})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"seckill/internal/backend"
@@ -64,6 +65,7 @@ type run struct {
 	services  []service
 	locks     []lockTimes // of the services that say
 	tally     *tally
+	mu        sync.Mutex // guards result.Problems and Causes while the sale is prepared
 	histories []*history
 	result    *Result
 

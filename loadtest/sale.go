@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 )
@@ -38,22 +40,42 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	if len(r.result.Problems) > 0 {
 		return false, nil
 	}
-	var reset []ledger.Stock
+	reset := make([]ledger.Stock, r.SKUs)
+	err = r.eachSKU(func(k int, sku int64) (err error) {
+		reset[k], err = r.begin(ctx, sku)
+		r.plan.runs[k] = reset[k].Run
+		return err
+	})
+	if err != nil || r.troubled() {
+		return false, err
+	}
+	_ = r.eachSKU(func(k int, sku int64) error { // it has no errors, only problems
+		r.agree(ctx, sku, reset[k])
+		return nil
+	})
+	return !r.troubled(), nil
+}
+
+// eachSKU does it for several SKUs at a time: there may be many, and each waits for
+// the disk. After the first problem no more are begun.
+func (r *run) eachSKU(do func(k int, sku int64) error) error {
+	var all errgroup.Group
+	all.SetLimit(8)
 	for k := range r.SKUs {
-		sku := r.SKU + int64(k)
-		set, err := r.begin(ctx, sku)
-		if err != nil || len(r.result.Problems) > 0 {
-			return false, err
-		}
-		reset = append(reset, set)
-		r.plan.runs[k] = set.Run
+		all.Go(func() error {
+			if r.troubled() {
+				return nil
+			}
+			return do(k, r.SKU+int64(k))
+		})
 	}
-	for k, set := range reset {
-		if r.agree(ctx, r.SKU+int64(k), set); len(r.result.Problems) > 0 {
-			break
-		}
-	}
-	return len(r.result.Problems) == 0, nil
+	return all.Wait()
+}
+
+func (r *run) troubled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.result.Problems) > 0
 }
 
 // begin resets the SKU, or joins the sale that is on.

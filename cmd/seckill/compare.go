@@ -17,7 +17,6 @@ import (
 	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
-	"seckill/strategies"
 	"seckill/web"
 )
 
@@ -88,39 +87,10 @@ func (c *CompareCmd) Validate() (err error) {
 	if s.Baseline != "" && !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == s.Baseline }) {
 		return fmt.Errorf("--baseline: %s is not among the strategies that are compared", s.Baseline)
 	}
-	if err := c.checkBuying(); err != nil {
-		return err
-	}
 	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
 	}
 	return errors.Join(c.TokenFlags.check(), c.Output.check(s.Preset))
-}
-
-// checkBuying finds strategies that cannot sell as the flags ask.
-func (c *CompareCmd) checkBuying() error {
-	accepts := func(i catalog.Info) bool { return i.Accepts }
-	reserves := func(i catalog.Info) bool { return i.Reserves }
-	switch s, cannot := c.Settings, slices.IndexFunc(c.chosen, func(i catalog.Info) bool { return !i.Reserves }); {
-	case s.Async && s.Reserve != 0:
-		return errors.New("--async and --reserve: no strategy does both, so give one of them")
-	case s.Async && !slices.ContainsFunc(c.chosen, accepts):
-		return fmt.Errorf("--async: none of these strategies answers in two steps; those that do: %s", namesOf(accepts))
-	case s.Reserve != 0 && cannot >= 0:
-		return fmt.Errorf("--reserve: %s has no reservations; give --strategies %s", c.chosen[cannot].Name, namesOf(reserves))
-	}
-	return nil
-}
-
-// namesOf lists strategies by comma.
-func namesOf(are func(catalog.Info) bool) string {
-	var names []string
-	for _, i := range strategies.All() {
-		if are(i) {
-			names = append(names, i.Name)
-		}
-	}
-	return strings.Join(names, ",")
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
