@@ -113,3 +113,9 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 
 // stderrWriter takes output that is not a command's result.
 type stderrWriter struct{ io.Writer }
+
+// host is what the environment tells a lab.
+func host() lab.Host {
+	cache, _ := os.UserCacheDir() // "" if there is none
+	return lab.Host{Environ: os.Environ(), Temp: os.TempDir(), Cache: cache}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -381,4 +382,141 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 		errs = append(errs, m.WriteText(stdout))
 	}
 	return errors.Join(errs...)
+}
+
+// replay runs one counterexample again.
+func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
+	f, err := os.Open(c.Replay)
+	if err != nil {
+		return fmt.Errorf("the counterexample cannot be read: %w", err)
+	}
+	e, err := explore.ReadExample(io.LimitReader(f, math.MaxInt32))
+	f.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Replay, err)
+	}
+	info, err := strategyNamed("strategy", e.Strategy)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Replay, err)
+	}
+	now, err := c.again(ctx, info, e)
+	if errors.Is(err, explore.ErrDiverged) {
+		fmt.Fprintf(stdout, "%s does not fit any more: %v\nCompute it anew: seckill prove --strategies %s --questions %s\n",
+			c.Replay, err, e.Strategy, e.Question)
+		return exitStatus(statusDiverged)
+	}
+	if err != nil {
+		return err
+	}
+	if err := now.WriteTable(stdout); err != nil {
+		return err
+	}
+	for _, p := range e.Problems {
+		if slices.ContainsFunc(now.Problems, func(q explore.Problem) bool { return q.Rule == p.Rule }) {
+			fmt.Fprintf(stdout, "It still breaks: %s.\n", p.Rule)
+			return nil
+		}
+	}
+	var rules []string
+	for _, p := range e.Problems {
+		rules = append(rules, p.Rule)
+	}
+	fmt.Fprintf(stdout, "It does not break any more: the file says %s.\n", strings.Join(rules, ", "))
+	return exitStatus(statusDiffers)
+}
+
+// again does what an example tells of: the explorer step by step; a node is
+// lost at the same moment, and the buyers do what they do now.
+func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
+	var losing ensembles
+	defer losing.stop()
+	servers, err := c.servers(ctx, c.places()[0], []catalog.Info{info}, &losing)
+	if err != nil {
+		return now, err
+	}
+	defer servers.Close()
+	if e.Question == prove.NodeLossQuestion {
+		return prove.LoseNode(ctx, info, servers)
+	}
+	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{Service: exploredService})
+	if err != nil {
+		return now, err
+	}
+	defer w.Close()
+	o, err := w.Replay(ctx, e)
+	if err != nil {
+		return now, err
+	}
+	return explore.NewExample(e.Strategy, e.Question, o), nil
+}
+
+// provers is the lab of one worker.
+type provers struct {
+	*lab.Lab
+	losing *ensembles
+	// ownRedis: the topology has servers of Redis that can be lost.
+	ownRedis bool
+}
+
+func (p provers) Close() error { return stopLab(p.Lab) }
+
+// Ensemble is one for all workers, but for what the topology has: it would be a
+// dozen servers for each.
+func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
+	if p.ownRedis && name == backend.NameRedis {
+		return p.Lab.Ensemble(ctx, name)
+	}
+	return p.losing.start(ctx, name)
+}
+
+func stopLab(l *lab.Lab) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	return l.Stop(ctx)
+}
+
+// ensembles is a lab of servers that nodes are lost of. It is started when the
+// first is asked for.
+type ensembles struct {
+	mu  sync.Mutex
+	lab *lab.Lab
+}
+
+func (e *ensembles) start(ctx context.Context, name string) (*lab.Ensemble, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lab == nil {
+		l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}})
+		if err != nil {
+			return nil, err
+		}
+		e.lab = l
+	}
+	return e.lab.Ensemble(ctx, name)
+}
+
+func (e *ensembles) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lab != nil {
+		_ = stopLab(e.lab) // the supervisor goes on ending what has not ended yet
+	}
+}
+
+func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
+	needs := []backend.Capability{backend.SQL}
+	for _, i := range infos {
+		needs = append(needs, i.Needs...)
+	}
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range l.Backends() {
+		if s.Name == backend.NameMySQL && (!s.OK || s.Tier == backend.Embedded) {
+			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill doctor says how), or give --mysql-dsn"),
+				stopLab(l))
+		}
+	}
+	return provers{l, losing, p.topology == lab.Sentinel || p.topology == lab.Ring}, nil
 }

@@ -9,14 +9,18 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/game"
+	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -259,4 +263,91 @@ func buildVersion() string {
 		return strings.Trim(info.Main.Version, "()")
 	}
 	return "devel"
+}
+
+// history opens the folder that outlives the lab. Without a home folder nothing
+// is kept, and the user is told.
+func (u *UpCmd) history(stderr io.Writer) *history.Folder {
+	if u.History != nil {
+		return history.Open(*u.History)
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) { // as the specification wants
+		home, err := os.UserHomeDir()
+		if err != nil || !filepath.IsAbs(home) {
+			fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
+			return history.Open("")
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return history.Open(filepath.Join(data, "seckill"))
+}
+
+// reasons are strategies that cannot run, each with the cause.
+type reasons [][2]string
+
+func unavailable(missing func(catalog.Info) []string) (list reasons) {
+	for _, i := range strategies.All() {
+		if why := missing(i); why != nil {
+			list = append(list, [2]string{i.Name, strings.Join(why, "; ")})
+		}
+	}
+	return list
+}
+
+// printTable prints the backends, the services and the page's address.
+func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
+	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
+	for _, b := range l.Backends() {
+		if b.OK {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.Name, b.Tier, b.Version, b.Address)
+		} else {
+			fmt.Fprintf(t, "%s\t-\t-\t%s\n", b.Name, b.Error)
+		}
+	}
+	for _, s := range l.Services() {
+		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
+	}
+	t.Flush()
+	for _, n := range not {
+		fmt.Fprintf(out, "\nNot available: %s: %s", n[0], n[1])
+	}
+	if not != nil {
+		fmt.Fprintln(out)
+	}
+	printClients(out, l)
+	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
+	if token != "" {
+		page += "#token=" + url.QueryEscape(token)
+	}
+	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
+}
+
+// printClients says how the user's own clients connect. It shows passwords on a
+// terminal only: other output may be kept as a log.
+func printClients(out io.Writer, l *lab.Lab) {
+	clients := l.Clients()
+	if len(clients) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\nFor clients of your own:   . %s   (addresses and passwords, for your eyes only), then:\n", l.ClientsFile())
+	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	for _, c := range clients {
+		fmt.Fprintf(t, "  %s\t%s", c.Backend, c.Command)
+		if isTerminal(out) {
+			fmt.Fprintf(t, "\tpassword %s", c.Password)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -2,8 +2,10 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/fault/point"
@@ -143,4 +145,190 @@ func noLink(name string) func(*lab.Lab) *Lack {
 		return NewLack(LackLink, map[string]any{"name": name},
 			"service processes of this lab reach %s directly: seckill chaos starts one with links in between", name)
 	}
+}
+
+const (
+	// releasing is how much longer than planned a purchase is held, for the
+	// call that lets it go.
+	releasing = 2 * time.Second
+	// A purchase is held no longer than maxHold, and no shorter than minHold: until
+	// its process has been stopped.
+	maxHold = time.Minute
+	minHold = 500 * time.Millisecond
+	// lookAgain is how often a wait for a purchase checks whether
+	// there is anything left to buy.
+	lookAgain = 200 * time.Millisecond
+)
+
+// catch waits until a purchase of any process stands at the point, or ctx ends, or
+// there is nothing left to buy.
+func (s *scene) catch(ctx context.Context, at point.Name) error {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	type caught struct {
+		scene scene
+		err   error
+	}
+	all := make(chan caught)
+	n := 0
+	for i, p := range s.lab.ServiceProcesses() {
+		if !p.Alive() || p.Paused() {
+			continue
+		}
+		n++
+		one := *s
+		go func() {
+			err := one.catchIn(waiting, p, i+1, at)
+			all <- caught{one, err}
+		}()
+	}
+	if n == 0 {
+		return errors.New("no service process is alive and well")
+	}
+	var failed error
+	answered := false
+	for range n {
+		c := <-all
+		switch {
+		case c.err != nil:
+			failed = c.err
+			continue
+		case c.scene.process != nil && s.process != nil: // two at once: one is enough
+			_ = c.scene.letGo(ctx)
+			c.scene.process.Harm.Unlock()
+		case c.scene.process != nil, s.process == nil && (!answered || c.scene.seen.Why != NotReached):
+			*s = c.scene
+		}
+		answered = true
+		stop()
+	}
+	if answered {
+		return nil
+	}
+	return failed
+}
+
+// catchIn waits in one process.
+func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at point.Name) error {
+	s.seen.At = at
+	left := s.left(ctx, p)
+	if left != nil && *left <= 0 {
+		s.seen.Why, s.seen.Left = NoUnits, left
+		return nil
+	}
+	hold := maxHold
+	if s.aim.For > 0 {
+		hold = min(max(s.aim.For, minHold), maxHold)
+	}
+	trap, err := points(p).Arm(ctx, point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())})
+	if err != nil {
+		return fmt.Errorf("set a trap in %s: %w", p.Name, err)
+	}
+	s.caught = trap.ID
+	if trap, err = s.await(ctx, p); err != nil {
+		_ = s.remove(ctx, p)
+		return fmt.Errorf("wait for a purchase in %s: %w", p.Name, err)
+	}
+	if trap.Holder != nil || trap.State == point.Caught {
+		p.Harm.Lock()
+		s.process = p
+		s.seen = busy(context.WithoutCancel(ctx), s.aim, func() Effect { return s.look(context.WithoutCancel(ctx), p, number) })
+		s.seen.Holder, s.seen.At = trap.Holder, at
+		return nil
+	}
+	s.seen.Left, s.seen.Why = s.left(ctx, p), NotReached
+	switch {
+	case trap.State == point.NoPoint:
+		s.seen.Why = NoPoint
+	case s.seen.Left != nil && *s.seen.Left <= 0:
+		s.seen.Why = NoUnits
+	}
+	return s.remove(ctx, p)
+}
+
+// await returns the trap when a purchase is in it or will not come.
+func (s *scene) await(ctx context.Context, p *lab.Process) (trap point.Trap, err error) {
+	for {
+		trap, err = points(p).Await(ctx, s.caught, lookAgain)
+		switch {
+		case ctx.Err() != nil:
+			return point.Trap{}, nil
+		case err != nil || trap.State != point.Armed:
+			return trap, err
+		}
+		if left := s.left(ctx, p); left != nil && *left <= 0 {
+			// A buyer that has just come may be taking the last unit.
+			return points(p).Await(ctx, s.caught, 0)
+		}
+	}
+}
+
+// left is how many units the sale has; nil if that is not known.
+func (s *scene) left(ctx context.Context, p *lab.Process) *int64 {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), looking)
+	defer cancel()
+	said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
+	if err != nil {
+		return nil
+	}
+	return said.Left
+}
+
+// letGo has the purchase that is held go on.
+func (s *scene) letGo(ctx context.Context) error { return s.remove(ctx, s.process) }
+
+func (s *scene) remove(ctx context.Context, p *lab.Process) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
+	defer cancel()
+	_, err := points(p).Remove(ctx, s.caught)
+	return err
+}
+
+// pauseHolder: the trap is over when the pause is. So when the process goes on, the
+// purchase does, too, before a warning can reach it.
+func pauseHolder(ctx context.Context, s *scene) (*Injection, error) {
+	i, err := pause(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	resume := i.undo
+	i.undo = func(ctx context.Context, e *Effect) error {
+		return errors.Join(resume(ctx, e), s.letGo(ctx))
+	}
+	return i, nil
+}
+
+func hang(_ context.Context, s *scene) (*Injection, error) {
+	begun := time.Now()
+	return s.injected(true, func(ctx context.Context, e *Effect) error {
+		e.Stood = int(time.Since(begun).Milliseconds())
+		if err := s.letGo(ctx); err != nil && !s.process.Alive() {
+			e.void(WentOn)
+		}
+		return nil
+	})
+}
+
+// cut takes the connections of the holder's process, or its session with ZooKeeper
+// if the lock is there. It leaves the purchase where it stands for a while: its
+// successor is to come first.
+func cut(ctx context.Context, s *scene) (*Injection, error) {
+	said, err := points(s.process).State(ctx, s.aim.Strategy, s.aim.SKU)
+	if err != nil {
+		return nil, err
+	}
+	if said.ZooKeeper {
+		if err = s.endSession(ctx, said.Session); err != nil {
+			return nil, err
+		}
+		return hang(ctx, s)
+	}
+	closed, err := points(s.process).Cut(ctx)
+	if err == nil && closed == 0 {
+		err = fmt.Errorf("%s had no connection to cut", s.process.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return hang(ctx, s)
 }

@@ -1,0 +1,275 @@
+package lab
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	_ "github.com/ncruces/go-sqlite3/driver"
+	_ "github.com/ncruces/go-sqlite3/embed" // the SQLite library itself
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+)
+
+// Add starts the backends that are not there yet, concurrently.
+func (l *Lab) Add(ctx context.Context, names ...string) error {
+	l.mu.Lock()
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, there := l.statuses[name]
+		return there
+	})
+	l.mu.Unlock()
+	starting, ctx := errgroup.WithContext(ctx)
+	for _, name := range names {
+		starting.Go(func() error {
+			begun := time.Now()
+			status, err := l.add(ctx, name)
+			if err != nil {
+				return err
+			}
+			l.mu.Lock()
+			l.statuses[name] = status
+			if status.OK {
+				l.config.Tiers[name] = status.Tier
+			}
+			l.mu.Unlock()
+			l.progress(name, time.Since(begun))
+			return nil
+		})
+	}
+	return starting.Wait()
+}
+
+// progress reports one start at a time.
+func (l *Lab) progress(name string, took time.Duration) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	l.options.Log.Info("started", "name", name, "took", took)
+	l.options.Progress(name, took)
+}
+
+// add takes a backend, in this order, from an address that was given, a program
+// of this machine, an embedded engine. Without any, the status says why.
+func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
+	k, err := l.kindNamed(name)
+	if err != nil {
+		return backend.Status{}, err
+	}
+	program := l.programs[k.tool]
+	switch {
+	case len(k.In(l.options.Given)) > 0:
+		return l.checkGiven(ctx, k)
+	case l.IsArranged(name):
+		return l.addArranged(ctx, k, program)
+	case l.isPrivate(k):
+		return l.addPrivate(ctx, k, program)
+	case k.embedded != nil:
+		return k.embedded(ctx)
+	}
+	why := program.Missing()
+	if program.Found() {
+		why = "there is no embedded engine for it: start the lab without --embedded"
+	}
+	return backend.Status{Name: name, Error: why}, nil
+}
+
+// isPrivate reports whether the backend is started as a server of this machine.
+func (l *Lab) isPrivate(k kind) bool {
+	return len(k.In(l.options.Given)) == 0 && l.programs[k.tool].Found() && !l.options.Embedded
+}
+
+func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
+	processes, err := k.start(ctx, program)
+	if err != nil {
+		return backend.Status{}, err
+	}
+	addrs := addrsOf(processes)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setPrivate(&l.config, k.Name, addrs...)
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
+		Version: processes[0].version}, nil
+}
+
+func addrsOf(processes []*Process) (addrs []string) {
+	for _, p := range processes {
+		addrs = append(addrs, p.Addr)
+	}
+	return addrs
+}
+
+// checkGiven makes sure that a backend that was given answers: the lab cannot
+// run without what was asked for by its address.
+func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
+	addresses := k.In(l.options.Given)
+	status := backend.Status{Name: k.Name, Tier: backend.Given, Address: backend.ShowAddresses(addresses), OK: true}
+	for _, address := range addresses {
+		asking, cancel := context.WithTimeout(ctx, answerLimit/6)
+		version, err := k.version(asking, address)
+		cancel()
+		if err != nil {
+			return status, fmt.Errorf("%s at %s does not answer: %w (is it running, and is the address right?)",
+				k.Name, backend.Redact(address), err)
+		}
+		status.Version = version
+	}
+	return status, nil
+}
+
+// A kind says how the lab provides one of backend.Kinds.
+type kind struct {
+	backend.Kind
+	tool Tool // the program it runs on
+	// start starts a private one.
+	start func(context.Context, Program) ([]*Process, error)
+	// embedded starts an engine in this process; nil: there is none.
+	embedded func(context.Context) (backend.Status, error)
+	// ensemble starts servers of which one can be lost, as servers of a backend; nil:
+	// there is none.
+	ensemble func(ctx context.Context, program Program, of string) (*Ensemble, error)
+	// version asks a server at an address of the form of the flags.
+	version func(ctx context.Context, address string) (string, error)
+	// address is that form of a private server's host:port; nil: the same.
+	address func(addr string) string
+}
+
+// makeKinds is the lab's one table of backends.
+func (l *Lab) makeKinds() map[string]kind {
+	all := map[string]kind{
+		backend.NameMySQL: {tool: MariaDB, start: l.startMySQL, embedded: l.addSQLite,
+			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
+		backend.NameRedis: {tool: Redis, start: l.startRedis, embedded: l.addMiniredis,
+			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
+		backend.NameRedlock: {tool: Redis, start: l.startRedlock,
+			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.startZooKeeper,
+			ensemble: l.zookeeperThree, version: zookeeperVersion},
+		backend.NameEtcd: {tool: Etcd, start: l.startEtcd,
+			ensemble: l.etcdThree, version: etcdVersion},
+	}
+	for name, k := range all {
+		k.Kind, _ = backend.KindNamed(name)
+		if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
+			k.version = sqliteVersion
+		}
+		all[name] = k
+	}
+	return all
+}
+
+func (l *Lab) kindNamed(name string) (kind, error) {
+	k, known := l.kinds[name]
+	if !known {
+		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
+	}
+	return k, nil
+}
+
+// setPrivate enters the lab's own servers into a configuration.
+func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
+	k := l.kinds[name]
+	addresses := make([]string, len(addrs))
+	for i, addr := range addrs {
+		if addresses[i] = addr; k.address != nil {
+			addresses[i] = k.address(addr)
+		}
+	}
+	k.Set(c, addresses...)
+}
+
+// serverEnv is small, so that no ETCD_…, MYSQL_… or JAVA_TOOL_OPTIONS of the
+// user changes a private server. Its temporary files are in the lab's folder.
+func (l *Lab) serverEnv() []string {
+	env := []string{"LC_ALL=C", "HOME=" + l.folder, "TMPDIR=" + l.folder,
+		"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH} // otherwise etcd 3.4 refuses ARM
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
+		if value := l.options.Host.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
+	file := filepath.Join(l.folder, "seckill.db")
+	version, err := sqliteVersion(ctx, file)
+	if err != nil {
+		return backend.Status{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.config.SQLitePath = file
+	return backend.Status{Name: backend.NameMySQL, Tier: backend.Embedded, Address: file, Version: version, OK: true}, nil
+}
+
+func sqliteVersion(ctx context.Context, file string) (version string, err error) {
+	db, err := sql.Open("sqlite3", "file:"+file)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT 'SQLite ' || sqlite_version()").Scan(&version)
+	return version, err
+}
+
+// addMiniredis runs a Redis inside this process. There is no embedded quorum: its
+// five nodes would die together.
+func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
+	m := miniredis.NewMiniRedis()
+	m.RequireAuth(l.passwords.redis)
+	free, err := l.ports.free(1)
+	if err != nil {
+		return backend.Status{}, err
+	}
+	if err := m.StartAddr(fmt.Sprintf("127.0.0.1:%d", free[0])); err != nil {
+		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
+	}
+	stop := make(chan struct{})
+	go runClock(m, stop)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closers = append(l.closers, func() error {
+		close(stop)
+		m.Close()
+		return nil
+	})
+	l.config.RedisAddrs = []string{l.redisURL(m.Addr())}
+	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, Address: m.Addr(),
+		Version: moduleVersion("github.com/alicebob/miniredis"), OK: true}, nil
+}
+
+// runClock makes keys expire: miniredis has no clock of its own.
+func runClock(m *miniredis.Miniredis, stop <-chan struct{}) {
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-ticks.C:
+			now := time.Now()
+			m.FastForward(now.Sub(last))
+			last = now
+		case <-stop:
+			return
+		}
+	}
+}
+
+func moduleVersion(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if built, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range built.Deps {
+			if strings.HasPrefix(module.Path, path) {
+				return name + " " + strings.TrimPrefix(module.Version, "v")
+			}
+		}
+	}
+	return name
+}
