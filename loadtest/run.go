@@ -52,6 +52,25 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.result, nil
 }
 
+// Send sends the scenario's purchases to targets that have nothing but the
+// purchase: no reset, no ledger, no metrics. It measures a bare handler with
+// the client that measures services. There is no verdict; the error is an
+// ErrConfig.
+func Send(ctx context.Context, c Config) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Targets) == 0 {
+		return nil, configError("no target: give the address of at least one handler")
+	}
+	c.Scenario = c.normal()
+	r := newRun(c)
+	r.services = nil // a bare handler has no metrics
+	defer r.transport.CloseIdleConnections()
+	r.send(ctx)()
+	return r.result, nil
+}
+
 func call(f func()) {
 	if f != nil {
 		f()

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -29,7 +30,7 @@ type CompareCmd struct {
 	Settings compare.Settings `embed:""`
 	Few      int              `help:"Also with so few at a time." group:"sale" placeholder:"N"`
 	Output
-	PlaceFlags
+	PlaceFlags // the database is also where bare work is measured
 
 	chosen []catalog.Info
 }
@@ -123,8 +124,11 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return nil
 }
 
-// compare runs the sale of o with each of the chosen strategies on the servers of
-// this place.
+// mostBareConns: with more connections than this a bare UPDATE is slower.
+const mostBareConns = 256
+
+// compare runs the sale of o with each of the chosen strategies, and bare work, on the
+// servers of this place.
 func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.Title, Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Hangs()})
@@ -132,14 +136,27 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	o.Sale.ServersTime = p.serversTime
 	var problems []string
 	config := p.sql.Only(backend.SQL, backend.Redis)
-	config.MaxSQLConns = 2
+	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Concurrency, 2)), mostBareConns)
 	in, err := backend.Open(ctx, config)
 	durability := []measure.ServerSetting{}
 	if err != nil {
-		problems = append(problems, err.Error())
+		problems, in = append(problems, err.Error()), nil
 	} else {
+		defer in.Close()
 		durability = measure.Durability(ctx, in)
-		_ = in.Close() // nothing was written
+	}
+	if o.Bare != nil {
+		bare, not, stop, err := compare.OpenBare(ctx, o.Bare, in)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("bare work: %v", err))
+		} else {
+			defer func() {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+				defer cancel()
+				_ = stop(ctx) // the database may be gone
+			}()
+		}
+		o.Candidates, o.NotRun = append(o.Candidates, bare...), append(o.NotRun, not...)
 	}
 	result := compare.Run(ctx, o)
 	result.Version, result.Durability = buildVersion(), durability

@@ -19,7 +19,8 @@ type Options struct {
 	Settings
 	Sale       loadtest.Config // where; its scenario is the settings'
 	Candidates []Candidate
-	Locks      *Locks // of the service processes; nil: not known
+	NotRun     []NotRun // chosen, but known to be unavailable
+	Locks      *Locks   // of the service processes; nil: not known
 
 	// OnStep, if not nil, is called before each turn, OnTurn after it, with what the
 	// strategy came to so far.
@@ -76,7 +77,7 @@ func newComparison(o Options) *comparison {
 	o.Scenario.Connected = true // a large crowd must not be measured while it connects
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets, Locks: o.Locks,
-		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: []NotRun{},
+		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
@@ -101,7 +102,7 @@ func (c *comparison) conclude() {
 	})
 	for _, e := range r.Entries {
 		e.conclude()
-		if e.Verdict == "" {
+		if e.Verdict == "" && !e.Bare {
 			e.Verdict = ledger.NotValid
 		}
 	}
@@ -127,6 +128,15 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	return warm
 }
 
+// sell runs one sale; bare work has nothing to prepare and nothing to judge.
+func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
+	if !e.Bare {
+		return c.load(ctx, sale)
+	}
+	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, bareStrategy, loadtest.Buying{}
+	return loadtest.Send(ctx, sale)
+}
+
 // turn repeats the sale until enough was measured, in the first round after a warm-up
 // that is judged but not measured.
 func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
@@ -134,13 +144,13 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 	var r *loadtest.Result
 	var err error
 	if round == 1 {
-		if r, err = c.load(ctx, c.warmUp(e)); err == nil {
+		if r, err = c.sell(ctx, e, c.warmUp(e)); err == nil {
 			e.judge(&t, r)
 		}
 	}
 	var sales []*loadtest.Result
 	for took := 0.0; err == nil && ctx.Err() == nil && (sales == nil || took < c.Turn.Seconds()); {
-		if r, err = c.load(ctx, c.config(e)); err != nil {
+		if r, err = c.sell(ctx, e, c.config(e)); err != nil {
 			break
 		}
 		e.judge(&t, r)
@@ -157,7 +167,9 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		}
 		r.Histogram = nil
 		sales = append(sales, r)
-		e.Served = lesser(e.Served, r.Signs.Served)
+		if !e.Bare {
+			e.Served = lesser(e.Served, r.Signs.Served)
+		}
 	}
 	if err != nil { // it was not started
 		c.gone[e.Strategy] = true
@@ -165,7 +177,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		return
 	}
 	c.result.Interrupted = c.result.Interrupted || t.Interrupted
-	if t.Verdict == "" {
+	if t.Verdict == "" && !e.Bare {
 		return
 	}
 	if t.Sales = len(sales); sales != nil {

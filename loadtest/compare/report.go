@@ -83,6 +83,8 @@ func (r *Result) pair(a, b *Entry) string {
 func (e *Entry) word() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
+	case e.Bare:
+		return measure.None
 	case e.Verdict == ledger.Held && e.Breaks:
 		return "NOT CAUGHT"
 	case e.Verdict == ledger.Held:
@@ -98,7 +100,7 @@ func (e *Entry) word() string {
 // served is the other axis of the verdict.
 func (e *Entry) served() string {
 	switch {
-	case e.Served == "":
+	case e.Bare || e.Served == "":
 		return measure.None
 	case e.Verdict == loadtest.Blocked:
 		return "BLOCKED"
@@ -154,7 +156,7 @@ func (e *Entry) percentiles(p50, p99 string) string {
 // factor is empty for the baseline itself.
 func (e *Entry) factor(baseline string) string {
 	switch {
-	case e.Strategy == baseline:
+	case e.Strategy == baseline && !e.Bare:
 		return "1"
 	case e.Factor == nil:
 		return measure.None
@@ -178,15 +180,28 @@ func (r *Result) Table() measure.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
 			"stands alone: of twenty, one may be wrong.", r.Baseline))
 	}
-	for _, e := range r.Of() {
+	for _, e := range slices.Concat(r.Of(), r.bare()) {
 		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
 			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
+		if e.Bare {
+			row[0] = "(" + e.Strategy + ")"
+			t.Notes = append(t.Notes, fmt.Sprintf("(%s): %s.", e.Strategy, e.Title))
+		}
 		if r.Baseline != "" {
 			row = append(row, e.factor(r.Baseline))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+func (r *Result) bare() (all []*Entry) {
+	for _, e := range r.Entries {
+		if e.Bare && e.Concurrency == r.Settings.Concurrency {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // crowdTable has the metric of the factor for each number of buyers at a time.
@@ -201,7 +216,7 @@ func (r *Result) crowdTable() measure.Table {
 	if len(crowds) < 2 {
 		return t
 	}
-	for _, first := range r.Of() {
+	for _, first := range slices.Concat(r.Of(), r.bare()) {
 		row := []string{first.Strategy}
 		for _, n := range crowds {
 			cell := measure.None

@@ -35,7 +35,7 @@ type Result struct {
 	Settings Settings `json:"settings"`
 	Baseline string   `json:"baseline"` // what the factors are to; "": none was measured
 	// Entries are in the order in which their strategies were named; those with other
-	// numbers of buyers at a time follow.
+	// numbers of buyers at a time follow, and bare handlers come last.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"` // what else went wrong, in words
@@ -54,7 +54,7 @@ type NotRun struct {
 	Why      string `json:"why"`
 }
 
-// A Candidate is a strategy that takes part.
+// A Candidate is a strategy that takes part, or bare work.
 type Candidate struct {
 	Strategy string `json:"strategy"` // its name
 	Title    string `json:"title"`
@@ -62,6 +62,9 @@ type Candidate struct {
 	// Hangs: known to stay locked when a reply to its holder is lost. A request with
 	// an unknown outcome can do that without a fault, on a machine with too much to do.
 	Hangs bool `json:"hangs,omitempty"`
+	Bare  bool `json:"bare,omitempty"` // not judged
+
+	target string // of bare work
 }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
@@ -119,7 +122,7 @@ func (r *Result) Check() error {
 // Of are the entries with the comparison's own number of buyers.
 func (r *Result) Of() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Concurrency == r.Settings.Concurrency {
+		if !e.Bare && e.Concurrency == r.Settings.Concurrency {
 			all = append(all, e)
 		}
 	}
@@ -144,7 +147,7 @@ func (e *Entry) conclude() {
 	for _, round := range e.Rounds {
 		e.Verdict = worst(e.Verdict, round.Verdict)
 	}
-	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
+	e.Expected = e.Bare || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	if e.times != nil && e.times.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.times)
 	}
@@ -181,7 +184,7 @@ func (r *Result) Beside(baseline string) {
 	r.Baseline = baseline
 	base := map[int]*Entry{}
 	for _, e := range r.Entries {
-		if e.Strategy == baseline {
+		if e.Strategy == baseline && !e.Bare {
 			base[e.Concurrency] = e
 		}
 	}
@@ -221,7 +224,7 @@ const (
 // ExitStatus is the comparison's outcome for scripts.
 func (r *Result) ExitStatus() int {
 	has := func(so func(e *Entry) bool) bool {
-		return slices.ContainsFunc(r.Entries, so)
+		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Bare && so(e) })
 	}
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):

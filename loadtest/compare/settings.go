@@ -19,6 +19,7 @@ type Settings struct {
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
 	Baseline   string   `json:"baseline,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
+	Bare       []string `json:"bare,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: noop,script,insert,update,transaction."`
 
 	loadtest.Scenario
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
@@ -107,6 +108,11 @@ func (s Settings) Check() error {
 		return wrong("crowds", "buyers at a time mean nothing with the profile %q", s.Profile)
 	case s.Require != nil:
 		return wrong("require", "a comparison has no thresholds: give them to seckill load")
+	}
+	for i, name := range s.Bare {
+		if !slices.Contains(BareWork, name) && name != All || slices.Index(s.Bare, name) < i {
+			return wrong("bare", "bare work %q: give each name once, of %v, or %s", name, BareWork, All)
+		}
 	}
 	sale := s.Scenario
 	sale.Strategy = "any"

@@ -1,0 +1,202 @@
+package compare
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+)
+
+// BareWork are the bare handlers that a comparison may measure beside the
+// strategies: gin reads the same request and writes the same answer, and in between
+// it does nothing, or one thing that a strategy also does.
+var BareWork = []string{"noop", "script", "insert", "update", "transaction"}
+
+const bareStrategy = "bare"
+
+// bareWork has a key of its own in Redis and copies of the ledger's tables, so that
+// its orders stay as they are.
+type bareWork struct {
+	redis         redis.UniversalClient
+	db            *sql.DB
+	key           string
+	stock, orders string       // tables
+	users         atomic.Int64 // each buys once
+}
+
+// OpenBare serves bare work on a loopback port of this process, with the servers of
+// in. What lacks its server is not run. stop removes what was made.
+func OpenBare(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func(context.Context) error, err error) {
+	w := &bareWork{}
+	if in != nil {
+		err = w.open(ctx, in)
+	}
+	listener, listening := net.Listen("tcp", "127.0.0.1:0")
+	if err = errors.Join(err, listening); err != nil {
+		return nil, nil, nil, err
+	}
+	gin.SetMode(gin.ReleaseMode)
+	g := gin.New()
+	server := &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }() // ends with stop
+	for _, work := range []struct {
+		name, title string
+		do          func(context.Context, barePurchase) (left int64, err error)
+		lacks       bool
+	}{
+		{"noop", "a gin handler that does nothing", func(context.Context, barePurchase) (int64, error) { return 7, nil }, false},
+		{"script", "gin and one Redis script", w.script, w.redis == nil},
+		{"insert", "gin, DECR in Redis and an INSERT of the order", w.insert, w.redis == nil || w.db == nil},
+		{"update", "gin and an UPDATE of one row", w.update, w.db == nil},
+		{"transaction", "gin and the statements of the strategy conditional", w.sell, w.db == nil},
+	} {
+		switch {
+		case !slices.Contains(names, work.name) && !slices.Contains(names, All):
+		case work.lacks:
+			not = append(not, NotRun{work.name, "no server is known for it"})
+		default:
+			g.POST("/"+work.name+"/api/v1/seckill", bareHandler(work.do))
+			all = append(all, Candidate{Strategy: work.name, Title: work.title, Bare: true, target: "http://" + listener.Addr().String() + "/" + work.name})
+		}
+	}
+	return all, not, func(ctx context.Context) error { return errors.Join(server.Close(), w.drop(ctx)) }, nil
+}
+
+// endless is a stock that no run sells out.
+const endless = int64(1) << 52
+
+func (w *bareWork) open(ctx context.Context, in *backend.Instance) error {
+	if in.Redis != nil {
+		w.redis, w.key = in.Redis, "seckill:compare:"+rand.Text()
+		if err := w.redis.Set(ctx, w.key, endless, 0).Err(); err != nil {
+			return err
+		}
+	}
+	if in.DB == nil || in.Config.MySQLDSN == "" {
+		return nil
+	}
+	db, err := in.DB.DB()
+	if err != nil {
+		return err
+	}
+	w.db, w.stock, w.orders = db, "compare_stock_"+rand.Text(), "compare_orders_"+rand.Text()
+	for _, statement := range []string{
+		"CREATE TABLE " + w.stock + " LIKE stock",
+		"CREATE TABLE " + w.orders + " LIKE orders",
+		fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endless),
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("the tables of bare work: %w", err)
+		}
+	}
+	return nil
+}
+
+func (w *bareWork) drop(ctx context.Context) (err error) {
+	if w.redis != nil {
+		err = w.redis.Del(ctx, w.key).Err()
+	}
+	if w.db != nil {
+		_, dropped := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+w.stock+", "+w.orders)
+		err = errors.Join(err, dropped)
+	}
+	return err
+}
+
+// takeUnit is the least that a script can do for a sale.
+var takeUnit = redis.NewScript(`
+local left = redis.call('DECRBY', KEYS[1], ARGV[1])
+if left < 0 then
+  redis.call('INCRBY', KEYS[1], ARGV[1])
+  return -1
+end
+return left`)
+
+func (w *bareWork) script(ctx context.Context, p barePurchase) (int64, error) {
+	return takeUnit.Run(ctx, w.redis, []string{w.key}, p.Quantity).Int64()
+}
+
+type executor interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}
+
+func (w *bareWork) order(ctx context.Context, db executor, p barePurchase, left int64) error {
+	user := w.users.Add(1) // their order has the same number
+	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
+		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
+		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, bareStrategy, "active")
+	return err
+}
+
+// insert is the order of a counter in Redis, in one statement.
+func (w *bareWork) insert(ctx context.Context, p barePurchase) (int64, error) {
+	left, err := w.redis.DecrBy(ctx, w.key, p.Quantity).Result()
+	if err != nil {
+		return 0, err
+	}
+	return left, w.order(ctx, w.db, p, left)
+}
+
+func (w *bareWork) update(ctx context.Context, p barePurchase) (int64, error) {
+	return w.take(ctx, w.db, p)
+}
+
+func (w *bareWork) take(ctx context.Context, db executor, p barePurchase) (int64, error) {
+	result, err := db.ExecContext(ctx,
+		"UPDATE "+w.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = 1 AND num - ? >= 0", p.Quantity, p.Quantity)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+func (w *bareWork) sell(ctx context.Context, p barePurchase) (int64, error) {
+	tx, err := w.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	left, err := w.take(ctx, tx, p)
+	if err == nil {
+		err = w.order(ctx, tx, p, left)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return left, tx.Commit()
+}
+
+type barePurchase struct {
+	SKU      int64 `json:"sku_id"`
+	User     int64 `json:"user_id"`
+	Quantity int64 `json:"quantity"`
+}
+
+// bareHandler reads the same body and writes the same answer as the service.
+func bareHandler(work func(context.Context, barePurchase) (left int64, err error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var p barePurchase
+		if err := json.NewDecoder(c.Request.Body).Decode(&p); err != nil {
+			c.JSON(http.StatusBadRequest, gin.H{"error": err.Error()})
+			return
+		}
+		left, err := work(c.Request.Context(), p)
+		if err != nil {
+			c.JSON(http.StatusInternalServerError, gin.H{"error": err.Error()})
+			return
+		}
+		c.JSON(http.StatusOK, gin.H{"order_id": "order-1", "sku_id": p.SKU, "quantity": p.Quantity, "remaining": left, "strategy": bareStrategy})
+	}
+}
