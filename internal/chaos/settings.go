@@ -12,21 +12,6 @@ import (
 // about six seconds.
 var Default = Settings{Rate: 200, Before: 500, For: 1600, After: 1000, Lease: 1000, Wait: 500, Procs: 2, Second: 10_000, SKU: 1, Where: "single"}
 
-// Check finds what makes no sense.
-func (s Settings) Check() error {
-	switch {
-	case !(s.Rate >= 1 && s.Rate <= 10_000):
-		return fmt.Errorf("%v buyers a second: give 1 to 10000", s.Rate)
-	case s.Before < 100 || s.For < 100 || s.After < 100 || s.lasts() > 2*time.Minute:
-		return fmt.Errorf("the parts of a sale take 100ms each at least, and two minutes together at most")
-	case s.Lease < 100 || s.Wait < 1:
-		return fmt.Errorf("a lease is 100ms at least, and a wait 1ms")
-	case s.For <= s.Lease:
-		return fmt.Errorf("a fault that lasts %dms does not outlast a lease of %dms: make it longer", s.For, s.Lease)
-	}
-	return nil
-}
-
 // lasts is how long buyers come in the first part.
 func (s Settings) lasts() time.Duration {
 	return time.Duration(s.Before+s.For+s.After) * time.Millisecond
@@ -74,21 +59,11 @@ func (s Settings) planned(name fault.Name) fault.Planned {
 // command repeats one cell.
 func (s Settings) command(strategy string, name fault.Name) string {
 	text := fmt.Sprintf("seckill chaos --strategies %s --faults %s --seed %d", strategy, name, s.Seed)
-	ms := func(flag string, n, usual int) {
-		if n != usual {
-			text += fmt.Sprintf(" --%s %v", flag, time.Duration(n)*time.Millisecond)
-		}
-	}
 	if s.Where != Default.Where {
 		text += " --topology " + s.Where
 	}
 	if s.Rate != Default.Rate {
 		text += fmt.Sprintf(" --rate %v", s.Rate)
 	}
-	ms("before", s.Before, Default.Before)
-	ms("for", s.For, Default.For)
-	ms("after", s.After, Default.After)
-	ms("lease", s.Lease, Default.Lease)
-	ms("wait", s.Wait, Default.Wait)
 	return text
 }
