@@ -28,16 +28,6 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
 }
 
-// guarded asks for the token before h.
-func (s *Server) guarded(h func(*gin.Context) error) gin.HandlerFunc {
-	return s.handle(func(c *gin.Context) error {
-		if err := s.admin(c); err != nil {
-			return err
-		}
-		return h(c)
-	})
-}
-
 // adminOf is the SKU of an admin's call without parameters.
 func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
 	if err := s.admin(c); err != nil {

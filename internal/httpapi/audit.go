@@ -24,6 +24,9 @@ const (
 // audit judges the run from the ledger and the counters alone: what buyers were
 // told is not known here.
 func (s *Server) audit(c *gin.Context) error {
+	if err := s.admin(c); err != nil {
+		return err
+	}
 	q, err := web.ReadQuery(c.Request, "sku_id")
 	if err != nil {
 		return err
@@ -43,7 +46,7 @@ func (s *Server) audit(c *gin.Context) error {
 	case <-ctx.Done():
 		return refused(seckill.ErrBusy, "Other audits are under way. Try again after Retry-After seconds.")
 	}
-	report, err := catalog.Audit(ctx, s.Ledger, sku, s.catalogued())
+	report, err := catalog.Audit(ctx, s.ledger, sku, s.catalogued())
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (s *Server) closeSKU(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
 	defer cancel()
-	if err := catalog.Close(ctx, s.Ledger, id, s.catalogued()); err != nil {
+	if err := catalog.Close(ctx, s.ledger, id, s.catalogued()); err != nil {
 		return err
 	}
 	return s.answerSKU(c, ctx, id)

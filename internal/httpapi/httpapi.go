@@ -25,7 +25,6 @@ import (
 // A Config says what a Server serves.
 type Config struct {
 	Instance *backend.Instance
-	Ledger   *ledger.Store // nil: the one in the instance's database
 	Infos    []catalog.Info
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
@@ -46,6 +45,7 @@ type Config struct {
 // A Server answers requests. It neither opens nor closes the instance.
 type Server struct {
 	Config
+	ledger   *ledger.Store
 	public   *gin.Engine
 	private  *gin.Engine // for admins
 	metrics  *metrics
@@ -67,9 +67,6 @@ func New(c Config) (*Server, error) {
 	if c.Instance == nil || c.Instance.DB == nil {
 		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
 	}
-	if c.Ledger == nil {
-		c.Ledger = ledger.NewStore(c.Instance.DB)
-	}
 	if c.PurchaseTimeout <= 0 {
 		c.PurchaseTimeout = 10 * time.Second
 	}
@@ -79,11 +76,11 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
+	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, resets: make(chan struct{}, 1),
 		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
-	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
+	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
-	s.starts = newStarts(s.Ledger.Start)
+	s.starts = newStarts(s.ledger.Start)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)
@@ -125,23 +122,33 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 
 	v1 := r.Group("/api/v1")
 	v1.POST("/seckill", s.handle(s.purchase))
-	v1.GET("/strategies", s.handle(s.listStrategies))
-	v1.GET("/strategies/:name", s.handle(s.showStrategy))
+	v1.GET("/strategies", s.plain(s.listStrategies))
+	v1.GET("/strategies/:name", s.plain(s.showStrategy))
 	v1.GET("/skus", s.handle(s.listSKUs))
-	v1.GET("/skus/:id", s.handle(s.showSKU))
+	v1.GET("/skus/:id", s.plain(s.showSKU))
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
 	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
-	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
+	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
 	v1.POST("/reservations", s.handle(s.reserve))
-	v1.GET("/reservations/:id", s.handle(s.showReservation))
-	v1.POST("/reservations/:id/pay", s.handle(s.payReservation))
-	v1.DELETE("/reservations/:id", s.handle(s.cancelReservation))
-	v1.GET("/audit", s.guarded(s.audit))
+	v1.GET("/reservations/:id", s.plain(s.showReservation))
+	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
+	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
+	v1.GET("/audit", s.handle(s.audit))
 	return r
 }
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+
+// plain is handle for a call without parameters.
+func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		if _, err := web.ReadQuery(c.Request); err != nil {
+			return err
+		}
+		return h(c)
+	})
+}
 
 //go:embed openapi.json
 var openAPI []byte

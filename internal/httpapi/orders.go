@@ -48,11 +48,11 @@ func (s *Server) listOrders(c *gin.Context) error {
 	defer cancel()
 	limit := f.Limit
 	f.Limit++ // one more tells whether there is a next page
-	orders, err := s.Ledger.Orders(ctx, f)
+	orders, err := s.ledger.Orders(ctx, f)
 	if err != nil {
 		return err
 	}
-	if err := s.Ledger.AddReservations(ctx, orders); err != nil {
+	if err := s.ledger.AddReservations(ctx, orders); err != nil {
 		return err
 	}
 	p := page{}
@@ -104,16 +104,13 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 // cancelOrder cancels by the strategy that sold: only that knows the guard
 // under which units are given back.
 func (s *Server) cancelOrder(c *gin.Context) error {
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return err
-	}
 	id := c.Param("id")
 	if !web.IsKey(id) {
 		return seckill.ErrUnknownOrder
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	o, err := s.Ledger.Order(ctx, id)
+	o, err := s.ledger.Order(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -140,7 +137,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 func (s *Server) cancelled(c *gin.Context, id string, cause error) (ledger.Order, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	o, err := s.Ledger.Order(ctx, id)
+	o, err := s.ledger.Order(ctx, id)
 	switch {
 	case cause != nil:
 		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", cause, "status", o.Status, "look-up", err)

@@ -137,7 +137,7 @@ func (s *Server) sell(
 
 // earlier looks for the order that another copy of a refused purchase got.
 func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error) (r seckill.Receipt, err error) {
-	o, err := s.Ledger.Undecided(context.WithoutCancel(ctx), p.User, p.RequestID)
+	o, err := s.ledger.Undecided(context.WithoutCancel(ctx), p.User, p.RequestID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return r, refusal
@@ -217,7 +217,7 @@ const lookTimeout = 3 * time.Second
 func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	o, err := s.Ledger.Requested(ctx, p.SKU, p.User, p.RequestID)
+	o, err := s.ledger.Requested(ctx, p.SKU, p.User, p.RequestID)
 	if err == nil {
 		s.log(c, slog.LevelWarn, "unknown outcome, and the ledger has the order", "error", cause)
 		return replay(&o, p)

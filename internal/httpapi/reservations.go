@@ -213,9 +213,6 @@ func (s *Server) settled(ctx context.Context, desk seckill.Reserver, id string,
 
 // atDesk finds the reservation that a call names.
 func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserver, string) (seckill.Reservation, error)) error {
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return err
-	}
 	id := c.Param("id")
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -223,7 +220,7 @@ func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserve
 	if !web.IsKey(id) {
 		return none
 	}
-	o, err := s.Ledger.Reservation(ctx, id)
+	o, err := s.ledger.Reservation(ctx, id)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return none

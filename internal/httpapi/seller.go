@@ -34,7 +34,7 @@ func (s *Server) newSeller(info catalog.Info) (*seller, error) {
 	if len(sl.missing) > 0 {
 		return sl, nil
 	}
-	deps := catalog.Deps{Instance: s.Instance, Ledger: s.Ledger, Settings: s.Settings,
+	deps := catalog.Deps{Instance: s.Instance, Ledger: s.ledger, Settings: s.Settings,
 		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name)}
 	if s.Points != nil {
 		deps.Now = s.Points.Now

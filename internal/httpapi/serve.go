@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -22,6 +24,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := s.serve(ctx, l, s.Handler())
 	endWork()
 	return err
+}
+
+// work runs what strategies do beside their buyers. It goes on when ctx ends:
+// the last buyers may leave work behind. stop ends it, and returns when it is
+// done.
+func (s *Server) work(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var working sync.WaitGroup
+	for _, sl := range s.sellers {
+		if w, ok := sl.strategy.(seckill.Worker); ok {
+			working.Go(func() { w.Work(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		working.Wait()
+	}
 }
 
 // ServeAdmin does the same for admins, on a listener of ListenAdmin.
@@ -74,7 +93,7 @@ const (
 func (s *Server) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	sweep := func() (int64, error) { return s.Ledger.Sweep(ctx) }
+	sweep := func() (int64, error) { return s.ledger.Sweep(ctx) }
 	for {
 		begun := time.Now()
 		removed, err := sweep()
@@ -88,9 +107,9 @@ func (s *Server) sweep(ctx context.Context) {
 		}
 		select {
 		case sku := <-s.stale:
-			sweep = func() (int64, error) { return s.Ledger.SweepSKU(ctx, sku) }
+			sweep = func() (int64, error) { return s.ledger.SweepSKU(ctx, sku) }
 		case <-tick.C:
-			sweep = func() (int64, error) { return s.Ledger.Sweep(ctx) }
+			sweep = func() (int64, error) { return s.ledger.Sweep(ctx) }
 		case <-ctx.Done():
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/seckill"
 )
@@ -85,15 +86,39 @@ func (r *running) refusesConnections() {
 	}
 }
 
+// A busy strategy works beside its buyers.
+type busy struct {
+	*fake
+	begun, ended chan struct{}
+}
+
+func (b *busy) Work(ctx context.Context) {
+	close(b.begun)
+	<-ctx.Done()
+	close(b.ended)
+}
+
+// A purchase in flight is answered when no one else is let in any more. What its
+// strategy does beside it goes on until then, and Serve returns when that is done.
 func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
-	f := sells()
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	b := &busy{fake: sells(), begun: make(chan struct{}), ended: make(chan struct{})}
+	sell := b.deduct
+	b.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		close(began)
 		<-goOn
-		return seckill.Receipt{OrderID: "o", SKU: p.SKU, Quantity: 1}, ctx.Err()
+		select {
+		case <-b.ended:
+			t.Error("the work ended while a buyer was there")
+		default:
+		}
+		r, _ := sell(ctx, p)
+		return r, ctx.Err()
 	}
-	s := serve(t, f, httpapi.Config{})
+	info := b.fake.info()
+	info.New = func(catalog.Deps) (seckill.Strategy, error) { return b, nil }
+	s := serve(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
+	<-b.begun
 	answered := make(chan reply, 1)
 	go func() {
 		r, err := s.buy(context.Background(), 1)
@@ -119,6 +144,11 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	}
 	if err := s.end(); err != nil {
 		t.Errorf("Serve: %v", err)
+	}
+	select {
+	case <-b.ended:
+	default:
+		t.Error("Serve returned before the work was done")
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Server) listSKUs(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	all, err := s.Ledger.SKUs(ctx, after, int(limit)+1) // one more tells whether there is a next page
+	all, err := s.ledger.SKUs(ctx, after, int(limit)+1) // one more tells whether there is a next page
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,6 @@ type skuPage struct {
 }
 
 func (s *Server) showSKU(c *gin.Context) error {
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return err
-	}
 	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
 		return err
@@ -71,12 +68,12 @@ func (s *Server) showSKU(c *gin.Context) error {
 
 // answerSKU shows the SKU as it is.
 func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error {
-	stock, err := s.Ledger.SKU(ctx, id)
+	stock, err := s.ledger.SKU(ctx, id)
 	if err != nil {
 		return err
 	}
 	stockStores := catalog.StockStores(ctx, id, s.catalogued())
-	clock, err := s.Ledger.Start(ctx, id) // last: callers set their clocks by it
+	clock, err := s.ledger.Start(ctx, id) // last: callers set their clocks by it
 	if err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 			return err
 		}
 	}
-	_, err = s.Ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
+	_, err = s.ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
 	s.starts.forget(id)
 	if err != nil {
 		return err
@@ -146,10 +143,10 @@ func (s *Server) putSKU(c *gin.Context) error {
 func (s *Server) readBack(ctx context.Context, id int64) (p product, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	if p.Stock, err = s.Ledger.SKU(ctx, id); err != nil {
+	if p.Stock, err = s.ledger.SKU(ctx, id); err != nil {
 		return p, err
 	}
-	clock, err := s.Ledger.Start(ctx, id)
+	clock, err := s.ledger.Start(ctx, id)
 	p.Now = clock.Now
 	return p, err
 }
@@ -204,7 +201,7 @@ func readSKU(c *gin.Context) (want setting, err error) {
 }
 
 func (s *Server) currentName(ctx context.Context, id int64) (string, error) {
-	stock, err := s.Ledger.SKU(ctx, id)
+	stock, err := s.ledger.SKU(ctx, id)
 	if errors.Is(err, seckill.ErrUnknownSKU) {
 		return fmt.Sprintf("SKU %d", id), nil
 	}

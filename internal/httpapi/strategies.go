@@ -14,7 +14,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/web"
 	"seckill/internal/wire"
 )
 
@@ -76,9 +75,6 @@ func (s *Server) describe(sl *seller) strategy {
 }
 
 func (s *Server) listStrategies(c *gin.Context) error {
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return err
-	}
 	all := []strategy{}
 	for _, sl := range s.sellers {
 		all = append(all, s.describe(sl))
@@ -91,9 +87,6 @@ func (s *Server) listStrategies(c *gin.Context) error {
 
 // showStrategy adds the source that runs, and the lesson beside it.
 func (s *Server) showStrategy(c *gin.Context) error {
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return err
-	}
 	sl := s.byName[c.Param("name")]
 	if sl == nil {
 		return refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))

@@ -118,7 +118,7 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		switch {
 		case errors.Is(err, seckill.ErrUnknownOrder):
 		case err == nil: // written since the look
-			again, err := s.Ledger.Orders(ctx, f)
+			again, err := s.ledger.Orders(ctx, f)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -137,10 +137,10 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		}
 	}
 	if state.Status == requestNone && f.SKU != 0 { // its COMMIT may be under way: that is waited for
-		switch o, err := s.Ledger.Undecided(ctx, f.User, f.RequestID); {
+		switch o, err := s.ledger.Undecided(ctx, f.User, f.RequestID); {
 		case err == nil && o.SKUID != f.SKU:
 		case err == nil:
-			if orders, err = s.Ledger.Orders(ctx, f); err != nil {
+			if orders, err = s.ledger.Orders(ctx, f); err != nil {
 				return nil, nil, err
 			}
 			state.Status = requestOrdered
