@@ -131,7 +131,7 @@ func TestAPurchaseHasADeadline(t *testing.T) {
 		<-ctx.Done()
 		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, ctx.Err())
 	}
-	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 10 * time.Millisecond})
+	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 300 * time.Millisecond})
 	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "a purchase that takes too long", 429, "busy")
 }
 
@@ -213,7 +213,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 		<-ctx.Done()
 		return nil
 	}
-	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 50 * time.Millisecond, Instance: s.Instance})
+	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 300 * time.Millisecond, Instance: s.Instance})
 	got = ledger.Order{}
 	ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
 	if got.Status != ledger.Cancelled {

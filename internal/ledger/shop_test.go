@@ -3,9 +3,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -207,221 +205,15 @@ func (s *shop) cancel(t Told) {
 	})
 }
 
-// pick draws one of those in a list that fit; nil if none does.
-func pick[T any](s *shop, list []T, fits func(*T) bool) *T {
-	var found []*T
-	for i := range list {
-		if fits(&list[i]) {
-			found = append(found, &list[i])
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return found[s.below(len(found))]
-}
-
-// order draws an order in a state.
-func (s *shop) order(status string) *Order {
-	return pick(s, s.Snapshot.Orders, func(o *Order) bool { return o.Status == status })
-}
-
-// asks reports whether the user sent a cancellation.
-func (s *shop) asks(user int64) bool {
-	return slices.ContainsFunc(s.Told, func(t Told) bool { return t.User == user && t.Call == CallCancel })
-}
-
-// A lie breaks one promise of a shop's history, or changes one fact of it. false:
-// there is no place for it.
-type lie struct {
-	rules string // one of which must notice; "blocked": the second axis does
-	plant func(*shop) bool
-}
-
-// changed is a lie in an order of a state.
-func changed(status string, change func(*shop, *Order)) func(*shop) bool {
-	return func(s *shop) bool {
-		o := s.order(status)
-		if o != nil {
-			change(s, o)
-		}
-		return o != nil
-	}
-}
-
-// toldOf is a lie in an answer to a purchase.
-func toldOf(outcome Outcome, change func(*Told)) func(*shop) bool {
-	return func(s *shop) bool {
-		t := pick(s, s.Told, func(t *Told) bool { return t.Call.Is(CallBuy) && t.Outcome == outcome })
-		if t != nil {
-			change(t)
-		}
-		return t != nil
-	}
-}
-
-// refused sends a sold request again: at once, or beside the call that got the
-// order. It is refused.
-func refused(o Outcome, beside bool) func(*shop) bool {
-	return func(s *shop) bool {
-		t := pick(s, s.Told, func(t *Told) bool {
-			// Beside a call without times a refusal proves nothing, nor after a cancellation, nor when another order may explain it.
-			unclear := slices.ContainsFunc(s.Told, func(c Told) bool { return c.RequestID == t.RequestID && (c.Answered == 0 || beside && c.Sent > t.Sent) })
-			others := slices.ContainsFunc(s.Snapshot.Orders, func(o Order) bool { return o.UserID == t.User && o.RequestID != t.RequestID })
-			return t.Outcome == OutcomeSold && !unclear && !others && !s.asks(t.User)
-		})
-		if t == nil || beside && s.cancels {
-			return false
-		}
-		again := Told{User: t.User, RequestID: t.RequestID, Quantity: t.Quantity, Outcome: o, Sent: t.Answered + 1, Answered: t.Answered + 2}
-		if beside {
-			again.Sent, again.Answered = t.Sent, t.Answered
-		}
-		s.Told = append(s.Told, again)
-		return true
-	}
-}
-
-func acknowledged(change func(*shop, *Order)) func(*shop) bool {
-	return func(s *shop) bool {
-		t := pick(s, s.Told, func(t *Told) bool {
-			return t.Outcome == OutcomeCancelled && s.Snapshot.Orders[s.keys[t.RequestID]].Status == Cancelled
-		})
-		if t != nil {
-			change(s, &s.Snapshot.Orders[s.keys[t.RequestID]])
-		}
-		return t != nil
-	}
-}
-
-func (s *shop) remove(o *Order) {
-	id := o.PublicID
-	s.Snapshot.Orders = slices.DeleteFunc(s.Snapshot.Orders, func(p Order) bool { return p.PublicID == id })
-}
-
-var lies = map[string]lie{
-	"an order disappears": {RuleLostUnits, changed(Active, (*shop).remove)},
-	"an order appears": {RuleInvented, changed(Active, func(s *shop, _ *Order) {
-		s.Snapshot.Orders = append(s.Snapshot.Orders, Order{PublicID: "new", RequestID: "new", Run: 1, UserID: -1, SKUID: 1, Quantity: 1, Status: Active, Strategy: "conditional"})
-	})},
-	"an order is doubled":                  {RuleTwice, changed(Active, func(s *shop, o *Order) { s.Snapshot.Orders = append(s.Snapshot.Orders, *o) })},
-	"an order grows":                       {RuleLostUpdate, changed(Active, func(_ *shop, o *Order) { o.Quantity++ })},
-	"an order is of nothing":               {RuleBadOrder, changed(Active, func(_ *shop, o *Order) { o.Quantity = 0 })},
-	"an order changes hands":               {RuleInvented, changed(Active, func(_ *shop, o *Order) { o.UserID = -1 })},
-	"an order is of another run":           {RuleStraggler, changed(Active, func(_ *shop, o *Order) { o.Run++ })},
-	"the stock grows by one":               {RuleLostUpdate, changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Num++ })},
-	"the stock shrinks by one":             {RuleLostUnits, changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Num-- })},
-	"the initial stock was another":        {RuleInitialChanged, changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Initial++ })},
-	"the run is another":                   {RuleInitialChanged, changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Run++ })},
-	"an order is cancelled, not the stock": {RuleLostUnits, changed(Active, func(_ *shop, o *Order) { o.Status = Cancelled })},
-	"a cancelled order comes back":         {RuleLostUpdate, changed(Cancelled, func(_ *shop, o *Order) { o.Status = Active })},
-	"a receipt names another order":        {RuleWrongReceipt, toldOf(OutcomeSold, func(t *Told) { t.OrderID += "x" })},
-	"a receipt has another remaining":      {RuleWrongReceipt, toldOf(OutcomeSold, func(t *Told) { t.Remaining-- })},
-	"a refused buyer was told sold":        {RuleMissingOrder + " " + RuleWrongReceipt, toldOf(OutcomeBusy, func(t *Told) { t.Outcome, t.OrderID = OutcomeSold, "x" })},
-	"sold out, and there was enough": {RuleUndersold, func(s *shop) bool {
-		return !s.cancels && toldOf(OutcomeSoldOut, func(t *Told) { t.Quantity = 0 })(s)
-	}},
-	"accepted, and nothing more": {RuleLostRequest, toldOf(OutcomeError, func(t *Told) { t.Outcome, t.RequestID = OutcomeAccepted, "new" })},
-	"a buyer with an order was told busy": {RuleUnacknowledged, changed(Active, func(s *shop, o *Order) {
-		for i := range s.Told {
-			if t := &s.Told[i]; t.Call.Is(CallBuy) && t.RequestID == o.RequestID {
-				t.Outcome, t.OrderID = OutcomeBusy, ""
-			}
-		}
-	})},
-	"two answers": {RuleTwoAnswers, func(s *shop) bool {
-		t := pick(s, s.Told, func(t *Told) bool { return t.Outcome == OutcomeSold })
-		if t != nil {
-			another := *t
-			another.OrderID = "another"
-			s.Told = append(s.Told, another)
-		}
-		return t != nil
-	}},
-	"a cancellation did not happen": {RuleNotCancelled, acknowledged(func(s *shop, o *Order) {
-		o.Status = Active
-		s.Snapshot.Stock.Num -= o.Quantity
-	})},
-	"a cancelled order is gone": {RuleNotCancelled, acknowledged((*shop).remove)},
-	"an order is cancelled by nobody": {RuleCancelledUnasked, func(s *shop) bool {
-		o := pick(s, s.Snapshot.Orders, func(o *Order) bool { return o.Status == Active && !s.asks(o.UserID) })
-		if o != nil {
-			o.Status = Cancelled
-			s.Snapshot.Stock.Num += o.Quantity
-		}
-		return o != nil
-	}},
-	"a stranger is told duplicate": {RuleFalseDuplicate, func(s *shop) bool {
-		s.Told = append(s.Told, Told{User: 9999, RequestID: "new", Quantity: 1, Outcome: OutcomeDuplicate, Sent: 5, Answered: 9})
-		return true
-	}},
-	"duplicate before the only order": {RuleFalseDuplicate, func(s *shop) bool {
-		s.Snapshot.Orders = append(s.Snapshot.Orders, Order{PublicID: "late", RequestID: "late", Run: 1, UserID: 9998, SKUID: 1, Quantity: 1, Status: Active, Strategy: "conditional"})
-		s.Snapshot.Stock.Num--
-		s.Told = append(s.Told, Told{User: 9998, RequestID: "early", Quantity: 1, Outcome: OutcomeDuplicate, Sent: 5, Answered: 9},
-			Told{User: 9998, RequestID: "late", Quantity: 1, Outcome: OutcomeSold, OrderID: "late", Sent: 10, Answered: 12})
-		return true
-	}},
-	"sold out after the order":   {RuleKeyRefused, refused(OutcomeSoldOut, false)},
-	"duplicate after the order":  {RuleKeyRefused, refused(OutcomeDuplicate, false)},
-	"busy after the order":       {RuleKeyRefused, refused(OutcomeBusy, false)},
-	"conflict after the order":   {RuleKeyRefused, refused(OutcomeConflict, false)},
-	"sold out beside the order":  {RuleKeyRefused, refused(OutcomeSoldOut, true)},
-	"duplicate beside the order": {RuleKeyRefused, refused(OutcomeDuplicate, true)},
-	"it stands still": {"blocked", func(s *shop) bool {
-		untimed := slices.ContainsFunc(s.Told, func(t Told) bool { return t.Outcome == OutcomeSold && t.Answered == 0 })
-		if s.cancels || untimed {
-			return false
-		}
-		for _, stock := range []*int64{&s.Initial, &s.Snapshot.Stock.Initial, &s.Snapshot.Stock.Num} {
-			*stock++ // so that there is one
-		}
-		s.now += time.Minute
-		for i := range int64(10) {
-			at := s.now + time.Duration(i)*shopPatience/8
-			s.Told = append(s.Told, Told{User: 8000 + i, RequestID: "late", Quantity: 1, Outcome: []Outcome{OutcomeBusy, OutcomeError, OutcomeUnknown}[i%3], Sent: at, Answered: at + 1})
-		}
-		return true
-	}},
-}
-
-// copy is a shop in which a lie can be planted.
-func (s *shop) copy() *shop {
-	c := *s
-	c.Told, c.Snapshot.Orders = slices.Clone(s.Told), slices.Clone(s.Snapshot.Orders)
-	return &c
-}
-
-// The judge finds nothing in the history of a shop that keeps its promises, and
-// each lie that is planted in it.
-func TestJudgeFindsEachLie(t *testing.T) {
-	planted := map[string]int{}
+// The judge finds nothing in the history of a shop that keeps its promises. (What it
+// finds in one that does not, the planted lies show.)
+func TestACorrectShopIsHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newShop(t)
 		if r := Judge(s.Evidence); r.Verdict != Held || len(r.Violations) > 0 || r.Served.Blocked() {
 			t.Fatalf("a correct shop is judged %s, %+v: %+v", r.Verdict, r.Served, r.Violations)
 		}
-		for _, name := range slices.Sorted(maps.Keys(lies)) {
-			lying := s.copy()
-			if !lies[name].plant(lying) {
-				continue // no place for it
-			}
-			planted[name]++
-			r := Judge(lying.Evidence)
-			if lies[name].rules == "blocked" {
-				if !r.Served.Blocked() {
-					t.Fatalf("%s, and is judged %+v", name, r.Served)
-				}
-			} else if !slices.ContainsFunc(strings.Fields(lies[name].rules), func(rule string) bool { return slices.Contains(broken(r), rule) }) {
-				t.Fatalf("%s: the judge found %v, want %s", name, broken(r), lies[name].rules)
-			}
-		}
 	})
-	for name := range lies {
-		if planted[name] < 10 {
-			t.Errorf("%s: planted in %d histories", name, planted[name])
-		}
-	}
 }
 
 // Who holds a unit is counted as one would by hand.
