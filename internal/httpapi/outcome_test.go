@@ -126,11 +126,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 }
 
 func TestAPurchaseHasADeadline(t *testing.T) {
-	f := sells()
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		<-ctx.Done()
-		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, ctx.Err())
-	}
+	f, _ := lingers(seckill.ErrBusy)
 	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 300 * time.Millisecond})
 	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "a purchase that takes too long", 429, "busy")
 }

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -152,14 +151,19 @@ func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
 	}
 }
 
-func TestShutdownHasALimit(t *testing.T) {
-	began := make(chan struct{})
-	f := sells()
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+// lingers is a fake whose purchase, the only one, lasts until its context ends.
+func lingers(err error) (f *fake, began chan struct{}) {
+	f, began = sells(), make(chan struct{})
+	f.deduct = func(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, error) {
 		close(began)
-		<-ctx.Done() // it is told that its buyer has gone
-		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
+		<-ctx.Done()
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", err, ctx.Err())
 	}
+	return f, began
+}
+
+func TestShutdownHasALimit(t *testing.T) {
+	f, began := lingers(seckill.ErrUnavailable)
 	s := serve(t, f, httpapi.Config{ShutdownTimeout: 20 * time.Millisecond, PurchaseTimeout: time.Hour})
 	go func() { _, _ = s.buy(context.Background(), 1) }()
 	<-began
@@ -172,13 +176,7 @@ func TestShutdownHasALimit(t *testing.T) {
 // A caller who closes one half of the connection and reads on is told so, and not
 // that a backend does not answer.
 func TestHalfClosed(t *testing.T) {
-	f := sells()
-	begun := make(chan struct{})
-	f.deduct = func(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, error) {
-		close(begun)
-		<-ctx.Done()
-		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
-	}
+	f, begun := lingers(seckill.ErrUnavailable)
 	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -201,17 +199,8 @@ func TestHalfClosed(t *testing.T) {
 // The strategy of a buyer who hangs up is told, and what it makes of that is
 // nobody's failure.
 func TestABuyerHangsUp(t *testing.T) {
-	began := make(chan struct{})
-	f := sells()
-	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		close(began)
-		<-ctx.Done()
-		if !errors.Is(ctx.Err(), context.Canceled) {
-			t.Errorf("the purchase ended with %v, not with its buyer", ctx.Err())
-		}
-		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
-	}
-	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Minute})
+	f, began := lingers(seckill.ErrUnavailable)
+	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Hour}) // the purchase ends with its buyer
 	ctx, hangUp := context.WithCancel(context.Background())
 	go func() {
 		<-began

@@ -319,6 +319,8 @@ func TestJudge(t *testing.T) {
 		// Refusals of a request that has the order.
 		{"a copy sold out while the order is got", copied(OutcomeSoldOut, 110, 120), "key_refused"},
 		{"a copy sold out, while another buyer cancels", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(115, 118) }), ""},
+		{"a copy sold out, as another buyer's cancellation ends", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(50, 110) }), ""},
+		{"a copy sold out, and another buyer cancels as the order is told", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(200, 250) }), ""},
 		{"a copy sold out, and an order came back at a time that no call says", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) {
 			e.order(2).Status, e.Snapshot.Stock.Num = Cancelled, 3
 		}), "cancelled_unasked"},
@@ -351,6 +353,7 @@ func TestJudge(t *testing.T) {
 		{"accepted, and lost", accepted("", 0, 0), "lost_request"},
 		{"accepted, and refused as the buyer was told", accepted(OutcomeSoldOut, 100, 300), ""},
 		{"accepted after it was refused", accepted(OutcomeSoldOut, 10, 20), "lost_request"},
+		{"accepted in the moment of a refusal", accepted(OutcomeSoldOut, 10, 100), ""},
 		{"accepted, and a copy told busy", accepted(OutcomeBusy, 200, 210), "lost_request"},
 		{"accepted, and refused as the ledger says", all(accepted("", 0, 0), func(e *Evidence) {
 			e.Snapshot.Refusals = []Refusal{{UserID: 7, RequestID: "r7", Quantity: 1}}
