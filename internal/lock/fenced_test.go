@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
 )
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // A granting lock gives everybody what he asks for, at once, with these
 // tokens: the fence alone has to keep the stock.
