@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"log/slog"
 	"strconv"
 	"sync"
 	"testing"
@@ -76,7 +77,7 @@ func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 	here, there := everything(t), everything(t)
 	for n, i := range strategies.All() {
 		t.Run(i.Name, func(t *testing.T) {
-			only := httpapi.Config{Infos: []catalog.Info{i}, Default: i.Name}
+			only := httpapi.Config{Infos: []catalog.Info{i}, Default: i.Name, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 			only.Instance = here
 			first := serverWith(t, nil, only)
 			only.Instance = there
