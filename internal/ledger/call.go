@@ -44,15 +44,18 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 // writes the order and commits it, where a transaction needs three. Without an
 // answer it is ErrUnknown, as a COMMIT is.
 func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
-	err = s.again(ctx, func() error {
-		return s.alone(ctx, func(conn *sql.Conn) error {
+	for attempt := 0; ; attempt++ {
+		err = s.alone(ctx, func(conn *sql.Conn) error {
 			tx := s.db.Session(&gorm.Session{Context: ctx, NewDB: true})
 			tx.Statement.ConnPool = conn
 			r, err = s.Record(tx, p, run, remaining)
 			return err
 		})
-	})
-	return r, called(err)
+		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+			return r, called(err)
+		}
+		s.observe.Retried()
+	}
 }
 
 // errNotSent: the command was not sent, or refused before it ran.

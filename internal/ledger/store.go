@@ -67,13 +67,8 @@ const deadlockRetries = 5
 // what that came to: before COMMIT is sent every failure proves that nothing
 // was taken; a COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.again(ctx, func() error { return s.try(ctx, f) })
-}
-
-// again runs anew what was undone as a whole.
-func (s *Store) again(ctx context.Context, try func() error) error {
 	for attempt := 0; ; attempt++ {
-		err := try()
+		err := s.try(ctx, f)
 		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return err
 		}
@@ -81,8 +76,15 @@ func (s *Store) again(ctx context.Context, try func() error) error {
 	}
 }
 
+func (s *Store) options() []*sql.TxOptions {
+	if s.view == nil {
+		return nil
+	}
+	return []*sql.TxOptions{s.view}
+}
+
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := begin(ctx, s.db, s.view)
+	tx := begin(ctx, s.db, s.options()...)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}
@@ -102,14 +104,17 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 // begin is gorm's Begin for a purchase: gorm copies its session three times on
 // the way to a transaction, this does so once. Like there, the error is in
 // tx.Error.
-func begin(ctx context.Context, db *gorm.DB, view *sql.TxOptions) *gorm.DB {
-	tx := db.Session(&gorm.Session{Context: ctx, NewDB: true})
+func begin(ctx context.Context, db *gorm.DB, o ...*sql.TxOptions) *gorm.DB {
 	pool, ok := db.Statement.ConnPool.(gorm.TxBeginner)
-	if !ok {
-		_ = tx.AddError(gorm.ErrInvalidTransaction)
-		return tx
+	if !ok { // a pool of another kind, which gorm may know
+		return db.WithContext(ctx).Begin(o...)
 	}
-	begun, err := pool.BeginTx(ctx, view)
+	var options *sql.TxOptions
+	if len(o) > 0 {
+		options = o[0]
+	}
+	tx := db.Session(&gorm.Session{Context: ctx, NewDB: true})
+	begun, err := pool.BeginTx(ctx, options)
 	if err != nil {
 		_ = tx.AddError(err)
 		return tx
