@@ -102,14 +102,11 @@ build: $(BIN)
 $(BIN): $(SOURCES) # without gin's MessagePack, a tenth of the program that nothing here speaks
 	$(GO) build -tags nomsgpack -ldflags="-s -w" -o $@ ./cmd/seckill
 
-## screenshots: pictures of every screen, at three widths, in both languages and themes and in large type, in bin/screens; small ones in docs/screens (five minutes)
+## screenshots: the pictures of docs/teaching.md and the drawing of the README, taken anew (five minutes)
 .PHONY: screenshots
 screenshots: build
 	@deploy/deps.sh --tests
-	@mkdir -p bin/screens docs/screens
-	SECKILL_SCREENSHOTS=$(abspath bin/screens) $(GO) test -count=1 -tags verify ./web/e2e -run '^TestScreenshots$$'
-	cp bin/screens/docs/*.png docs/screens/
-	$(GO) test -count=1 ./web/e2e -run '^TestDrawingOfTheReadme$$' -update
+	$(GO) test -count=1 -tags verify ./web/e2e -run '^(TestPictures|TestEveryCounterexampleIsDrawn)$$' -update
 
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
 .PHONY: lint cover vuln

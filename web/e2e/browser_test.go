@@ -4,12 +4,14 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,7 +24,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // A browser is an empty profile of Chromium.
@@ -144,7 +145,11 @@ func (b *browser) open(address string, l look) *tab {
 		if _, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{}); err != nil {
 			return err
 		}
-		_, err := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
+		if _, err := cdp.Call(ctx, t, network.Enable, network.EnableParams{}); err != nil {
+			return err
+		}
+		// Tests run side by side, and only one window has the focus.
+		_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	}), l.set(), chromedp.Navigate(address))
 	return tb
@@ -241,7 +246,7 @@ func (tb *tab) await(expression string) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 50); look(); })`, expression)
+	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 20); look(); })`, expression)
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](until, chromedp.EvalAwaitPromise))
 		switch {
@@ -286,7 +291,7 @@ func (tb *tab) eval(script string) {
 			tb.fail(script + ": " + err.Error())
 		}
 		select {
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
 		}
 	}
@@ -304,45 +309,41 @@ func (tb *tab) settings() {
 	tb.t.Helper()
 	tb.await(`document.querySelector("#settings, #strategies") !== null`)
 	tb.eval(`document.querySelector("#settings")?.click()`)
-	tb.await(`document.querySelector("#strategies") !== null`)
+	tb.await(`document.querySelector("#strategies input") !== null`)
 	tb.eval(`document.querySelector("details.settings").open = true`)
 }
 
-// choose selects these strategies and no others, as people do who type.
+// choose selects these strategies and no others.
 func (tb *tab) choose(strategies ...string) {
 	tb.t.Helper()
 	tb.settings()
-	chosen := func(n int) string {
-		return fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length === %d`, n)
-	}
-	for end := time.Now().Add(patience); !tb.is(chosen(0)); {
-		if time.Now().After(end) {
-			tb.fail("the strategies that were chosen cannot be taken away")
-		}
-		tb.eval(`document.querySelector("#strategies").focus()`) // the page may still be coming up
-		tb.do(chromedp.KeyEvent(kb.Backspace))                   // takes the last one away
-	}
+	tb.eval(`document.querySelector(".search button:last-child").click()`) // none
+	tb.chosen()
 	for i, name := range strategies {
-		tb.do(chromedp.SendKeys(chromedp.CSS("#strategies"), name))
-		tb.await(fmt.Sprintf(`document.querySelector("#option-%s:not([aria-disabled])") !== null`, name))
-		tb.eval(fmt.Sprintf(`document.querySelector("#option-%s").click()`, name))
-		tb.await(chosen(i + 1))
+		tb.eval(fmt.Sprintf(`document.querySelector("#strategies input[value=%s]").click()`, name))
+		tb.chosen(strategies[:i+1]...)
 	}
-	tb.do(chromedp.KeyEvent(kb.Escape))
-	tb.await(`!document.querySelector("#strategy-list")`)
+}
+
+// chosen waits until these strategies are chosen, in the lab's order or theirs.
+func (tb *tab) chosen(strategies ...string) {
+	tb.t.Helper()
+	quoted, _ := json.Marshal(slices.Sorted(slices.Values(strategies)))
+	tb.await(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("#strategies input[value]:checked")].map((box) => box.value).filter((name) => name !== "on").sort()) === %q`,
+		strings.ReplaceAll(string(quoted), "null", "[]")))
 }
 
 // click clicks with the mouse, once what it clicks stands still: a page that
 // is still being drawn would move it from under the pointer.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
-	tb.eval(`globalThis.lastBox = ""`)
 	tb.await(fmt.Sprintf(`(() => {
 		const box = JSON.stringify(document.querySelector(%q)?.getBoundingClientRect());
 		const still = box && box === globalThis.lastBox;
 		globalThis.lastBox = box;
 		return still;
 	})()`, selector))
+	tb.eval(`globalThis.lastBox = ""`)
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
@@ -370,17 +371,59 @@ func (tb *tab) evidence() {
 	tb.await(`document.querySelector(".about-run") !== null`)
 }
 
-// saveFile keeps the page that window.saved holds beside the pictures.
-func (tb *tab) saveFile(name string) {
-	dir := os.Getenv("SECKILL_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	text, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`window.saved`))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".html"), []byte(text), 0o644)
-	}
+// number is what an expression comes to.
+func (tb *tab) number(expression string) int {
+	tb.t.Helper()
+	n, err := chromedp.Run(tb.ctx, chromedp.Evaluate[int](expression))
 	if err != nil {
-		tb.t.Error(err)
+		tb.fail(err.Error())
 	}
+	return n
+}
+
+// ask is what a promise of the page comes to.
+func ask[T any](tb *tab, promise string) T {
+	tb.t.Helper()
+	value, err := chromedp.Run(tb.ctx, chromedp.Evaluate[T](promise, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.fail(err.Error())
+	}
+	return value
+}
+
+// goTo shows another screen, or another state of it.
+func (tb *tab) goTo(place string) {
+	tb.t.Helper()
+	tb.eval(fmt.Sprintf(`location.hash = "#/%s"`, place))
+}
+
+// press presses keys one after the other.
+func (tb *tab) press(keys ...string) {
+	tb.t.Helper()
+	for _, key := range keys {
+		tb.do(chromedp.KeyEvent(key))
+	}
+}
+
+// saves has what the page saves as a file kept in window.saved, by name.
+func (tb *tab) saves() {
+	tb.t.Helper()
+	tb.eval(`{
+		window.saved = {};
+		const click = HTMLAnchorElement.prototype.click;
+		let file;
+		URL.createObjectURL = (blob) => { file = blob; return "#saved"; };
+		HTMLAnchorElement.prototype.click = function () {
+			if (!this.download) click.call(this);
+			else file.text().then((text) => { window.saved[this.download] = text; });
+		};
+	}`)
+}
+
+// saved is the text of the file that was saved, whose name begins so.
+func (tb *tab) saved(begins string) string {
+	tb.t.Helper()
+	of := fmt.Sprintf(`Object.entries(window.saved).find(([name]) => name.startsWith(%q))?.[1]`, begins)
+	tb.await(of + " !== undefined")
+	return ask[string](tb, of)
 }

@@ -21,24 +21,25 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
+	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/internal/trace"
 	"seckill/loadtest"
+	"seckill/loadtest/compare"
 	"seckill/web"
 	"seckill/web/course"
 )
 
-// A fake is a lab whose runs go as the test says.
+// A fake is a lab whose runs and comparisons go as the test says.
 type fake struct {
 	url      string
-	handler  http.Handler
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
-	serving  chan struct{} // nil: service processes start at once; else when somebody takes it
-
-	mu       sync.Mutex
+	turns    chan compare.Entry
+	ends     chan *compare.Result
 	services []lab.Service
 }
 
@@ -55,11 +56,11 @@ func startFake(t *testing.T) *fake {
 // startFakeAt serves a fake at an address until stop is called or the test
 // ends.
 func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
-	f = &fake{progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result)}
+	f = &fake{progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	server := labapi.New(labapi.Config{
-		Lab: f, Load: f.load, Page: web.Files(), Guarantees: fakeGuarantees(),
+		Lab: f, Load: f.load, Compare: f.compare, Page: web.Files(), Guarantees: fakeGuarantees(),
 		Version: "test", Token: token,
 		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Trace: fakeTrace,
 		Missing: func(info catalog.Info) []string {
@@ -73,11 +74,15 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := httptest.NewUnstartedServer(server)
+	mux := http.NewServeMux()
+	mux.Handle("/", server)
+	mux.HandleFunc("GET /api/lab/v1/levels", fakeLevels)
+	mux.HandleFunc("POST /api/lab/v1/replays", fakeReplay)
+	host := httptest.NewUnstartedServer(mux)
 	host.Listener.Close()
 	host.Listener = listener
 	host.Start()
-	f.url, f.handler = host.URL, server
+	f.url = host.URL
 	stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
@@ -93,11 +98,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 
 func (f *fake) Backends() []backend.Status { return fakeBackends }
 
-func (f *fake) Services() []lab.Service {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.services
-}
+func (f *fake) Services() []lab.Service { return f.services }
 
 func (f *fake) Topology() string { return lab.Single }
 
@@ -105,17 +106,7 @@ func (f *fake) ServiceSettings() lab.ServiceSettings {
 	return lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 }
 
-func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
-	if f.serving == nil {
-		return nil
-	}
-	select {
-	case f.serving <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (f *fake) Serve(context.Context, lab.ServiceSettings) error { return nil }
 
 func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
@@ -180,6 +171,72 @@ func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Resu
 		Latency:  loadtest.Latency{P50: 11200, P99: 61000},
 		Commands: []loadtest.Commands{{Backend: "mysql", Count: 8100, PerPurchase: 4.05}},
 	}
+}
+
+func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
+	for done := 0; ; done++ {
+		o.OnStep(done, 6, compare.Step{Strategy: "conditional", Concurrency: 64})
+		select {
+		case s := <-f.turns:
+			o.OnTurn(s)
+		case r := <-f.ends:
+			return r
+		case <-ctx.Done():
+			r := goldenResult()
+			r.Interrupted, r.Entries = true, []*compare.Entry{}
+			return r
+		}
+	}
+}
+
+// measured is an entry of a comparison.
+func measured(name string, concurrency int, verdict ledger.Verdict, answers float64) compare.Entry {
+	figures := map[string]measure.Spread{}
+	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers, compare.Sold: 1,
+		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
+		figures[id] = measure.Spread{Median: x, Low: x, High: x}
+	}
+	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != ledger.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
+		Served: loadtest.Yes, Violations: []compare.Violation{}, Problems: []string{}, Figures: figures,
+		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000}, {Percent: 100, Micros: 25_000}}}
+}
+
+// goldenResult has a strategy that is faster, one that is broken, and one that tries
+// to write HTML.
+func goldenResult() *compare.Result {
+	r := &compare.Result{Format: compare.Format, Settings: compare.Presets()[0].Settings, Baseline: "conditional", Servers: []backend.Status{},
+		Durability: []measure.ServerSetting{}, NotRun: []compare.NotRun{}, Problems: []string{}}
+	r.Settings.Crowds = []int{8}
+	for _, concurrency := range []int{64, 8} {
+		for _, e := range []compare.Entry{measured("conditional", concurrency, ledger.Held, 3234), measured("redis-counter-mysql", concurrency, ledger.Held, 8408),
+			measured("naive", concurrency, ledger.Oversold, 9000), measured("<b>evil</b>", concurrency, ledger.Held, 3300)} {
+			r.Entries = append(r.Entries, &e)
+		}
+	}
+	r.Entries[1].Factor = &measure.Ratio{Times: 2.6, Low: 2.4, High: 2.8, Rounds: 3}
+	r.Entries[3].Factor = &measure.Ratio{Times: 1.02, Low: .9, High: 1.2, Rounds: 3}
+	return r
+}
+
+// fakeLevels are what a lesson names.
+func fakeLevels(w http.ResponseWriter, _ *http.Request) {
+	level := func(number int, name, strategy string, en, zh game.LevelText) game.Level {
+		return game.Level{Name: name, Number: number, Chapter: 1, Available: true, Breaks: []string{"oversold"}, Text: map[string]game.LevelText{"en": en, "zh": zh},
+			Setting: game.Setting{Strategy: strategy, Stock: 2, Faults: []string{}, Buyers: []game.Buyer{{Name: "A", Quantity: 2, Does: "buys"}, {Name: "B", Quantity: 1, Does: "buys"}}}}
+	}
+	json.NewEncoder(w).Encode(map[string]any{"levels": []game.Level{
+		level(1, "first", "naive", game.LevelText{Title: "The first lost update", Goal: "Sell more than there is.", Solved: "Both read 2, and the second write hid the first."},
+			game.LevelText{Title: "第一次丢失更新", Goal: "卖出比库存更多的商品。", Solved: "两个人都读到 2，后写的盖住了先写的。"}),
+		level(2, "safe", "conditional", game.LevelText{Title: "Locked from the read on", Goal: "Sell more than there is, or say that it cannot be done.", Solved: "The row is locked from the read to the commit."},
+			game.LevelText{Title: "从读开始就锁住", Goal: "卖出比库存更多的商品，或者说明做不到。", Solved: "从读到提交，这一行一直锁着。"}),
+	}})
+}
+
+// fakeReplay answers with the counterexample as it is kept, if it is.
+func fakeReplay(w http.ResponseWriter, r *http.Request) {
+	var ask struct{ Example string }
+	json.NewDecoder(r.Body).Decode(&ask)
+	http.ServeFileFS(w, r, web.Guarantees(), ask.Example+".json")
 }
 
 func fakeTrace(_ context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {

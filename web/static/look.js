@@ -12,5 +12,4 @@
   const language = kept('language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
   root.lang = language === 'zh' ? 'zh-CN' : 'en';
   root.dataset.theme = ['light', 'dark'].find((theme) => theme === kept('theme')) ?? 'auto';
-  root.dataset.type = kept('type') === 'large' ? 'large' : 'normal';
 }

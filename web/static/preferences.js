@@ -1,4 +1,4 @@
-// The visitor's preferences: language, theme, type size. They are attributes of
+// The visitor's preferences: language and theme. They are attributes of
 // the document's root, for the stylesheet, and kept in this browser.
 import { speak } from './text.js';
 import { useEffect, useState } from './ui.js';
@@ -9,12 +9,11 @@ const changed = new EventTarget();
 export const preferences = () => ({
   language: /** @type {'en'|'zh'} */ (root.lang.startsWith('zh') ? 'zh' : 'en'),
   theme: root.dataset.theme ?? 'auto',
-  type: root.dataset.type ?? 'normal',
 });
 
 await speak(preferences().language);
 
-/** @param {'language'|'theme'|'type'} name @param {string} value */
+/** @param {'language'|'theme'} name @param {string} value */
 export async function prefer(name, value) {
   if (name === 'language') {
     try {

@@ -36,8 +36,7 @@ export function Header({ screen, home = '' }) {
 }
 
 function Preferences() {
-  const { language, theme, type } = usePreferences();
-  const large = type === 'large';
+  const { language, theme } = usePreferences();
   return html`
     <div class="preferences">
       <button type="button" class="quiet" id="language" lang=${language === 'zh' ? 'en' : 'zh-CN'} title=${t.nav.languageHint}
@@ -47,7 +46,5 @@ function Preferences() {
           ${['auto', 'light', 'dark'].map((name) => html`
             <option key=${name} value=${name} selected=${name === theme}>${t.nav.themes[name]}</option>`)}
         </select></label>
-      <button type="button" class="quiet" id="large" aria-pressed=${String(large)} title=${t.nav.largeHint}
-        onClick=${() => prefer('type', large ? 'normal' : 'large')}>${t.nav.large}</button>
     </div>`;
 }

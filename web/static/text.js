@@ -1,7 +1,6 @@
 // The page's texts in the chosen language. t is a live binding: modules that draw
 // again use the new texts.
 
-export const languages = ['en', 'zh'];
 /** @typedef {typeof import('./text/en.js').default} Words */
 /** @type {Record<string, Words>} */
 const learned = {};

@@ -96,7 +96,7 @@ function Sale({ all, name, fault, cell, close }) {
       ways=${html`<${Ways} name=${name} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>
       <p class="hint">${faultHint(fault)}</p>
       <p><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> <strong>${w.words[word]}</strong> ${w.means[word]}</p>
-      ${word !== 'held' && cell.said && html`<p class=${cell.wrong ? 'wrong' : 'hint'} lang="en">${cell.said}</p>`}
+      ${word !== 'held' && cell.said && t.code === 'en' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.said}</p>`}
       ${cell.not && html`<p class="hint">${labWords().effects.why[cell.why ?? ''] ?? cell.not}</p>`}
       ${word && fault !== 'none' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.wrong ? w.wrong : cell.may ? w.may : word === 'held' ? w.promises : ''}</p>`}
       <${Course} cell=${cell} />

@@ -1,12 +1,10 @@
 // The charts of a comparison, all by uPlot: throughput against the number of buyers
-// at a time, how long buyers waited, and how long it took to sell out. uPlot draws on
-// a canvas, so its colours are read from the stylesheet whenever the theme changes.
-import { onLookChange } from '../preferences.js';
-import { count, html, useEffect, useRef } from '../ui.js';
-import uPlot from '../vendor/uplot.mjs';
+// at a time, how long buyers waited, and how long it took to sell out.
+import { dashes } from '../lab/line.js';
+import { axis, color, plain, uPlot, usePlot } from '../plot.js';
+import { count, html, useMemo } from '../ui.js';
 import { words } from './text.js';
 
-const dashes = [[], [9, 4], [2, 3], [12, 4, 2, 4]];
 const most = 8; // lines that can be told apart
 
 /** @param {{result: Json.ComparisonResult}} props */
@@ -49,27 +47,8 @@ function Waits({ drawn }) {
  * @param {{title: string, hint: string, names: string[], x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} props
  */
 function Chart({ title, hint, names, x, y, lines, bars }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const box = usePlot(JSON.stringify([names, lines]), useMemo(() => [x.values, ...lines], [JSON.stringify(lines)]), (width) => options(width, { x, y, lines, bars }));
   const w = words().charts;
-  useEffect(() => {
-    const node = box.current;
-    if (!node) return undefined;
-    /** @type {uPlot | undefined} */
-    let plot;
-    const draw = () => {
-      plot?.destroy();
-      plot = new uPlot(options(node.clientWidth, { x, y, lines, bars }), [x.values, ...lines], node);
-    };
-    const resized = new ResizeObserver(() => { if (node.clientWidth) plot?.setSize({ width: node.clientWidth, height }); });
-    draw();
-    resized.observe(node);
-    const forget = onLookChange(draw);
-    return () => {
-      resized.disconnect();
-      forget();
-      plot?.destroy();
-    };
-  }, [JSON.stringify([names, lines])]);
   /** @type {[string, (number | null)[]][]} */
   const rows = names.map((name, i) => [name, bars ? [lines[0][i]] : lines[i]]);
   return html`
@@ -88,35 +67,22 @@ function Chart({ title, hint, names, x, y, lines, bars }) {
     </figure>`;
 }
 
-/**
- * A colour of the stylesheet, for a canvas.
- * @param {string} name
- */
-function color(name) {
-  const probe = document.body.appendChild(document.createElement('i'));
-  probe.style.color = `var(${name})`;
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
-}
-
 const height = 220;
 
 /** @param {number} width @param {{x: Axis & {values: number[]}, y: Axis, lines: (number | null)[][], bars?: boolean}} chart */
 function options(width, { x, y, lines, bars }) {
-  const axis = { stroke: color('--muted'), font: '12px system-ui', grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
   const [first, last] = [x.values[0], x.values[x.values.length - 1]];
   const margin = bars ? 0.6 : 0;
   const decades = (/** @type {number} */ low, /** @type {number} */ high) => [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))];
   return {
-    width, height, cursor: { show: false }, legend: { show: false }, select: { show: false },
+    width, height, ...plain(),
     scales: {
       x: { time: false, distr: x.log ? 3 : 1, range: () => [first - margin, last + margin] },
       y: y.log ? { distr: 3, range: (_plot, low, high) => decades(low ?? 1, high ?? 10) } : { range: (_plot, _low, high) => [0, (high ?? 1) * 1.1] },
     },
     axes: [
-      { ...axis, size: 30, splits: () => x.ticks ?? x.values, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { grid: { show: false } }) },
-      { ...axis, size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
+      { ...axis(), size: 30, splits: () => x.ticks ?? x.values, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { grid: { show: false } }) },
+      { ...axis(), size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
     ],
     series: [{}, ...lines.map((_, i) => ({
       stroke: color(`--stroke-${(i % 4) + 1}`), width: 2, dash: dashes[(i + (i >> 2)) % 4], spanGaps: true, points: { show: !bars, size: 6 },

@@ -1,14 +1,14 @@
 // The form of a comparison: a preset, strategies, the sale; the rest is advanced.
 // Its settings are kept in the address, so that a link restores them.
 import { Refused } from '../api.js';
+import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
 import { NumberField, TokenField } from '../lab/fields.js';
 import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
-import { Choice } from './choice.js';
-import { basic, estimate, findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
+import { estimate, findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
 import { end, running, start } from './store.js';
 import { words } from './text.js';
 
@@ -90,23 +90,23 @@ export function CompareForm({ route, lab, comparisons, opened }) {
           <label key=${p.name} class=${form.preset === p.name ? 'chosen' : ''}><input type="radio" name="preset" value=${p.name} checked=${form.preset === p.name} onChange=${() => choosePreset(p.name)} />
             <span><b>${w.presets[p.name]?.[0] ?? p.name}</b> <small>${w.presets[p.name]?.[1] ?? p.says}</small></span></label>`)}
       </fieldset>
-      <${Choice} strategies=${lab.strategies} chosen=${form.strategies} blame=${worded(wrong.strategies)}
-        choose=${(strategies) => edit({ strategies })} />
-      <div class="numbers">${numbers.slice(0, basic).map(field)}</div>
-      <details class="advanced"><summary>${w.advanced}</summary>
-        <div class="numbers">${fields.slice(basic).map(field)}</div>
-      </details>
+      <p class="takes-part">${form.strategies.slice(0, 6).map((name) => html`<code key=${name}>${name}</code> `)}${form.strategies.length > 6 && '…'}</p>
       ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
-      <${Estimate} form=${form} ranges=${ranges} />
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
             onClick=${() => act(() => end(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
       </div>
+      <${Estimate} form=${form} ranges=${ranges} />
       ${!on && busy && html`<p class="hint">${w.busy}</p>`}
       <${Wrong} failure=${failure} />
-      <p class="buttons"><${Copy} text=${location.origin + location.pathname + link('compare', '', queryOf(form))} label=${w.copyLink} /></p>
+      <details class="advanced"><summary>${w.advanced}</summary>
+        <${Choice} strategies=${lab.strategies} chosen=${form.strategies} topology=${lab.status?.topology ?? ''} blame=${worded(wrong.strategies)}
+          choose=${(strategies) => edit({ strategies })} />
+        <div class="numbers">${fields.map(field)}</div>
+        <p class="buttons"><${Copy} text=${location.origin + location.pathname + link('compare', '', queryOf(form))} label=${w.copyLink} /></p>
+      </details>
     </form>`;
 }
 

@@ -2,9 +2,8 @@
 // and the lab's request. Presets and ranges are the lab's.
 import { words } from './text.js';
 
-/** Numbers of the form; those after the third are advanced. */
+/** Numbers of the form. */
 export const numbers = /** @type {const} */ (['stock', 'buyers', 'concurrency', 'skus', 'zipf', 'quantity', 'rounds', 'turn']);
-export const basic = 3;
 /** @typedef {typeof numbers[number]} Name */
 /** @typedef {Record<Name | 'preset' | 'crowds' | 'seed', string> & {strategies: string[]}} Form turn: milliseconds; crowds: numbers by comma */
 

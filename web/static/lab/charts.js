@@ -1,13 +1,8 @@
-// Live charts: one line per strategy, faults as numbered bands. uPlot draws on
-// a canvas, so its colours are read from the stylesheet whenever the theme
-// changes.
-import { onLookChange } from '../preferences.js';
+// Live charts: one line per strategy, faults as numbered bands.
+import { axis, color, plain, uPlot, usePlot } from '../plot.js';
 import { t } from '../text.js';
-import { count, html, ms, styled, useEffect, useMemo, useRef } from '../ui.js';
+import { count, html, ms, useMemo } from '../ui.js';
 import { dashes, LineSample } from './line.js';
-import uPlot from '../vendor/uplot.mjs';
-
-await styled('vendor/uplot.css');
 
 const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
 
@@ -33,29 +28,7 @@ export function Charts({ lanes, faults }) {
 }
 
 function Chart({ title, summary, data, lines, faults }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const plot = useRef(/** @type {uPlot | undefined} */ (undefined));
-  const latest = useRef({ data, faults });
-  latest.current = { data, faults };
-
-  useEffect(() => {
-    const node = box.current;
-    const draw = () => {
-      plot.current?.destroy();
-      plot.current = new uPlot(options(node.clientWidth, lines, () => latest.current.faults), latest.current.data, node);
-    };
-    const resized = new ResizeObserver(() => { if (node.clientWidth) plot.current?.setSize({ width: node.clientWidth, height }); });
-    draw();
-    resized.observe(node);
-    const forget = onLookChange(draw);
-    return () => {
-      resized.disconnect();
-      forget();
-      plot.current?.destroy();
-    };
-  }, []);
-  useEffect(() => plot.current?.setData(data), [data, JSON.stringify(faults)]);
-
+  const box = usePlot(JSON.stringify(faults), data, (width) => options(width, lines, faults));
   return html`
     <figure class="panel chart">
       <figcaption><h3>${title}</h3>
@@ -65,33 +38,20 @@ function Chart({ title, summary, data, lines, faults }) {
     </figure>`;
 }
 
-/** A colour of the stylesheet, for a canvas. */
-function color(name) {
-  const probe = document.body.appendChild(document.createElement('i'));
-  probe.style.color = `var(${name})`;
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
-}
-
 const height = 190;
 
 function options(width, lines, faults) {
-  const axis = {
-    stroke: color('--muted'), font: '12px system-ui', grid: { stroke: color('--line'), width: 1 }, ticks: { show: false },
-  };
   const marks = { line: color('--warn'), band: color('--mark') };
   return {
-    width, height,
-    cursor: { show: false }, legend: { show: false }, select: { show: false },
-    hooks: { drawClear: [(plot) => mark(plot, faults(), marks)] },
+    width, height, ...plain(),
+    hooks: { drawClear: [(plot) => mark(plot, faults, marks)] },
     scales: {
       x: { time: false, range: (_plot, _low, high) => [0, Math.max(high ?? 0, 1)] },
       y: { range: (_plot, _low, high) => [0, Math.max((high ?? 0) * 1.1, 1)] },
     },
     axes: [
-      { ...axis, size: 30, values: (_, ticks) => ticks.map(t.charts.axis) },
-      { ...axis, size: 56, values: (_, ticks) => ticks.map((n) => (Number.isInteger(n) ? count(n) : n)) },
+      { ...axis(), size: 30, values: (_, ticks) => ticks.map(t.charts.axis) },
+      { ...axis(), size: 56, values: (_, ticks) => ticks.map((n) => (Number.isInteger(n) ? count(n) : n)) },
     ],
     series: [{}, ...lines.map((l) => ({
       stroke: color(l.color), width: 2, dash: l.dash, fill: l.fill && color(l.fill), spanGaps: true, points: { show: (p) => p.data[0].length < 3 },

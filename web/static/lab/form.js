@@ -2,6 +2,7 @@
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
+import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
 import { start, wantStrategies } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
@@ -11,7 +12,6 @@ import { t } from '../text.js';
 import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
-import { StrategyPicker } from './picker.js';
 import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
 import { showStage } from './start.js';
 
@@ -104,8 +104,8 @@ export function RunForm({ lab, query, open, guide }) {
       <details class="settings" open=${shown} onToggle=${(e) => setShown(e.currentTarget.open)}>
         <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ ({ ...form, duration_ns: Number(form.duration) * 1e9 })))}</span></summary>
         <div class="sale">
-          <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
-            answering=${lab.status !== null} topology=${lab.status?.topology ?? ''} onChange=${(strategies) => set('strategies', strategies)} />
+          <${Choice} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies ?? 4} topology=${lab.status?.topology ?? ''}
+            blame=${wrong.strategies} choose=${(strategies) => set('strategies', strategies)} />
           <div>
             <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
             <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />

@@ -92,12 +92,13 @@ function Drawing({ witness, zoom }) {
 function traceOf({ orders: [a, b] }) {
   const w = words().why;
   const found = (/** @type {Order} */ o) => o.remaining + o.quantity;
+  const name = (/** @type {Order} */ o) => w.user(o === a ? 'A' : 'B');
   const step = (/** @type {Order} */ o, /** @type {string} */ command, reply = '') => (
-    { who: w.user(o.user_id), fault: '', backend: 'sql', command, result: '', reply, woke: [], values: [] });
+    { who: name(o), fault: '', backend: 'sql', command, result: '', reply, woke: [], values: [] });
   const steps = b ? [step(a, w.looks, w.reads(found(a))), step(b, w.looks, w.reads(found(b))), step(a, w.writes(a.remaining)), step(b, w.writes(b.remaining))]
     : [step(a, w.takes(a.quantity), w.leaves(a.remaining))];
   return { title: w.drawn, strategy: '', question: '', name: '', stock: found(a), before: [], named: { sql: w.stock }, steps, told: [], problems: [],
-    buyers: [a, b].filter(Boolean).map((o) => ({ name: w.user(o.user_id), process: 0 })) };
+    buyers: [a, b].filter(Boolean).map((o) => ({ name: name(o), process: 0 })) };
 }
 
 /** Faults that can leave a lock behind, the likeliest first. */

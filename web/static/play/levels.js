@@ -17,7 +17,7 @@ export function Levels({ levels, chapters }) {
   const solved = solvedLevels();
   const titled = (/** @type {number} */ n) => (n ? w.chapter(n, chapters[n - 1]?.title[preferences().language] ?? chapters[n - 1]?.title.en ?? '') : w.noChapter);
   const [first, ...others] = levels;
-  const groups = [...new Set(others.map((l) => l.chapter))];
+  const groups = [...new Set(others.map((l) => l.chapter))].sort((a, b) => (a || 99) - (b || 99));
   return html`
     <h1>${w.title}</h1>
     <p class="intro">${w.what}</p>

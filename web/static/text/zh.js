@@ -60,7 +60,6 @@ export default {
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
     theme: '主题', themes: { auto: '自动', light: '浅色', dark: '深色' },
-    large: '大字', largeHint: '适合投影',
     loading: '正在加载……',
     failed: '这个页面加载失败：实验室没有响应。',
     again: '再试一次',
@@ -96,11 +95,13 @@ export default {
     unfit: { galera: '在这里不成立：它的锁只在一个节点上有效', sentinel: '在这里不成立：故障切换会丢掉刚写的内容' },
     noStrategies: '没有服务进程响应，没有策略可选。',
   },
-  picker: {
-    label: '策略', search: '搜索……', chosen: '已选的策略',
-    hint: (most) => `最多 ${most} 个，并排运行。可按名称、思路、类别或保证搜索。`,
-    found: (n, all) => (n === all ? `共 ${count(all)} 个策略` : `${count(all)} 个策略中的 ${count(n)} 个`),
-    remove: (name) => `去掉 ${name}`, read: (name) => `${name} 的课程和源码`,
+  choice: {
+    strategies: '策略', chosen: (n, all) => `${count(all)} 种里选了 ${count(n)} 种`, upTo: (n) => `最多 ${n} 种，并排运行`,
+    search: '搜索', broken: '故意写错', which: '选哪个？五个问题',
+    all: '全选', none: '全不选',
+    notFound: (text) => `没有匹配“${text}”的策略。`,
+    foreign: (names) => `这个实验室不认识 ${names}。`,
+    dropThem: '去掉它们',
   },
   /** 实验室拒绝请求的原因，按代码；没有译文的显示原文。 */
   problem: (code, detail) => ({
@@ -155,7 +156,7 @@ export default {
     fault_unavailable: ({ why }) => `这里不可用：${why}`,
     one_of: ({ values }) => `请从 ${values.join('、')} 中选一个。`,
     unused: () => '这一项在这里不起作用，请留空。',
-    seed: () => '请填 0 到 18446744073709551615 之间的整数，或者留空。',
+    seed: () => '请填小于 2⁶⁴ 的非负整数，或者留空。',
     too_much: ({ stock }) => `没有买家能买到：库存只有 ${count(stock)}。`,
     no_demand: ({ least }) => `请填大于 ${count(least)} 的数：如果人人都能买到，就不会出错，也证明不了什么。`,
     too_many_requests: ({ requests, max }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,

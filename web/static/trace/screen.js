@@ -7,11 +7,11 @@ import { Failed, useLoaded } from '../loaded.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
-import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
+import { html, styled, useEffect, useRef, useState } from '../ui.js';
 import { Downloads } from './exports.js';
 import { Live } from './live.js';
 import { Player } from './player.js';
-import { maxFile, readExample, Unreadable } from './read.js';
+import { readExample, Unreadable } from './read.js';
 import { fetchExample, fileOf } from './source.js';
 
 await styled('trace/trace.css');
@@ -52,10 +52,6 @@ export function Trace({ route }) {
   };
   const openFile = async (/** @type {File} */ file) => {
     chose.current = true;
-    if (file.size > 4 * maxFile) {
-      setWrong(new Unreadable('tooLarge', maxFile));
-      return;
-    }
     const text = await file.text();
     show(file.name, () => readExample(text));
   };
@@ -91,22 +87,8 @@ function landing(matrix) {
  * @param {{matrix: Json.Matrix | null, name: string, openFile: (file: File) => void}} props
  */
 function Chooser({ matrix, name, openFile }) {
-  const [over, setOver] = useState(false);
-  const open = useRef(openFile);
-  open.current = openFile;
-  useEffect(() => { // otherwise the browser opens a file dropped elsewhere
-    const drag = (/** @type {Event} */ e) => {
-      e.preventDefault();
-      setOver(e.type === 'dragover');
-      const file = e.type === 'drop' && e instanceof DragEvent && e.dataTransfer?.files[0];
-      if (file) open.current(file);
-    };
-    const kinds = ['dragover', 'dragleave', 'drop'];
-    for (const kind of kinds) addEventListener(kind, drag);
-    return () => kinds.forEach((kind) => removeEventListener(kind, drag));
-  }, []);
   return html`
-    <section class=${classes('panel chooser', over && 'over')} aria-label=${words().others}>
+    <section class="panel chooser" aria-label=${words().others}>
       <div class="field"><label for="example">${words().example}</label>
         <select id="example" onChange=${(e) => go('trace', e.currentTarget.value)}>
           <option value="" selected=${!name}>${words().choose}</option>

@@ -8,20 +8,13 @@ export default {
   what: 'Which is faster, and is it right? The same sale, with the same buyers in the same order, runs with one strategy after the other. Every other '
     + 'round runs in reverse, so that a slow minute of the machine does not hit one strategy only.',
 
-  form: 'What to compare', preset: 'The sale', advanced: 'Advanced',
+  form: 'What to compare', preset: 'The sale', advanced: 'Strategies and settings',
   presets: {
     'flash-sale': ['Flash sale', 'Few units, 20 buyers for each: who answers most of them?'],
     'hot-row': ['Hot row', 'The stock never ends: how fast can one row sell?'],
     'many-skus': ['Many SKUs', '50 SKUs: which lock or scan holds up those who want another?'],
     'few-buyers': ['Few buyers', 'Two at a time: what does a purchase take when nobody waits?'],
   },
-  strategies: 'Strategies',
-  chosen: (n, all) => `${count(n)} of ${count(all)} chosen`,
-  search: 'Search', broken: 'broken',
-  all: 'All', none: 'None',
-  notFound: (text) => `No strategy matches “${text}”.`,
-  foreign: (names) => `This lab does not know ${names}.`,
-  dropThem: 'Remove them',
   fields: {
     stock: ['Stock', 'units for sale'],
     buyers: ['Buyers', 'one purchase each'],
@@ -41,7 +34,7 @@ export default {
     token: () => 'Enter the token that this lab was started with.',
   },
   busy: 'The lab is busy with a run, a comparison or a trace. Wait until it ends, or stop it.',
-  estimate: (from, to) => `Takes about ${tidy(from)} to ${tidy(to)}, depending on the machine and the strategies.`,
+  estimate: (from, to) => `Takes about ${tidy(from) === tidy(to) ? '' : `${tidy(from)} to `}${tidy(to)}, depending on the machine and the strategies.`,
   start: 'Compare', stop: 'Stop', stopping: 'Stopping …',
   sameCommand: 'The same on the command line:',
   copyCommand: 'Copy command', copyLink: 'Copy link',

@@ -168,11 +168,11 @@ export default {
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
-        ? `Users ${a.user_id} and ${b.user_id} both found ${count(x)} and both left ${count(a.remaining)}: one deduction is lost, and unit ${count(unit)} is sold twice. The ledger does not say which of the two wrote first.`
-        : `User ${a.user_id} found ${count(x)} and left ${count(a.remaining)}, user ${b.user_id} found ${count(y)} and left ${count(b.remaining)}: unit ${count(unit)} is sold twice.`;
+        ? `Buyers A (user ${a.user_id}) and B (user ${b.user_id}) both found ${count(x)} and both left ${count(a.remaining)}: one deduction is lost, and unit ${count(unit)} is sold twice. The ledger does not say which of the two wrote first.`
+        : `Buyer A (user ${a.user_id}) found ${count(x)} and left ${count(a.remaining)}, buyer B (user ${b.user_id}) found ${count(y)} and left ${count(b.remaining)}: unit ${count(unit)} is sold twice.`;
     },
-    below: ({ orders: [o] }) => `When the deduction of user ${o.user_id} ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,
-    drawn: 'What each buyer found and left; which of them wrote first is not known', user: (id) => `user ${id}`, stock: 'stock', looks: 'looks',
+    below: ({ orders: [o] }) => `When the deduction of buyer A (user ${o.user_id}) ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,
+    drawn: 'What each buyer found and left; which of them wrote first is not known', user: (name) => `buyer ${name}`, stock: 'stock', looks: 'looks',
     reads: (n) => `finds ${count(n)}`, writes: (n) => `leaves ${count(n)}`, takes: (n) => `takes ${count(n)}`, leaves: (n) => `${count(n)} left`,
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`, both: 'Run both side by side',
   },

@@ -192,11 +192,11 @@ export default {
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
-        ? `用户 ${a.user_id} 和用户 ${b.user_id} 扣减前都是 ${count(x)} 件，扣减后都剩 ${count(a.remaining)} 件：一次扣减丢了，第 ${count(unit)} 件卖了两次。谁先写入，账本里看不出来。`
-        : `用户 ${a.user_id} 扣减前有 ${count(x)} 件、之后剩 ${count(a.remaining)} 件，用户 ${b.user_id} 扣减前有 ${count(y)} 件、之后剩 ${count(b.remaining)} 件：第 ${count(unit)} 件卖了两次。`;
+        ? `买家 A（用户 ${a.user_id}）和买家 B（用户 ${b.user_id}）扣减前都是 ${count(x)} 件，扣减后都剩 ${count(a.remaining)} 件：一次扣减丢了，第 ${count(unit)} 件卖了两次。谁先写入，账本里看不出来。`
+        : `买家 A（用户 ${a.user_id}）扣减前有 ${count(x)} 件、之后剩 ${count(a.remaining)} 件，买家 B（用户 ${b.user_id}）扣减前有 ${count(y)} 件、之后剩 ${count(b.remaining)} 件：第 ${count(unit)} 件卖了两次。`;
     },
-    below: ({ orders: [o] }) => `用户 ${o.user_id} 扣减时只剩 ${count(o.remaining + o.quantity)} 件，还是扣了 ${count(o.quantity)} 件：检查时看到的是旧的数字。`,
-    drawn: '每个买家扣减前后的库存；谁先写无从得知', user: (id) => `用户 ${id}`, stock: '库存', looks: '查看',
+    below: ({ orders: [o] }) => `买家 A（用户 ${o.user_id}）扣减时只剩 ${count(o.remaining + o.quantity)} 件，还是扣了 ${count(o.quantity)} 件：检查时看到的是旧的数字。`,
+    drawn: '每个买家扣减前后的库存；谁先写无从得知', user: (name) => `买家 ${name}`, stock: '库存', looks: '查看',
     reads: (n) => `扣减前 ${count(n)}`, writes: (n) => `扣减后 ${count(n)}`, takes: (n) => `扣减 ${count(n)}`, leaves: (n) => `剩 ${count(n)}`,
     play: '逐步播放', run: (name) => `换一个守得住的：${name}`, both: '两个并排运行',
   },

@@ -1,14 +1,19 @@
 // Which strategies take part: by name, by family, all or none.
-import { say } from '../blame.js';
-import { preferences } from '../preferences.js';
-import { t } from '../text.js';
-import { classes, html, useState } from '../ui.js';
-import { words } from './text.js';
+import { say } from './blame.js';
+import { preferences } from './preferences.js';
+import { link } from './route.js';
+import { t } from './text.js';
+import { classes, html, styled, useState } from './ui.js';
 
-/** @param {{strategies: Json.Strategy[], chosen: string[], blame?: Json.Blame, choose: (names: string[]) => void}} props */
-export function Choice({ strategies, chosen, blame, choose }) {
+await styled('choice.css');
+
+/**
+ * most: how many may be chosen; without it, all. topology: of the lab.
+ * @param {{strategies: Json.Strategy[], chosen: string[], most?: number, topology: string, blame?: Json.Blame, choose: (names: string[]) => void}} props
+ */
+export function Choice({ strategies, chosen, most, topology, blame, choose }) {
   const [wanted, setWanted] = useState('');
-  const w = words();
+  const w = t.choice;
   const here = strategies.filter((s) => s.available);
   const found = strategies.filter((s) => matches(s, wanted));
   const families = [...new Set(strategies.map((s) => s.family))];
@@ -18,25 +23,27 @@ export function Choice({ strategies, chosen, blame, choose }) {
     .concat(yes ? [] : chosen.filter((name) => !names.includes(name) && !strategies.some((s) => s.name === name))));
   return html`
     <fieldset class="choice" id="strategies" tabindex="-1" aria-invalid=${blame ? 'true' : undefined} aria-describedby="strategies-wrong">
-      <legend>${w.strategies} <span class="hint">${w.chosen(chosen.length, strategies.length)}</span></legend>
+      <legend>${w.strategies} <span class="hint">${most ? w.upTo(most) : w.chosen(chosen.length, strategies.length)}</span></legend>
+      ${most && chosen.length > 0 && html`<p class="chosen">${chosen.map((name) => html`<a key=${name} href=${link('lessons', name)}>${name}</a> `)}</p>`}
       <div class="search">
         <label class="hidden" for="wanted">${w.search}</label>
         <input id="wanted" type="search" placeholder=${w.search} value=${wanted} autocomplete="off" spellcheck=${false}
           onInput=${(e) => setWanted(e.currentTarget.value)} onKeyDown=${(e) => e.key === 'Enter' && e.preventDefault()} />
-        <button type="button" class="quiet" onClick=${() => choose(here.map((s) => s.name))}>${w.all}</button>
+        ${!most && html`<button type="button" class="quiet" onClick=${() => choose(here.map((s) => s.name))}>${w.all}</button>`}
         <button type="button" class="quiet" onClick=${() => choose([])}>${w.none}</button>
       </div>
       <div class="boxes">
         ${families.map((family) => {
     const members = found.filter((s) => s.family === family);
     return members.length > 0 && html`
-          <${Family} key=${family} name=${t.families[family] ?? family} members=${members} chosen=${chosen} set=${set} />`;
+          <${Family} key=${family} name=${t.families[family] ?? family} members=${members} chosen=${chosen} most=${most} topology=${topology} set=${set} />`;
   })}
         ${found.length === 0 && html`<p class="hint" role="status">${strategies.length ? w.notFound(wanted) : t.form.noStrategies}</p>`}
       </div>
       ${chosen.some((name) => !strategies.some((s) => s.name === name)) && html`
         <p class="hint">${w.foreign(chosen.filter((name) => !strategies.some((s) => s.name === name)).join(', '))}
           ${' '}<button type="button" class="link" onClick=${() => choose(chosen.filter((name) => strategies.some((s) => s.name === name)))}>${w.dropThem}</button></p>`}
+      <p class="hint"><a href=${link('choose')}>${w.which}</a></p>
       <p id="strategies-wrong" class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </fieldset>`;
 }
@@ -50,22 +57,23 @@ function matches(s, wanted) {
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** @param {{name: string, members: Json.Strategy[], chosen: string[], set: (names: string[], yes: boolean) => void}} props */
-function Family({ name, members, chosen, set }) {
-  const w = words();
+/** @param {{name: string, members: Json.Strategy[], chosen: string[], most?: number, topology: string, set: (names: string[], yes: boolean) => void}} props */
+function Family({ name, members, chosen, most, topology, set }) {
   const able = members.filter((s) => s.available);
   const on = able.filter((s) => chosen.includes(s.name)).length;
   return html`
     <div class="family" role="group" aria-label=${name}>
-      <label class="whole"><input type="checkbox" checked=${on > 0 && on === able.length} indeterminate=${on > 0 && on < able.length}
-        disabled=${!able.length} onChange=${() => set(able.map((s) => s.name), on < able.length)} />${name}</label>
+      ${most ? html`<p class="whole">${name}</p>` : html`
+        <label class="whole"><input type="checkbox" checked=${on > 0 && on === able.length} indeterminate=${on > 0 && on < able.length}
+          disabled=${!able.length} onChange=${() => set(able.map((s) => s.name), on < able.length)} />${name}</label>`}
       <ul>
         ${members.map((s) => html`
           <li key=${s.name}>
             <label title=${titleOf(s)}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
-              disabled=${!s.available && !chosen.includes(s.name)} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
-            ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${w.broken}</span>`}
-            ${!s.available && html` <span class="badge" title=${s.missing.map(t.reason).join('; ')}>${t.form.unavailable}</span>`}
+              disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
+            ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${t.choice.broken}</span>`}
+            ${s.unfit_on?.includes(topology) && html`<span class="hint">${t.form.unfit[topology]}</span>`}
+            ${!s.available && html`<span class="hint">${t.form.unavailable}: ${s.missing.map(t.reason).join('; ')}</span>`}
           </li>`)}
       </ul>
     </div>`;

@@ -1,14 +1,51 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"seckill/internal/chaos"
 )
+
+func TestChooserOffersWhatFits(t *testing.T) {
+	t.Parallel()
+	tb := startBrowser(t).open(startFake(t).url+"/#/choose", wide)
+	tick := func(question, answer string) {
+		box := fmt.Sprintf(`.questions input[name=%q][value=%q]`, question, answer)
+		tb.click(box)
+		tb.await(fmt.Sprintf(`document.querySelector(%q).checked`, box))
+	}
+	tb.await(`document.querySelector(".fit h2 code")?.innerText === "conditional" && document.querySelectorAll(".fit").length === 1`)
+	tb.says(".results [role=status]", "1 fits.")
+	tb.says(".fit", "holds in all schedules: no oversell")
+	tb.await(`document.querySelector(".top nav [aria-current]").innerText === "Which one?" && document.title.startsWith("Five questions")`)
+	tb.good("chooser")
+
+	t.Log("a failure that does not apply does no harm; a load that nothing was seen to meet does")
+	tick("fails", "clocks")
+	tb.says(".fit", "conditional")
+	tick("rate", "3000")
+	tb.says(".results [role=status]", "Nothing fits.")
+	tb.await(`location.hash === "#/choose?rate=3000&have=mysql&fails=clocks"`)
+	tb.click(".ways a")
+	tb.says(".fit", "conditional")
+	tb.await(`!location.hash.includes("rate") && location.hash.includes("fails=clocks")`)
+
+	t.Log("what is no lock is not offered as one")
+	tick("need", "lock")
+	tb.says(".results [role=status]", "Nothing fits.")
+}
 
 // The proof: locks apart from the other ways, what breaks least first; a cell says what
 // broke and leads to its counterexample, a strategy to all its answers.
 func TestGuarantees(t *testing.T) {
+	t.Parallel()
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
 	tb.says("main", "5 strategies")
@@ -20,7 +57,7 @@ func TestGuarantees(t *testing.T) {
 	tb.await(`document.querySelector('.matrix a[data-cell="naive.oversell"]').textContent.startsWith("naive, no oversell: breaks; Sold more than there were") && document.querySelector('.matrix a[data-cell="naive.oversell"] small').innerText === "stock"`)
 	tb.await(`document.querySelector('.matrix a[data-cell="redis-token.owner"] small').innerText === "lock"`)
 	tb.await(`document.querySelector('.mark[aria-label^="redis-lua, how it waits: measured, no promise; polls"]') !== null`)
-	tb.inEveryLook("guarantees")
+	tb.good("guarantees")
 
 	t.Log("header and first column stay")
 	tb.do(look{"", 760, 400, false}.set())
@@ -50,8 +87,8 @@ func TestGuarantees(t *testing.T) {
 	open("lost-reply")
 	tb.says("dialog [data-question=lost-reply] h4", "On MySQL 9.7.0")
 	tb.says("dialog [data-question=lost-reply]", "Lost updates")
-	tb.accessible("all answers")
-	tb.do(chromedp.KeyEvent("\x1b"))
+	tb.good("all answers")
+	tb.press("\x1b")
 	tb.await(`!document.querySelector("dialog") && location.hash === "#/guarantees"`)
 	tb.says("main", "On MySQL 9.7.0: 105 cells computed, 1 differs (≠).")
 	tb.eval(`location.hash = "#/guarantees?cell=redis-token.owner"`)
@@ -76,12 +113,66 @@ func TestGuarantees(t *testing.T) {
 	tb.says("[role=status]", "3 of 5 strategies")
 
 	t.Log("cards on a phone, in Chinese")
-	tb.click("#language")
+	tb.speak("zh-CN")
 	tb.do(look{"", 390, 844, true}.set())
 	tb.says(".cards", "只有持有者能释放")
 	tb.says("main h2", "锁")
-	tb.accessible("guarantees, cards, Chinese")
 	tb.click(`.cards a[href$="cell=redis-lua"]`)
 	tb.says("dialog[open]", "在试过的")
-	tb.accessible("all answers, phone, Chinese")
+}
+
+// The screen shows the committed run with the signs of the proof: what did not hold says
+// what broke, and opens with its course, its figures and the command that runs it again.
+func TestChaosScreen(t *testing.T) {
+	var file struct{ Chaos chaos.Result }
+	data, err := os.ReadFile("../static/chaos/results.json")
+	if err == nil {
+		err = json.Unmarshal(data, &file)
+	}
+	run := file.Chaos
+	if err != nil || len(run.Rows) == 0 || run.Tally["held"] == 0 {
+		t.Fatalf("the committed run: %v, %d rows, %v", err, len(run.Rows), run.Tally)
+	}
+	row, i := damaged(t, run)
+	cell := row.Cells[i]
+	address := row.Strategy + "." + string(run.Faults[i])
+
+	tb := startBrowser(t).open(sharedLab(t).page+"#/guarantees", wide)
+	tb.click(`.tabs a[href="#/chaos"]`)
+	tb.await(fmt.Sprintf(`document.querySelectorAll(".matrix tbody tr:not(.family)").length === %d`, len(run.Rows)))
+	tb.await(`document.querySelector(".top nav [aria-current=page]").hash === "#/choose" && document.title.startsWith("Faults under load")`)
+	tb.good("chaos")
+
+	t.Log("a cell opens by the keyboard, and has an address")
+	tb.await(`(document.querySelector('.matrix a[href$="cell=` + address + `"]')?.focus(), document.activeElement.hash?.endsWith("` + address + `"))`)
+	tb.press("\r")
+	tb.says("dialog[open]", row.Strategy)
+	tb.says("dialog", fmt.Sprintf("Seed of its buyers\n%s", cell.Seed))
+	tb.says("dialog .command", strings.NewReplacer("STRATEGY", row.Strategy, "FAULT", string(run.Faults[i])).Replace(run.Repeat))
+	tb.await(fmt.Sprintf(`document.querySelector("dialog polyline.sold").getAttribute("points").split(" ").length === %d`, len(cell.Course)))
+	tb.good("a cell of the faults")
+	tb.do(chromedp.Reload())
+	tb.says("dialog[open]", row.Strategy)
+	tb.press("\x1b")
+	tb.await(`!document.querySelector("dialog") && location.hash === "#/chaos"`)
+
+	t.Log("only what did not hold, then on a phone")
+	tb.click(".presets button:nth-of-type(2)")
+	tb.await(`[...document.querySelectorAll(".matrix tbody tr:not(.family)")].every((tr) => tr.querySelector(".mark.bad") !== null)`)
+	tb.speak("zh-CN")
+	tb.do(look{"", 390, 844, false}.set())
+	tb.await(`document.querySelectorAll(".cards .mark.bad").length > 0 && document.querySelector("#all") !== null`)
+}
+
+// damaged finds a cell that did not hold, with a course.
+func damaged(t *testing.T, run chaos.Result) (chaos.Row, int) {
+	for _, row := range run.Rows {
+		for i, c := range row.Cells {
+			if c != nil && slices.Contains([]string{"oversold", "lost", "blocked", "stopped"}, c.Word) && len(c.Course) > 5 {
+				return row, i
+			}
+		}
+	}
+	t.Fatal("every cell held")
+	return chaos.Row{}, 0
 }

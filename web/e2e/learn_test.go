@@ -1,0 +1,324 @@
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"seckill/internal/ledger"
+	"seckill/web"
+	"seckill/web/course"
+)
+
+func TestLessons(t *testing.T) {
+	t.Parallel()
+	chapters, err := course.Chapters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := chapters[len(chapters)-1]
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
+	tb.says(".chapter h1", "The lost update")
+	tb.await(`location.hash === "#/lessons/01-lost-update"`)
+	tb.await(fmt.Sprintf(`document.querySelectorAll(".chapters li").length === %d`, len(chapters)))
+
+	t.Log("the very source, highlighted, and its lesson")
+	tb.says(".sources pre", "package sqlrow // <b>")
+	tb.await(`document.querySelector(".sources .hl-word")?.innerText === "package" && document.querySelector(".sources .hl-comment").innerText === "// <b>"`)
+	tb.says(".lesson-text", "Two read 2, see conditional.")
+	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
+	tb.good("lesson")
+
+	t.Log("a model answer is folded, opens by key, and is printed")
+	const answer = `document.querySelector(".think details.answer")`
+	tb.await(answer + `?.open === false`)
+	tb.eval(answer + `.querySelector("summary").focus()`)
+	tb.press("\r")
+	tb.await(answer + `.open && ` + answer + `.innerText.includes("counters and balances")`)
+	tb.press("\r")
+	tb.await(answer + `.open === false`)
+	tb.eval(`dispatchEvent(new Event("beforeprint"))`)
+	tb.await(`[...document.querySelectorAll("details.answer")].every((d) => d.open)`)
+	tb.eval(`dispatchEvent(new Event("afterprint"))`)
+	tb.await(answer + `.open === false`)
+
+	t.Log("a prediction, then broken before one's eyes, then what was right")
+	tb.says(".predict", "2,000 buyers want one unit each, and there are 100. How many does naive sell?")
+	tb.click(`.predict [value="all"]`)
+	tb.click(".break-it .run")
+	tb.says(".banner.busy", "naive: selling")
+	f.progress <- fakeProgress(30, 10, 90)
+	tb.says("[data-left]", "10")
+	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
+	tb.says(".break-it .banner", "OVERSOLD")
+	tb.says(".predict [role=status]", "You expected something else. It sold 131 of 100.")
+	tb.await(`document.querySelector(".predict .right").innerText.includes("More than 100")`)
+
+	t.Log("pages are turned, and remembered")
+	tb.click(".turn [rel=next]")
+	tb.says(".chapter h1", "One statement")
+	tb.await(`scrollY === 0 && document.activeElement === document.querySelector(".chapter h1")`)
+	tb.await(`document.querySelector(".chapters li:first-child .tick") !== null`)
+	tb.speak("zh-CN")
+	tb.says(".chapters", "丢失更新")
+	tb.do(chromedp.Reload())
+	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
+	tb.says(".chapters", fmt.Sprintf("%d 章中已读", len(chapters)))
+	tb.goTo("lessons")
+	tb.await(`location.hash === "#/lessons/02-one-statement"`)
+	tb.speak("en")
+
+	t.Log("a strategy has a chapter")
+	tb.goTo("lessons/naive")
+	tb.says(".chapter h1", "The lost update")
+	tb.await(`document.querySelector(".choices [aria-pressed=true]")?.innerText === "naive"`)
+
+	t.Log("a chapter that opens its counterexample")
+	tb.goTo("lessons/09-redis-owner")
+	tb.says(".break-it", "redis-token")
+	tb.click(".break-it .play")
+	tb.says("h1", "redis-token")
+	tb.eval(`history.back()`)
+
+	t.Log("the same with a strategy that withstands, beside it")
+	tb.goTo("lessons/11-fencing")
+	tb.says(".break-it .beside", "zk-fenced")
+	tb.click(".break-it .beside")
+	tb.says("h1", "zk-fenced stays right")
+	tb.await(`[...document.querySelectorAll("code")].some((c) => c.innerText.includes("SET fence"))`)
+	tb.eval(`history.back()`)
+
+	t.Log("a chapter has the proofs, and says how to measure")
+	tb.goTo("lessons/12-which")
+	tb.says(".proven", "redis-lua")
+	tb.says(".figures-place", "seckill compare --strategies")
+	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err != nil {
+		t.Error(err)
+	} else if strings.Contains(string(figures), "conditional") { // make figures was run
+		tb.says(".measured", "conditional")
+		tb.says(".measured figcaption", "Measured on 2")
+	}
+
+	t.Log("a chapter names what is not measured yet")
+	tb.click(".turn [rel=next]")
+	tb.says(".figures-place", "seckill compare --strategies conditional,order-first,one-trip,queued,merged")
+	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err == nil && !strings.Contains(string(figures), "order-first") {
+		tb.says(".measured", "not measured yet")
+	}
+	tb.goTo("lessons/" + last.Name)
+	tb.says(".chapter h1", last.Title["en"])
+	tb.await(`!document.querySelector(".turn [rel=next]")`)
+
+	t.Log("no such chapter")
+	tb.goTo("lessons/13-nothing")
+	tb.says(`.chapter [role="alert"]`, "There is no chapter and no strategy “13-nothing”")
+}
+
+// A chapter draws its counterexample, and runs it again when it is asked to.
+func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
+	t.Parallel()
+	tb := startBrowser(t).open(startFake(t).url+"/#/lessons/09-redis-owner", wide)
+	t.Log("where the text speaks of it, with the moment marked")
+	tb.await(`document.querySelector('.chapter section .drawn-example[data-example="redis-token.owner"] svg .d-moment') !== null`)
+
+	t.Log("the same in words")
+	tb.eval(`document.querySelector('[data-example="redis-token.owner"] .in-words summary').focus()`)
+	tb.press("\r")
+	tb.await(`[...document.querySelectorAll('[data-example="redis-token.owner"] .in-words li')].some((li) => li.innerText.includes("A to Redis: DEL"))`)
+
+	t.Log("live")
+	tb.click(".break-it .run")
+	tb.says(".live-said", "Just now, on this lab’s servers, it broke")
+	tb.await(`document.querySelector(".drawn-example.live svg .d-verdict") !== null`)
+	tb.good("lesson live")
+
+	t.Log("a lab that cannot")
+	tb.eval(`window.plain = fetch; window.fetch = async (path, init) => (String(path).endsWith("/replays") ? new Response("{}", {status: 503}) : plain(path, init))`)
+	tb.click(".break-it .run")
+	tb.await(`document.querySelector(".break-it [role=alert] .wrong") !== null && document.querySelector(".drawn-example.live") === null`)
+
+	t.Log("every counterexample of a strategy, beside its lesson")
+	tb.goTo("lessons/redis-lua")
+	tb.await(`document.querySelector(".examples .drawn-example svg") !== null && document.querySelectorAll(".examples .choices button").length >= 3`)
+	tb.click(`.examples .choices button:nth-child(2)`)
+	tb.await(`document.querySelector('.examples .drawn-example[data-example="redis-lua.late-command"] svg') !== null`)
+
+	t.Log("what withstands has none")
+	tb.goTo("lessons/conditional")
+	tb.await(`document.querySelector(".choices [aria-pressed=true]")?.innerText === "conditional" && document.querySelector(".lesson-text") !== null && document.querySelector(".examples") === null`)
+
+	t.Log("what the articles say, with ours computed in every row")
+	tb.goTo("lessons/12-which")
+	tb.await(`document.querySelectorAll(".articles table").length === 5 && document.querySelectorAll(".articles tbody tr").length === 22`)
+	tb.await(`[...document.querySelectorAll(".articles tbody td:last-child")].every((td) => td.innerText.trim() && !/undefined|NaN/.test(td.innerText)) && document.querySelectorAll(".articles .mark").length > 30`)
+	tb.await(`document.querySelector('[data-row="segments"] td:last-child').innerText.includes("times")`)
+	tb.await(`document.querySelector('[data-row="long"] .mark.broken, [data-row="long"] a.mark') !== null`)
+	tb.good("articles")
+}
+
+// onSlide waits until slide n is shown, and no other.
+func (tb *tab) onSlide(n int) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`document.querySelector(".projector")?.dataset.at === "%d" && document.querySelectorAll(".slide:not([hidden])").length === 1`, n))
+}
+
+var projector = look{"projector", 1280, 720, false}
+
+func TestPresentation(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/lessons/01-lost-update", projector)
+	tb.click(`.to-teach a[href*="present"]`)
+	tb.onSlide(1)
+	tb.says(".slide-title h1", "The lost update")
+	tb.await(`document.querySelector("header.top").inert`)
+
+	t.Log("turned by keys")
+	all := tb.number(`Number(document.querySelector(".projector").dataset.of)`)
+	tb.press(kb.ArrowRight)
+	tb.onSlide(2)
+	tb.says(".slide:not([hidden]) h2", "What you will know")
+	tb.await(`location.hash === "#/lessons/01-lost-update?present=2" && document.activeElement.matches(".slide:not([hidden])")`)
+	tb.press("n")
+	tb.says(".slide-notes", "Most learners blame the missing transaction")
+	tb.press("n")
+	tb.await(`!document.querySelector(".slide-notes")`)
+	tb.press(kb.End)
+	tb.onSlide(all)
+	tb.says(".slide:not([hidden]) h2", "Sources")
+	tb.press(kb.ArrowRight)
+	tb.press(kb.ArrowLeft)
+	tb.onSlide(all - 1)
+	tb.says(".slide:not([hidden])", "counters and balances")
+	tb.press(kb.Home)
+	tb.onSlide(1)
+	tb.press(kb.ArrowLeft)
+	tb.onSlide(1)
+
+	t.Log("on a projector every slide of text is whole, in both languages")
+	for _, language := range []string{"en", "zh-CN"} {
+		tb.press(kb.Escape)
+		tb.await(`!document.querySelector(".projector")`)
+		tb.speak(language)
+		for _, chapter := range []string{"01-lost-update", "11-fencing"} {
+			tb.goTo("lessons/" + chapter + "?present=1")
+			tb.onSlide(1)
+			for n := range tb.number(`Number(document.querySelector(".projector").dataset.of)`) {
+				tb.goTo(fmt.Sprintf("lessons/%s?present=%d", chapter, n+1))
+				tb.onSlide(n + 1)
+				tb.await(`document.querySelector(".slide:not([hidden])").matches(".slide-live, .slide-sources") ||
+					[document.querySelector(".slide:not([hidden])")].every((s) => s.scrollHeight <= s.clientHeight + 1 && s.scrollWidth <= s.clientWidth + 1)`)
+			}
+			if language == "zh-CN" {
+				tb.goTo("lessons/" + chapter + "?present=2")
+				tb.onSlide(2)
+				tb.none("slides say in English", ask[[]string](tb, latin))
+			}
+		}
+		tb.press(kb.Escape)
+		tb.await(`!document.querySelector(".projector")`)
+	}
+	tb.speak("en")
+
+	t.Log("broken live, with a prediction, by mouse and by keys")
+	tb.goTo("lessons/01-lost-update?present=1")
+	tb.onSlide(1)
+	live := tb.number(`[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
+	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d", live))
+	tb.onSlide(live)
+	tb.says(".slide-live .predict", "How many does naive sell?")
+	tb.accessible("slide")
+	tb.click(`.slide-live .predict [value="more"]`)
+	tb.press(kb.ArrowRight) // chooses another answer, and turns nothing
+	tb.onSlide(live)
+	tb.click(`.slide-live .predict [value="more"]`)
+	tb.click(".slide-live .run")
+	tb.says(".slide-live .banner", "naive: selling")
+	tb.press(kb.ArrowRight)
+	tb.onSlide(live + 1) // the run goes on
+	tb.says(".slide:not([hidden])", "The first lost update")
+	tb.press(kb.ArrowLeft)
+	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
+	tb.says(".slide-live .banner", "OVERSOLD")
+	tb.says(".slide-live .predict [role=status]", "You were right")
+
+	t.Log("left by Esc")
+	tb.press(kb.Escape)
+	tb.await(`location.hash === "#/lessons/01-lost-update" && !document.querySelector(".projector") && !document.querySelector("header.top").inert`)
+
+	t.Log("on paper each slide is a page")
+	tb.goTo("lessons/02-one-statement?present")
+	tb.onSlide(1)
+	if slides, pages := tb.number(`Number(document.querySelector(".projector").dataset.of)`), tb.pages(); pages != slides {
+		t.Errorf("%d slides are %d pages", slides, pages)
+	}
+}
+
+// pages are those that the tab is printed on.
+func (tb *tab) pages() (n int) {
+	tb.t.Helper()
+	landscape := true
+	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		out, err := cdp.Call(ctx, target, page.PrintToPDF, page.PrintToPDFParams{Landscape: &landscape})
+		if err != nil {
+			return err
+		}
+		pdf := []byte(out.Data)
+		if raw, err := base64.StdEncoding.DecodeString(string(out.Data)); err == nil {
+			pdf = raw
+		}
+		n = len(regexp.MustCompile(`/Type\s*/Page\b[^s]`).FindAll(pdf, -1))
+		return nil
+	}))
+	return n
+}
+
+func TestTeachersPack(t *testing.T) {
+	t.Parallel()
+	tb := startBrowser(t).open(startFake(t).url+"/#/lessons/01-lost-update", wide)
+	tb.click(`.to-teach a[href*="teach"]`)
+	tb.says("h1", "The plan: The lost update")
+	tb.says(".teach-plan .lesson", "Most learners blame the missing transaction")
+	tb.says("[data-part=play]", "The first lost update and Locked from the read on")
+
+	t.Log("a plan has no gap, and is as long as it says")
+	for _, minutes := range []string{"45", "90"} {
+		tb.click(`[data-minutes="` + minutes + `"]`)
+		tb.await(`document.querySelector("[data-minutes='` + minutes + `']").ariaPressed === "true"`)
+		tb.await(`(() => {
+			const steps = [...document.querySelectorAll(".teach-steps tbody tr")].map((r) => [Number(r.dataset.from), Number(r.dataset.to)]);
+			return steps.length > 5 && steps[0][0] === 0 && steps.at(-1)[1] === ` + minutes + ` && steps.every(([from, to], i) => from < to && (i === 0 || steps[i - 1][1] === from));
+		})()`)
+	}
+	tb.await(`document.querySelector("[data-part=source]") !== null`) // in 90 minutes only
+	tb.good("teach plan")
+
+	t.Log("a sheet without answers, and with them")
+	tb.click(`.teach-ways a[href$="sheet=questions"]`)
+	tb.says(".sheet", "How many does naive sell?")
+	tb.says(".sheet", "Where does your own code read a value")
+	tb.await(`document.querySelector("[data-task=proof] td").innerText === "" && document.querySelectorAll("[data-task=level]").length === 2`)
+	tb.await(`!document.querySelector(".sheet").innerText.includes("counters and balances") && !document.querySelector(".sheet-answer")`)
+	tb.click(`.sheet-tools a`)
+	tb.says("[data-task=think] .sheet-answer", "counters and balances")
+	tb.says("[data-task=predict] .sheet-answer", "seckill load --strategy naive --stock 100 --buyers 2000")
+	tb.await(`document.querySelector("[data-task=proof] td").innerText.includes("✗")`)
+	tb.says("[data-task=level] .sheet-answer", "Both read 2")
+	tb.good("teach solutions")
+
+	t.Log("without a chapter it leads to the chapters")
+	tb.goTo("teach")
+	tb.await(`location.hash.startsWith("#/lessons") && document.querySelector(".to-teach a") !== null`)
+	tb.goTo("teach/nothing")
+	tb.says("main [role=alert]", "There is no chapter “nothing”")
+}
