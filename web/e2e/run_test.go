@@ -123,7 +123,7 @@ func TestRunByKeyboard(t *testing.T) {
 		tb.press("\t")
 	}
 	tb.press(" ")
-	tb.says(".choice .chosen", "conditional naive")
+	tb.says(".choice .chosen", "naive conditional")
 	tb.fill("#wanted", "no such")
 	tb.says(".boxes", "No strategy matches “no such”")
 	tb.eval(`document.querySelector(".start .run").focus()`)

@@ -1,6 +1,6 @@
 // What five articles say, beside what the proof and the measurements say. All of
 // ours is computed from the matrix and the figures.
-import { say } from '../guarantees/say.js';
+import { inWords } from '../guarantees/dialog.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 import { figure, loadFigures, spread } from './measured.js';
@@ -25,8 +25,8 @@ export function Articles({ matrix }) {
   const known = { matrix, figures };
   const rows = computed(known);
   return html`<div class="articles">${Object.entries(l.says).map(([id, { title, rows: says }]) => html`
-    <div key=${id} class="scroll" tabindex="0" role="region" aria-label=${title}><table data-article=${id}>
-      <caption><cite translate=${false}>${title}</cite></caption>
+    <div key=${id} class="scroll" tabindex="0" role="region" aria-labelledby=${`article-${id}`}><table data-article=${id}>
+      <caption id=${`article-${id}`}><cite translate=${false}>${title}</cite></caption>
       <thead><tr><th scope="col">${l.about}</th><th scope="col">${l.theirs}</th><th scope="col">${l.ours}</th></tr></thead>
       <tbody>${Object.entries(says).map(([row, [about, theirs]]) => html`
         <tr key=${row} data-row=${row}><th scope="row">${about}</th><td>${theirs}</td><td>${rows[row]}</td></tr>`)}</tbody></table></div>`)}
@@ -56,7 +56,7 @@ function computed({ matrix, figures }) {
     performance: html`${l.alone}${rate(table, '1')}${l.crowd}${rate(table, '8')}`,
     reliability: marks(table, ['dead-holder', 'lease-end', 'node-loss']),
     expiry: marks(table, ['dead-holder']),
-    queue: each(table, (name) => `${say(cell(name, 'waits').text ?? '')}${l.and}${say(cell(name, 'order').text ?? '')}`),
+    queue: each(table, (name) => `${inWords(cell(name, 'waits').text ?? '')}${l.and}${inWords(cell(name, 'order').text ?? '')}`),
     long: marks(table, ['lease-end']),
     failure: marks(table, ['dead-holder', 'lost-reply']),
     fast: rate(['redis-lua', 'redis-watchdog', 'zk', 'lock-row', 'lock-insert'], '8'),
