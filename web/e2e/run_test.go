@@ -35,8 +35,8 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{good + "&quantity=101", "quantity", "the stock is 100", "库存只有 100"},
 		{good + "&services=9", "services", "from 1 to 8", "1 到 8"},
 		{good + "&seed=dice", "seed", "or nothing", "或者留空"},
-		{"profile=constant&rate=10&seconds=5", "rate", "That makes 50 buyers", "只有 50 位买家"},
-		{"profile=ramp&rate=50000&to_rate=50000&seconds=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
+		{"profile=constant&rate=10&duration=5", "rate", "That makes 50 buyers", "只有 50 位买家"},
+		{"profile=ramp&rate=50000&to_rate=50000&duration=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
 		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
 		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
@@ -68,7 +68,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
 	b := startBrowser(t)
-	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&seconds=7&seed=18446744073709551615"+
+	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&duration=7&seed=18446744073709551615"+
 		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,cut_zookeeper_session.1.600.", wide)
 	tb.settings()
 	tb.chosen("conditional", "naive")
@@ -123,7 +123,7 @@ func TestRunByKeyboard(t *testing.T) {
 		tb.press("\t")
 	}
 	tb.press(" ")
-	tb.says(".choice .chosen", "naive conditional")
+	tb.await(`document.querySelector(".choice .chosen").textContent.trim() === "naive conditional"`)
 	tb.fill("#wanted", "no such")
 	tb.says(".boxes", "No strategy matches “no such”")
 	tb.eval(`document.querySelector(".start .run").focus()`)

@@ -22,11 +22,12 @@ const columns = [
   { id: 'strategy', by: (e) => e.strategy, show: (e) => e.strategy, words: true },
   { id: 'right', by: (e) => (e.bare ? undefined : kinds.indexOf(kindOf(e))), show: (e) => html`<${Badge} entry=${e} />`, words: true },
   { id: 'served', by: (e) => e.served || undefined, show: (e) => html`<${Served} entry=${e} />`, words: true },
-  figure('answers', count), figure('sales', count), figure('sell_out', seconds),
+  figure('answers', count),
+  { id: 'factor', by: (e) => e.factor?.times, show: (e) => e.factor && html`${times(e.factor.times)} <small>${interval(e.factor)}</small>` },
+  figure('sales', count), figure('sell_out', seconds),
   figure('bought_p50', ms), figure('bought_p99', ms), figure('refused_p50', ms), figure('refused_p99', ms),
   figure('commands', (x) => x.toFixed(1)),
   figure('services', (x) => `${x.toFixed(2)} ms`), figure('servers', (x) => `${x.toFixed(2)} ms`),
-  { id: 'factor', by: (e) => e.factor?.times, show: (e) => e.factor && html`${times(e.factor.times)} <small>${interval(e.factor)}</small>` },
 ];
 
 /** @param {Json.Factor} f */
