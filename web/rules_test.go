@@ -15,7 +15,7 @@ func TestCodesHaveWords(t *testing.T) {
 		file, constant, words string
 		least                 int
 	}{
-		{"../internal/fault/lack.go", "Lack", "lacks", 8},
+		{"../internal/fault/effect.go", "Lack", "lacks", 7},
 		{"../loadtest/result.go", "Cause", "causes", 14},
 	} {
 		source, err := os.ReadFile(list.file)
