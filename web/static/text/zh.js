@@ -158,7 +158,7 @@ export default {
     unused: () => '这一项在这里不起作用，请留空。',
     seed: () => '请填小于 2⁶⁴ 的非负整数，或者留空。',
     too_much: ({ stock }) => `没有买家能买到：库存只有 ${count(stock)}。`,
-    no_demand: ({ least }) => `请填大于 ${count(least)} 的数：如果人人都能买到，就不会出错，也证明不了什么。`,
+    no_demand: ({ least, requests }) => `只有 ${count(requests)} 位买家，要大于 ${count(least)} 位才行：如果人人都能买到，就不会出错，也证明不了什么。`,
     too_many_requests: ({ requests, max }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,
     run_ended: () => '这次运行已经结束。',
   },
