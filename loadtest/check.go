@@ -99,7 +99,7 @@ func (s Scenario) possible() error {
 		}
 	}
 	if n := s.Requests(); n > maxRequests || s.memory() > MaxMemory {
-		return wrong(s.demandField(), "too_many_requests", params{"requests": n, "gigabytes": s.memory() / (1 << 30)}, "%s of %s units: what every buyer is told is kept and judged, "+
+		return wrong(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.memory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
 			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
 			numbers.Count(n, "buyer"), numbers.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}

@@ -107,11 +107,12 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 	if p.Errors != nil {
 		return
 	}
-	blame(p, w.scenario(0).Check())
-	if n := int64(w.Requests()); p.Errors == nil && n > limits["buyers"] { // at a rate
+	if n := int64(w.Requests()); n > limits["buyers"] { // at a rate
 		p.Blame("rate", "too_many_requests", map[string]any{"requests": n, "max": limits["buyers"]},
 			fmt.Sprintf("these are %d requests: give at most %d, by a lower rate or for fewer seconds", n, limits["buyers"]))
+		return
 	}
+	blame(p, w.scenario(0).Check())
 }
 
 // chosen are the strategies that a request names, or blames it for.

@@ -86,7 +86,7 @@ export default {
     seed: () => 'Enter a whole number below 2⁶⁴, or nothing.',
     too_much: ({ stock }) => `No buyer could buy anything: the stock is ${count(stock)}.`,
     no_demand: ({ least, requests }) => `That makes ${plural(requests, 'buyer')}. Have more than ${count(least)}: if there is enough for every buyer, nothing can go wrong and nothing is proven.`,
-    too_many_requests: ({ requests, max = 200_000 }) => `That makes ${plural(requests, 'buyer')}, and the limit is ${count(max)}. Lower the rate or the duration.`,
+    too_many_requests: ({ requests, max }) => `That makes ${plural(requests, 'buyer')}, and the limit is ${count(max)}. Lower the rate or the duration.`,
     run_ended: () => 'The run is over.',
   },
   families: {

@@ -159,7 +159,7 @@ export default {
     seed: () => '请填小于 2⁶⁴ 的非负整数，或者留空。',
     too_much: ({ stock }) => `没有买家能买到：库存只有 ${count(stock)}。`,
     no_demand: ({ least, requests }) => `只有 ${count(requests)} 位买家，要大于 ${count(least)} 位才行：如果人人都能买到，就不会出错，也证明不了什么。`,
-    too_many_requests: ({ requests, max = 200_000 }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,
+    too_many_requests: ({ requests, max }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,
     run_ended: () => '这次运行已经结束。',
   },
   families: {
