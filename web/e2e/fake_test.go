@@ -77,6 +77,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/", server)
 	mux.HandleFunc("GET /api/lab/v1/levels", fakeLevels)
+	mux.HandleFunc("GET /api/lab/v1/levels/solutions", fakeSolutions)
 	mux.HandleFunc("POST /api/lab/v1/replays", fakeReplay)
 	host := httptest.NewUnstartedServer(mux)
 	host.Listener.Close()
@@ -230,6 +231,11 @@ func fakeLevels(w http.ResponseWriter, _ *http.Request) {
 		level(2, "safe", "conditional", game.LevelText{Title: "Locked from the read on", Goal: "Sell more than there is, or say that it cannot be done.", Solved: "The row is locked from the read to the commit."},
 			game.LevelText{Title: "从读开始就锁住", Goal: "卖出比库存更多的商品，或者说明做不到。", Solved: "从读到提交，这一行一直锁着。"}),
 	}})
+}
+
+// fakeSolutions are those of fakeLevels.
+func fakeSolutions(w http.ResponseWriter, _ *http.Request) {
+	_, _ = w.Write([]byte(`{"solutions":{"first":{"impossible":false,"schedule":"aabbbbaaa","moves":9,"switches":1},"safe":{"impossible":true}}}`))
 }
 
 // fakeReplay answers with the counterexample as it is kept, if it is.
