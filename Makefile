@@ -42,7 +42,7 @@ demo: build
 	@deploy/deps.sh --best-effort
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests, with the race detector where goroutines share memory (twelve to fifteen minutes on two cores)
+## test: install what is missing, run the tests, with the race detector where goroutines share memory (a quarter of an hour on two cores)
 test: build ready
 	$(call RUN,-timeout 25m)
 

@@ -140,7 +140,7 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 				Verdict string
 				Sales   []float64 `json:"sales_per_second"`
 			}
-		} `json:"flash-sale"`
+		} `json:"hot-row"`
 	}
 	if err := readJSON(filepath.Join(root, "web/static/figures.json"), &measured); err != nil {
 		t.Fatal(err)

@@ -90,8 +90,9 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	var figures struct {
 		Compare struct {
 			Strategies map[string]struct {
-				Rate [3]float64 `json:"sales_per_second"`
-				Sent float64    `json:"commands"`
+				Rate   [3]float64 `json:"answers_per_second"`
+				Factor [3]float64
+				Sent   float64 `json:"commands"`
 			}
 		} `json:"flash-sale"`
 		Locks struct {
@@ -108,11 +109,12 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	}
 	sales, locks := figures.Compare.Strategies, figures.Locks.Locks
 	said := map[string]float64{
-		"`conditional` makes %s sales/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],
+		"`conditional` answers %s buyers/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],
 		"(`redis-lua`) %s,": sales["redis-lua"].Rate[0], "(`zk`)\n%s,": sales["zk"].Rate[0],
 		"`redis-watchdog`, whose waiters are told, %s.": sales["redis-watchdog"].Rate[0],
-		"`redlock` sends %s commands":                   sales["redlock"].Sent, "makes %s sales/s; `redis-lua`": sales["redlock"].Rate[0],
-		"sends %s and makes": sales["redis-lua"].Sent, "and makes\n%s.": sales["redis-lua"].Rate[0],
+		"`redlock` sends %s commands":                   sales["redlock"].Sent, "answers %s buyers/s; `redis-lua`": sales["redlock"].Rate[0],
+		"(`redis-counter-mysql`) answers %s times": sales["redis-counter-mysql"].Factor[0], "(`merged`) %s times": sales["merged"].Factor[0],
+		"sends %s and answers": sales["redis-lua"].Sent, "and answers\n%s.": sales["redis-lua"].Rate[0],
 		"grants %s locks/s": locks["redis-lua"].Crowds[8].Rate[0], "server) %s.": locks["get-lock"].Crowds[8].Rate[0],
 		"wait %s ms": locks["redis-lua"].Crowds[8].P99[0], "and %s ms with the other": locks["get-lock"].Crowds[8].P99[0],
 	}
@@ -167,7 +169,7 @@ func shown(x float64) string {
 	case x >= 1000:
 		return fmt.Sprintf("%d,%03d", int(x+.5)/1000, int(x+.5)%1000)
 	case x >= 100:
-		return fmt.Sprintf("%.0f", x)
+		return fmt.Sprint(int(x + .5))
 	}
 	return fmt.Sprintf("%.1f", x)
 }

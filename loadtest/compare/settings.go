@@ -53,7 +53,7 @@ func Presets() []Preset {
 		preset("flash-sale", Answers, "Few units, 20 buyers for each: who answers most of them?",
 			func(*Settings) {}, "conditional", "redis-counter-mysql"),
 		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
-			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 1_000_000, 1000, true }, "conditional", "one-trip", "merged"),
+			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged"),
 		preset("many-skus", Sales, "50 SKUs: which lock or scan holds up those who want another?",
 			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
 		preset("few-buyers", Sales, "Two at a time: what does a purchase take when nobody waits?",

@@ -56,7 +56,7 @@ export function choose(a, strategies, matrix, figures) {
   return strategies.flatMap((strategy) => {
     const row = matrix.rows.find((r) => r.strategy === strategy.name);
     if (!row || strategy.broken || strategy.repair || !askedOf(a).every((q) => holds(row, q)) || !strategy.needs.every((need) => offered.includes(need))) return [];
-    const figure = figures['flash-sale']?.strategies[strategy.name];
+    const figure = figures['hot-row']?.strategies[strategy.name];
     const speed = figure?.verdict === 'held' ? figure.sales_per_second : null;
     if (a.rate && !(speed && speed[0] >= a.rate)) return [];
     return [{ strategy, row, speed, breaks: matrix.questions.map((q) => q.id).filter((q) => row.cells[q]?.answer === 'breaks') }];

@@ -47,7 +47,7 @@ function computed({ matrix, figures }) {
   const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
     (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
   const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));
-  const sold = (/** @type {string} */ name) => l.sales(spread(figures['flash-sale']?.strategies[name]?.sales_per_second), figures['flash-sale']?.at_once ?? 0);
+  const sold = (/** @type {string} */ name) => l.sales(spread(figures['hot-row']?.strategies[name]?.sales_per_second), figures['hot-row']?.at_once ?? 0);
   const broken = (/** @type {string} */ name) => (breaks(name).length ? l.breaks(t.list(breaks(name))) : l.holds);
   const { articles: claims } = figures;
   const [short, long] = [claims?.polls[0], claims?.polls.at(-1)];
