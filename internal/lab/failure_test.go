@@ -29,7 +29,7 @@ func TestFailedStartNamesTheLog(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
-	base := t.TempDir()
+	base := labtest.Folder(t)
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
 		Programs: map[lab.Tool]lab.Program{lab.Redis: {Path: broken}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
 	if err == nil {

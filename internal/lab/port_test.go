@@ -34,7 +34,7 @@ func TestPortsAreNotThoseOfOutgoingConnections(t *testing.T) {
 // and even answers as a Redis would.
 func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	hooked = true
-	l, err := Start(t.Context(), Options{Folder: t.TempDir(), Backends: []string{}})
+	l, err := Start(t.Context(), Options{Folder: shortFolder(t), Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,20 @@ func answerAsRedis(l net.Listener) {
 	}
 }
 
+// shortFolder has a path that leaves room for sockets, unlike t.TempDir.
+func shortFolder(t *testing.T) string {
+	folder, err := os.MkdirTemp("", "lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
 func TestMainMustCallTheHook(t *testing.T) {
 	defer func(before bool) { hooked = before }(hooked)
 	hooked = false
-	if _, err := Start(t.Context(), Options{Folder: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "RunSupervisorIfAsked") {
+	if _, err := Start(t.Context(), Options{Folder: shortFolder(t)}); err == nil || !strings.Contains(err.Error(), "RunSupervisorIfAsked") {
 		t.Errorf("%v: want what main must call", err)
 	}
 }

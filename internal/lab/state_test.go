@@ -97,7 +97,7 @@ func TestStateWithoutAHome(t *testing.T) {
 	for _, name := range []string{"SECKILL_STATE", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"} {
 		t.Setenv(name, "")
 	}
-	temporary := t.TempDir()
+	temporary := labtest.Folder(t)
 	t.Setenv("TMPDIR", temporary)
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{}})
 	if err != nil {
