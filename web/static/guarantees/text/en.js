@@ -14,10 +14,10 @@ export default {
   asksOf: (q) => q.asks,
   /** Which schedules were tried: one sentence each. */
   tried: (c) => {
-    if (c.answer === 'breaks') return [`Found after ${plural(c.orders, 'schedule')}.`];
-    const inOrder = c.orders - (c.random ?? 0);
+    if (c.answer === 'breaks') return [`Found after ${plural(c.schedules, 'schedule')}.`];
+    const inOrder = c.schedules - (c.random ?? 0);
     return [
-      c.exhausted ? `Every schedule was run to its end: ${count(c.orders)}.` : `${plural(c.orders, 'schedule')} tried, each to its end. There are more.`,
+      c.exhausted ? `Every schedule was run to its end: ${count(c.schedules)}.` : `${plural(c.schedules, 'schedule')} tried, each to its end. There are more.`,
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `${count(inOrder)} of them in order, those with the fewest preemptions first.`
         : `${count(inOrder)} of them in order. ${c.preemptions ? `Among them are all with at most ${plural(c.preemptions, 'preemption')}` : 'Among them are all without a preemption'}.`,
       c.random ? `${count(c.random)} of them drawn at random.` : '',

@@ -18,10 +18,10 @@ export default {
   asksOf: (q) => asks[q.id] ?? q.asks,
   /** 试了什么，一句一条。 */
   tried: (c) => {
-    if (c.answer === 'breaks') return [`在第 ${count(c.orders)} 种调度时发现。`];
-    const inOrder = c.orders - (c.random ?? 0);
+    if (c.answer === 'breaks') return [`在第 ${count(c.schedules)} 种调度时发现。`];
+    const inOrder = c.schedules - (c.random ?? 0);
     return [
-      c.exhausted ? `每一种调度都运行到底，共 ${count(c.orders)} 种。` : `试了 ${count(c.orders)} 种调度，每种都运行到底；还有没试过的。`,
+      c.exhausted ? `每一种调度都运行到底，共 ${count(c.schedules)} 种。` : `试了 ${count(c.schedules)} 种调度，每种都运行到底；还有没试过的。`,
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `其中 ${count(inOrder)} 种依次选取，抢占最少的在先。`
         : `其中 ${count(inOrder)} 种依次选取，${c.preemptions ? `抢占不超过 ${count(c.preemptions)} 次的` : '没有抢占的'}全部在内。`,
       c.random ? `其中 ${count(c.random)} 种随机抽取。` : '',
