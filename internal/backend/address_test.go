@@ -59,7 +59,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// What cannot be is refused by its cause, without any password. Nobody listens at any
+// What cannot be is refused by its cause, without any password. No server listens at any
 // of the addresses.
 func TestConfigurationsThatCannotBe(t *testing.T) {
 	one, two := []string{"127.0.0.1:1"}, []string{"127.0.0.1:1", "127.0.0.1:2"}

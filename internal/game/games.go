@@ -175,7 +175,7 @@ func (h *Hall) longestIdle(limit time.Duration) (id string) {
 	return id
 }
 
-// EndIdle ends the games that nobody has used for so long.
+// EndIdle ends the games without a call for so long.
 func (h *Hall) EndIdle(limit time.Duration) {
 	for {
 		h.mu.Lock()

@@ -17,7 +17,7 @@ import (
 )
 
 // On the public listener the token decides, and nothing else: a reverse proxy on this
-// machine makes everybody look like it. Without one nobody is admin there. The admin
+// machine makes every caller look like it. Without one no caller is admin there. The admin
 // listener needs none, and takes nothing that a web site, a proxy or another machine can
 // send.
 func TestWhoMayReset(t *testing.T) {

@@ -110,7 +110,7 @@ func TestBuyerLeavesWhileTheServerIsSilent(t *testing.T) {
 	})
 }
 
-// The connection breaks, the session does not: nobody loses their place.
+// The connection breaks, the session does not: every waiter keeps its place.
 func TestConnectionBreaks(t *testing.T) {
 	b, wire := longLived(t)
 	l := b.acquire(t, 0)
@@ -129,7 +129,7 @@ func TestConnectionBreaks(t *testing.T) {
 	b.queued(t, 0)
 }
 
-// Nodes that somebody else removes, as an operator may: those who wait queue
+// Nodes that an operator removes: those who wait queue
 // again, and the holder finds out when they release.
 func TestRemovedByHand(t *testing.T) {
 	b, other := newBench(t, ZK), newBench(t, ZK)
