@@ -202,13 +202,13 @@ func TestHowLongNothingWasSold(t *testing.T) {
 func TestSettings(t *testing.T) {
 	s := Default
 	s.Seed, s.Rate, s.Where = 7, 50, "cluster"
-	want := "seckill chaos --strategies zk --faults cut_holder --seed 7 --topology cluster --rate 50"
-	if got := s.command("zk", fault.CutHolder); got != want {
+	want := "seckill chaos --strategies STRATEGY --faults FAULT --seed 7 --topology cluster --rate 50"
+	if got := s.command(); got != want {
 		t.Errorf("the command is %s, want %s", got, want)
 	}
 }
 
-// The reports say what did not hold, with its command, and escape what they show.
+// The reports say what did not hold, with the command, and escape what they show.
 func TestReports(t *testing.T) {
 	l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
 	o := options(l, sale(ledger.Lost, 600, 500, "<lost>"), sale(ledger.Held, 120, 720))
@@ -218,7 +218,7 @@ func TestReports(t *testing.T) {
 		write func(io.Writer) error
 		wants []string
 	}{
-		"text":     {r.Report().WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies sound --faults"}},
+		"text":     {r.Report().WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies STRATEGY --faults"}},
 		"Markdown": {r.Report().WriteBlock, []string{"| sound | lost", "kill", "MariaDB"}},
 	} {
 		var b bytes.Buffer

@@ -184,19 +184,19 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
-// findings are the cells that did not hold, with the command that repeats each. A
-// strategy that breaks without a fault has one.
+// findings are the cells that did not hold. A strategy that breaks without a fault
+// has one.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What did not hold", Words: 3, Head: []string{"cell", "what", "command"},
-		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others."}}
+	t := measure.Table{Title: "What did not hold", Words: 2, Head: []string{"cell", "what"},
+		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others.",
+			"To repeat one: " + r.Repeat}}
 	control := slices.Index(r.Faults, None)
 	for _, row := range r.Rows {
 		alone := control >= 0 && row.Cells[control] != nil && row.Cells[control].Broken()
 		for i, c := range row.Cells {
-			if c == nil || c.Said == "" || alone && i != control && !c.Wrong {
-				continue
+			if c != nil && c.Said != "" && (!alone || i == control || c.Wrong) {
+				t.Rows = append(t.Rows, []string{row.Strategy + ", " + string(r.Faults[i]), c.Said})
 			}
-			t.Rows = append(t.Rows, []string{row.Strategy + ", " + string(r.Faults[i]), c.Said, r.Settings.command(row.Strategy, r.Faults[i])})
 		}
 	}
 	return t

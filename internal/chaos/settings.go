@@ -56,9 +56,9 @@ func (s Settings) planned(name fault.Name) fault.Planned {
 	return p
 }
 
-// command repeats one cell.
-func (s Settings) command(strategy string, name fault.Name) string {
-	text := fmt.Sprintf("seckill chaos --strategies %s --faults %s --seed %d", strategy, name, s.Seed)
+// command repeats a cell, once STRATEGY and FAULT are filled in.
+func (s Settings) command() string {
+	text := fmt.Sprintf("seckill chaos --strategies STRATEGY --faults FAULT --seed %d", s.Seed)
 	if s.Where != Default.Where {
 		text += " --topology " + s.Where
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -124,6 +125,10 @@ func (t Table) text(b *strings.Builder) {
 	}
 }
 
+// screen is how wide a table of words may be.
+const screen = 100
+
+// columns writes the rows. The last column of a table of words is wrapped.
 func (t Table) columns(b *strings.Builder) {
 	rows := append([][]string{t.Head}, t.Rows...)
 	widths := make([]int, len(t.Head))
@@ -132,10 +137,18 @@ func (t Table) columns(b *strings.Builder) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	if last := len(t.Head) - 1; t.Words > last {
+		room := screen - 2
+		for _, width := range widths[:last] {
+			room -= width + 2
+		}
+		widths[last] = 0 // nothing is to its right
+		rows = wrapped(rows, last, max(room, screen/3))
+	}
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			fill := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
 			if i < t.Words {
 				line += "  " + cell + fill
 			} else {
@@ -144,6 +157,24 @@ func (t Table) columns(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
+}
+
+// wrapped breaks the cells of a column between words, into rows of their own.
+func wrapped(rows [][]string, column, width int) (all [][]string) {
+	for _, row := range rows {
+		for line, words := "", strings.Fields(row[column]); ; words = words[1:] {
+			if len(words) > 0 && (line == "" || utf8.RuneCountInString(line+" "+words[0]) <= width) {
+				line = strings.TrimSpace(line + " " + words[0])
+				continue
+			}
+			all = append(all, append(slices.Clone(row[:column]), line))
+			if len(words) == 0 {
+				break
+			}
+			row, line = make([]string, len(row)), words[0]
+		}
+	}
+	return all
 }
 
 // Markdown escapes text.

@@ -3,6 +3,7 @@ package measure
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -23,5 +24,22 @@ func TestTables(t *testing.T) {
 		if err := c.write(&b); err != nil || b.String() != c.want {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, fmt.Sprintf("%q", b.String()), fmt.Sprintf("%q", c.want))
 		}
+	}
+}
+
+func TestWordsFitTheScreen(t *testing.T) {
+	long := strings.Repeat("twenty letters of it ", 9)
+	var b bytes.Buffer
+	r := Report{Tables: []Table{{Head: []string{"cell", "what"}, Words: 2, Rows: [][]string{{"naive", long}, {"zk", ""}}}}}
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if len(line) > 101 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	if words := strings.Fields(b.String()); strings.Join(words, " ") != "cell what naive "+long+"zk" {
+		t.Errorf("words are lost: %s", b.String())
 	}
 }
