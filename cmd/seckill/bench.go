@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/bench"
@@ -79,64 +76,42 @@ func (c *BenchLocksCmd) Validate() error {
 	if c.Given.SQLitePath != "" {
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	infos, err := c.ours()
+	measured, err := c.candidates(catalog.DefaultSettings())
 	if err != nil {
 		return err
 	}
-	candidates, err := c.foreign(catalog.DefaultSettings())
-	if err != nil {
+	if _, err := pick("--crowd", c.Options.Crowd, measured, keyOf); c.Options.Crowd != nil && err != nil {
 		return err
-	}
-	for _, name := range c.Options.Crowd {
-		if !slices.ContainsFunc(infos, func(i catalog.Info) bool { return i.Name == name }) &&
-			!slices.ContainsFunc(candidates, func(f bench.Candidate) bool { return f.Key == name }) {
-			return fmt.Errorf("--crowd: %s is not among the locks that are measured", name)
-		}
 	}
 	return c.Output.check(bench.LocksName)
 }
 
-func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
-	for _, name := range c.Locks {
-		info, ok := lockNamed(name)
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("--locks: there is no lock %q; there are: %s", name, strings.Join(benchable(), ", "))
-		case slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }):
-			return nil, fmt.Errorf("--locks names %s twice", name)
-		}
-		chosen = append(chosen, info)
-	}
-	if len(c.Locks) > 0 {
-		return chosen, nil
-	}
-	for _, info := range strategies.All() {
-		if info.Locker != nil && !info.Broken() {
-			chosen = append(chosen, info)
-		}
-	}
-	return chosen, nil
+func keyOf(c bench.Candidate) string { return c.Key }
+
+// locks are the strategies that are one.
+func locks() []catalog.Info {
+	return slices.DeleteFunc(slices.Clone(strategies.All()), func(i catalog.Info) bool { return i.Locker == nil })
 }
 
-func (c *BenchLocksCmd) foreign(settings catalog.Settings) (chosen []bench.Candidate, err error) {
-	if c.NoForeign {
-		return nil, nil
-	}
-	all := bench.Foreign(settings)
-	if len(c.Foreign) == 0 {
-		return all, nil
-	}
-	for _, key := range c.Foreign {
-		i := slices.IndexFunc(all, func(f bench.Candidate) bool { return f.Key == key })
-		switch {
-		case i < 0:
-			return nil, fmt.Errorf("--foreign: there is no lock %q of others; there are: %s", key, strings.Join(foreignKeys(), ", "))
-		case slices.ContainsFunc(chosen, func(f bench.Candidate) bool { return f.Key == key }):
-			return nil, fmt.Errorf("--foreign names %s twice", key)
+// candidates are our locks that are measured, then those of others.
+func (c *BenchLocksCmd) candidates(settings catalog.Settings) (all []bench.Candidate, err error) {
+	ours := slices.DeleteFunc(locks(), catalog.Info.Broken)
+	if len(c.Locks) > 0 {
+		if ours, err = pick("--locks", c.Locks, locks(), nameOf); err != nil {
+			return nil, err
 		}
-		chosen = append(chosen, all[i])
 	}
-	return chosen, nil
+	for _, info := range ours {
+		all = append(all, bench.Ours(info, settings))
+	}
+	foreign := bench.Foreign(settings)
+	switch {
+	case c.NoForeign:
+		return all, nil
+	case len(c.Foreign) > 0:
+		foreign, err = pick("--foreign", c.Foreign, foreign, keyOf)
+	}
+	return append(all, foreign...), err
 }
 
 func foreignKeys() (keys []string) {
@@ -146,37 +121,19 @@ func foreignKeys() (keys []string) {
 	return keys
 }
 
-func benchable() (names []string) {
-	for _, info := range strategies.All() {
-		if info.Locker != nil {
-			names = append(names, info.Name)
-		}
-	}
-	return names
-}
-
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
 	if err := c.Output.prepare(); err != nil {
-		return err
-	}
-	infos, err := c.ours()
-	if err != nil {
 		return err
 	}
 	settings := catalog.DefaultSettings()
 	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
-	onStep, clear := steps(stderr, c.Quiet)
-	options := c.Options
-	options.Progress = onStep
-	for _, info := range infos {
-		options.Candidates = append(options.Candidates, bench.Ours(info, settings))
-	}
-	foreign, err := c.foreign(settings)
+	candidates, err := c.candidates(settings)
 	if err != nil {
 		return err
 	}
-	options.Candidates = append(options.Candidates, foreign...)
+	onStep, clear := steps(stderr, c.Quiet)
+	options := c.Options
+	options.Progress, options.Candidates = onStep, candidates
 	l, err := startServers(ctx, options.Candidates, c.Given)
 	if err != nil {
 		return err

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
-	"seckill/strategies"
 	"seckill/strategies/mysqllock"
 )
 
@@ -49,27 +45,22 @@ func (c *BenchArticlesCmd) Validate() error {
 	return c.Output.check(bench.ArticlesName)
 }
 
-func lockNamed(name string) (catalog.Info, bool) {
-	i := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == name && i.Locker != nil })
-	if i < 0 {
-		return catalog.Info{}, false
-	}
-	return strategies.All()[i], true
-}
-
 func (c *BenchArticlesCmd) polling() (catalog.Info, error) {
-	info, ok := lockNamed(c.Lock)
+	found, err := pick("--lock", []string{c.Lock}, locks(), nameOf)
+	if err != nil {
+		return catalog.Info{}, err
+	}
+	info := found[0]
 	takes := func(flag string) bool {
 		return slices.ContainsFunc(info.Options, func(o catalog.Option) bool { return o.Flag == flag })
 	}
-	if !ok || info.Broken() || !takes("--lock-poll") || !takes("--lock-lease") {
+	if info.Broken() || !takes("--lock-poll") || !takes("--lock-lease") {
 		return info, fmt.Errorf("--lock: %q is no lock that polls and has a lease; redis-lua and redis-set-nx-px are", c.Lock)
 	}
 	return info, nil
 }
 
 func (c *BenchArticlesCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
 	if err := c.Output.prepare(); err != nil {
 		return err
 	}

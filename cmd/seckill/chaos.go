@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 
 	"seckill/internal/catalog"
 	"seckill/internal/chaos"
@@ -34,7 +33,7 @@ type ChaosCmd struct {
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
-	matrix   measure.Matrix
+	known    loadtest.Counterexamples
 	earlier  *chaos.Result // nil: none
 }
 
@@ -65,7 +64,7 @@ func (c *ChaosCmd) Validate() (err error) {
 	}
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology
-	if c.matrix, err = guarantees(); err != nil {
+	if c.known, err = counterexamples(); err != nil {
 		return err
 	}
 	c.settings.Seed = rand.Uint64()
@@ -97,27 +96,15 @@ func readChaos(file string) (*chaos.Result, error) {
 }
 
 // chosenFaults reads --faults. All of them begin with the control run.
-func chosenFaults(names []string) (chosen []fault.Name, err error) {
-	if slices.Equal(names, []string{"all"}) {
-		chosen = []fault.Name{chaos.None}
-		for _, f := range fault.All {
-			chosen = append(chosen, f.Name)
-		}
-		return chosen, nil
+func chosenFaults(named []string) ([]fault.Name, error) {
+	all := []fault.Name{chaos.None}
+	for _, f := range fault.All {
+		all = append(all, f.Name)
 	}
-	for _, name := range names {
-		name := fault.Name(strings.TrimSpace(name))
-		if name != chaos.None {
-			if _, err := fault.Find(name); err != nil {
-				return nil, fmt.Errorf("--faults: %w, and %s", err, chaos.None)
-			}
-		}
-		if slices.Contains(chosen, name) {
-			return nil, fmt.Errorf("--faults names %s twice", name)
-		}
-		chosen = append(chosen, name)
+	if slices.Equal(named, []string{"all"}) {
+		return all, nil
 	}
-	return chosen, nil
+	return pick("--faults", named, all, func(name fault.Name) string { return string(name) })
 }
 
 func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -128,10 +115,11 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Earlier: c.earlier,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Known: c.known, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
-	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology, Links: true,
-		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}}, options.Services)
+	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Topology: c.Topology, Links: true,
+		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
+		func(l *lab.Lab) error { return l.Serve(ctx, options.Services) })
 	if err != nil {
 		return err
 	}
@@ -144,33 +132,11 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)
 	clear()
-	r.Command, r.Servers = commandLine(), where.servers
+	r.Command, r.Servers = commandLine(), measure.Versions(own.Backends())
 	if err := c.Output.write(stdout, r.Report()); err != nil {
 		return err
 	}
-	if status := r.ExitStatus(); status != 0 {
-		return exitStatus(status)
-	}
-	return nil
-}
-
-// startToHarm starts a lab that faults may harm, with these service processes.
-func startToHarm(ctx context.Context, o lab.Options, services lab.ServiceSettings) (*place, *lab.Lab, error) {
-	own, err := lab.Start(ctx, o)
-	if err != nil {
-		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
-	}
-	p := &place{closers: []func(){func() { _ = stopLab(own) }}}
-	if err := own.Serve(ctx, services); err != nil {
-		p.leave()
-		return nil, nil, fmt.Errorf("start the lab's services: %w", err)
-	}
-	for _, s := range own.Services() {
-		p.targets = append(p.targets, s.URL)
-	}
-	p.token, p.sql = own.Token(), own.Config()
-	p.servers = measure.Versions(own.Backends())
-	return p, own, nil
+	return ended(r.ExitStatus())
 }
 
 func listFaults(w io.Writer) error {

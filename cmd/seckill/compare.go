@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
-	"seckill/web"
 )
 
 // CompareCmd runs the same sale with one strategy after the other. BeforeApply gives
@@ -118,10 +116,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := c.Output.write(stdout, result.Report()); err != nil {
 		return err
 	}
-	if status := result.ExitStatus(); status != 0 {
-		return exitStatus(status)
-	}
-	return nil
+	return ended(result.ExitStatus())
 }
 
 // mostBareConns: with more connections than this a bare UPDATE is slower.
@@ -162,17 +157,4 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	result.Version, result.Durability = buildVersion(), durability
 	result.Problems = append(result.Problems, problems...)
 	return result
-}
-
-// guarantees is the matrix built into the program, or nil.
-func guarantees() (measure.Matrix, error) {
-	f, err := web.Guarantees().Open("matrix.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // built before it was computed
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return measure.ReadMatrix(f)
 }

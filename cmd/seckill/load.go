@@ -118,10 +118,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		err = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
 		return errors.Join(err, rescue(stderr, true, func(w io.Writer) error { return encode(w, result) }))
 	}
-	if status := result.ExitStatus(); status != 0 {
-		return exitStatus(status)
-	}
-	return nil
+	return ended(result.ExitStatus())
 }
 
 // counterexamples are those of the matrix that the program was built with.

@@ -39,8 +39,5 @@ func (c *LoadCmd) repeat(ctx context.Context, config loadtest.Config, stdout io.
 	if err = errors.Join(failed, err); err != nil {
 		return fmt.Errorf("the result could not be written to standard output: %w", err)
 	}
-	if all.Exit != 0 {
-		return exitStatus(all.Exit)
-	}
-	return nil
+	return ended(all.Exit)
 }

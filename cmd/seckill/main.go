@@ -39,6 +39,14 @@ type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// ended is how a command ends with a verdict.
+func ended(status int) error {
+	if status == 0 {
+		return nil
+	}
+	return exitStatus(status)
+}
+
 const (
 	statusFailed = 1 // the command could not do its work
 	statusUsage  = 2 // the command line is wrong

@@ -23,7 +23,6 @@ type place struct {
 	closers []func()       // the last is called first
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
-	servers     []string // and their versions, of a lab that was started; nil: not known
 }
 
 func (p *place) leave() {
@@ -70,37 +69,33 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 			return nil, usage(stderr, command, err)
 		}
 	}
-	return startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology})
-}
-
-// startPlace starts a lab that ends when the place is left.
-func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, error) {
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
-	return startOwn(ctx, stderr, o, 2)
+	p, _, err := startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology},
+		func(l *lab.Lab) error { return l.StartServices(ctx, 2) })
+	return p, err
 }
 
-// startOwn is startPlace with so many service processes.
-func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int) (*place, error) {
+// startPlace starts a lab that ends when the place is left; serve starts its service
+// processes.
+func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("start a lab for this run: %w", err)
+		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
 	}
 	p := &place{closers: []func(){func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
-		defer cancel()
-		if err := own.Stop(ctx); err != nil {
+		if err := stopLab(own); err != nil {
 			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 		}
 	}}}
-	if err := own.StartServices(ctx, services, o.ServiceArgs...); err != nil {
+	if err := serve(own); err != nil {
 		p.leave()
-		return nil, fmt.Errorf("start the lab's services: %w", err)
+		return nil, nil, fmt.Errorf("start the lab's services: %w", err)
 	}
 	for _, s := range own.Services() {
 		p.targets = append(p.targets, s.URL)
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
-	return p, nil
+	return p, own, nil
 }
 
 // openLedger connects to the database that the verdict is taken from. If none is

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,24 +51,39 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	return catalog.Info{}, fmt.Errorf("%s: there is no strategy %q; %s", flag, name, hint)
 }
 
-// chosenStrategies are those that --strategies names, in that order; "all" is
-// all of them.
-func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
+// chosenStrategies are those that --strategies names; "all" is all of them.
+func chosenStrategies(named []string) ([]catalog.Info, error) {
 	if slices.Equal(named, []string{"all"}) {
 		return strategies.All(), nil
 	}
-	for _, name := range named {
-		info, err := strategyNamed("--strategies", name)
-		if err != nil {
+	for _, name := range named { // which says what is near
+		if _, err := strategyNamed("--strategies", name); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }) {
-			return nil, fmt.Errorf("--strategies names %s twice", name)
+	}
+	return pick("--strategies", named, strategies.All(), nameOf)
+}
+
+func nameOf(i catalog.Info) string { return i.Name }
+
+// pick finds those of all that a flag names, in that order.
+func pick[T any](flag string, named []string, all []T, nameOf func(T) string) (chosen []T, err error) {
+	for n, name := range named {
+		i := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })
+		switch {
+		case i < 0:
+			var known []string
+			for _, one := range all {
+				known = append(known, nameOf(one))
+			}
+			return nil, fmt.Errorf("%s: there is no %q; there are: %s", flag, name, strings.Join(known, ", "))
+		case slices.Contains(named[:n], name):
+			return nil, fmt.Errorf("%s names %s twice", flag, name)
 		}
-		chosen = append(chosen, info)
+		chosen = append(chosen, all[i])
 	}
 	if len(chosen) == 0 {
-		return nil, errors.New("--strategies names none: give all, or some by comma")
+		return nil, fmt.Errorf("%s names none: give all, or some by comma", flag)
 	}
 	return chosen, nil
 }

@@ -169,7 +169,7 @@ func (o Options) may(info catalog.Info, name fault.Name) bool {
 		return false
 	}
 	promised := info.Guarantees[catalog.Question(known.Question)] == catalog.Holds
-	return !promised || o.Matrix.Breaks(info.Name, known.Question)
+	return !promised || o.Known[info.Name][known.Question] != ""
 }
 
 // worse orders verdicts: a proven violation outweighs a sale that proves nothing.

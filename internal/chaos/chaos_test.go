@@ -14,7 +14,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
-	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -96,7 +95,7 @@ func TestCells(t *testing.T) {
 	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []string{"interrupted"}, &ledger.Served{State: ledger.ServedBlocked}
 	early := sale(ledger.NotValid, 50, 650)
 	early.Interrupted, early.Problems = true, []string{"interrupted", "read too early"}
-	matrix := measure.Matrix{"sound": {"dead-holder": "breaks"}}
+	known := loadtest.Counterexamples{"sound": {"dead-holder": "sound-dead-holder"}}
 	for name, c := range map[string]struct {
 		lab    paperLab
 		parts  []*loadtest.Result
@@ -111,7 +110,7 @@ func TestCells(t *testing.T) {
 		"nobody could buy afterwards":         {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, ExitNotValid},
 		"oversold in the second":              {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, ExitOversold},
 		"lost":                                {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, ExitLost},
-		"lost, as it is known to be":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Matrix = matrix }, "lost", false, ExitAsKnown},
+		"lost, as it is known to be":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Known = known }, "lost", false, ExitAsKnown},
 		"wrong answers":                       {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, ExitLost},
 		"wrong answers, not promised": {paperLab{effect: took}, []*loadtest.Result{answers(), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, ExitAsKnown},
