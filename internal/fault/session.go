@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 )
 
 // cutSession ends the session of a service process. Its ephemeral nodes, and so
@@ -49,7 +50,7 @@ func (s *scene) endSession(ctx context.Context, session string) error {
 	if err := closeZooKeeperSession(ctx, server.Addr, before); err != nil {
 		return fmt.Errorf("end ZooKeeper's session %#x: %w", before, err)
 	}
-	return retry(ctx, 15*time.Second, func(ctx context.Context) error {
+	return lab.Await(ctx, 15*time.Second, func(ctx context.Context) error {
 		said, err := points(s.process).State(ctx, "", 0)
 		switch {
 		case err != nil:
@@ -62,33 +63,12 @@ func (s *scene) endSession(ctx context.Context, session string) error {
 	})
 }
 
-// retry does it until it succeeds; the limit's error is the last one.
-func retry(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		trying, cancel := context.WithTimeout(ctx, time.Second)
-		err := do(trying)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
 // closeZooKeeperSession takes a session over, as a client does that comes back
 // after its connection broke, and closes it. Both are sent at once: the server
 // cuts the client's own connection, and the client comes back just as soon; the
 // later of the two has the session.
 func closeZooKeeperSession(ctx context.Context, addr string, id uint64) error {
-	return retry(ctx, 5*time.Second, func(ctx context.Context) error {
+	return lab.Await(ctx, 5*time.Second, func(ctx context.Context) error {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 		if err != nil {
 			return err

@@ -30,30 +30,20 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	starting, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
 		starting.Go(func() error {
-			begun := time.Now()
 			status, err := l.add(ctx, name)
 			if err != nil {
 				return err
 			}
 			l.mu.Lock()
+			defer l.mu.Unlock()
 			l.statuses[name] = status
 			if status.OK {
 				l.config.Tiers[name] = status.Tier
 			}
-			l.mu.Unlock()
-			l.progress(name, time.Since(begun))
 			return nil
 		})
 	}
 	return starting.Wait()
-}
-
-// progress reports one start at a time.
-func (l *Lab) progress(name string, took time.Duration) {
-	l.telling.Lock()
-	defer l.telling.Unlock()
-	l.options.Log.Info("started", "name", name, "took", took)
-	l.options.Progress(name, took)
 }
 
 // add takes a backend, in this order, from an address that was given, a program
@@ -87,7 +77,7 @@ func (l *Lab) isPrivate(k kind) bool {
 }
 
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
-	processes, err := k.start(ctx, program)
+	processes, err := k.start(ctx, program, max(1, k.count), k.Name, k.Name)
 	if err != nil {
 		return backend.Status{}, err
 	}
@@ -128,13 +118,16 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 type kind struct {
 	backend.Kind
 	tool Tool // the program it runs on
-	// start starts a private one.
-	start func(context.Context, Program) ([]*Process, error)
+	// start starts so many private servers, of this name, as servers of a backend.
+	start func(ctx context.Context, program Program, n int, name, of string) ([]*Process, error)
+	count int // of servers that it has; 0: one
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
 	// ensemble starts servers of which one can be lost, as servers of a backend; nil:
 	// there is none.
-	ensemble func(ctx context.Context, program Program, of string) (*Ensemble, error)
+	ensemble func(ctx context.Context, k kind, program Program, of string) (*Ensemble, error)
+	// leads asks a server that votes; nil: they do not.
+	leads func(context.Context, *Process) (bool, error)
 	// version asks a server at an address of the form of the flags.
 	version func(ctx context.Context, address string) (string, error)
 	// address is that form of a private server's host:port; nil: the same.
@@ -144,16 +137,16 @@ type kind struct {
 // makeKinds is the lab's one table of backends.
 func (l *Lab) makeKinds() map[string]kind {
 	all := map[string]kind{
-		backend.NameMySQL: {tool: MariaDB, start: l.startMySQL, embedded: l.addSQLite,
+		backend.NameMySQL: {tool: MariaDB, start: l.mysqlServers, embedded: l.addSQLite,
 			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
-		backend.NameRedis: {tool: Redis, start: l.startRedis, embedded: l.addMiniredis,
+		backend.NameRedis: {tool: Redis, start: l.redisServers, embedded: l.addMiniredis,
 			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
-		backend.NameRedlock: {tool: Redis, start: l.startRedlock,
+		backend.NameRedlock: {tool: Redis, start: l.redisServers, count: 5,
 			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.startZooKeeper,
-			ensemble: l.zookeeperThree, version: zookeeperVersion},
-		backend.NameEtcd: {tool: Etcd, start: l.startEtcd,
-			ensemble: l.etcdThree, version: etcdVersion},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers,
+			ensemble: l.voters, leads: zookeeperLeads, version: zookeeperVersion},
+		backend.NameEtcd: {tool: Etcd, start: l.etcdServers,
+			ensemble: l.voters, leads: etcdLeads, version: etcdVersion},
 	}
 	for name, k := range all {
 		k.Kind, _ = backend.KindNamed(name)

@@ -79,9 +79,8 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if k.ensemble == nil {
 		return nil, fmt.Errorf("%w: there is no ensemble of %s", ErrNoServer, name)
 	}
-	begun := time.Now()
 	// Its processes have another backend: their death is no failure of the lab's own.
-	e, err := l.startEnsemble(ctx, k, program, name+" ensemble", k.ensemble)
+	e, err := startEnsemble(ctx, k, program, name+" ensemble", k.ensemble)
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
 	}
@@ -89,13 +88,12 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 		l.ensembles.all = map[string]*Ensemble{}
 	}
 	l.ensembles.all[name] = e
-	l.progress(name+" ensemble", time.Since(begun))
 	return e, nil
 }
 
-func (l *Lab) startEnsemble(ctx context.Context, k kind, program Program, of string,
-	start func(context.Context, Program, string) (*Ensemble, error)) (*Ensemble, error) {
-	e, err := start(ctx, program, of)
+func startEnsemble(ctx context.Context, k kind, program Program, of string,
+	start func(context.Context, kind, Program, string) (*Ensemble, error)) (*Ensemble, error) {
+	e, err := start(ctx, k, program, of)
 	if err != nil {
 		return nil, err
 	}
@@ -233,11 +231,16 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	return e.failOver(ctx)
 }
 
-// member names a node.
-func member(of string, i int) string { return fmt.Sprintf("%s-%d", of, i+1) }
+// member names a server of so many.
+func member(of string, i, n int) string {
+	if n == 1 {
+		return of
+	}
+	return fmt.Sprintf("%s-%d", of, i+1)
+}
 
-// await calls check until it succeeds.
-func await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
+// Await calls check until it succeeds.
+func Await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	again := time.NewTicker(checkEvery)
@@ -255,7 +258,10 @@ func await(ctx context.Context, limit time.Duration, check func(context.Context)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), last)
+			if last == nil {
+				return context.Cause(ctx)
+			}
+			return fmt.Errorf("%w; the last answer was: %w", context.Cause(ctx), last)
 		case <-again.C:
 		}
 	}
@@ -270,7 +276,7 @@ type redisPair struct {
 	door, link       *relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, program Program, of string) (*Ensemble, error) {
+func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
 	relays, err := l.doors(2)
 	if err != nil {
 		return nil, err
@@ -290,10 +296,8 @@ func (l *Lab) redisPair(ctx context.Context, program Program, of string) (*Ensem
 }
 
 // redisFive are five in addition to the lab's own, which may be in use.
-func (l *Lab) redisFive(ctx context.Context, program Program, of string) (*Ensemble, error) {
-	nodes, err := l.launch(ctx, 5, 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, member("quorum", i), of)
-	})
+func (l *Lab) redisFive(ctx context.Context, k kind, program Program, of string) (*Ensemble, error) {
+	nodes, err := l.redisServers(ctx, program, k.count, "quorum", of)
 	return &Ensemble{Nodes: nodes, Roles: []string{AnyOne}}, err
 }
 

@@ -9,24 +9,44 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"seckill/internal/backend"
 )
 
-func (l *Lab) startEtcd(ctx context.Context, program Program) ([]*Process, error) {
-	member := filepath.Base(l.folder) // unique
-	return l.launch(ctx, 1, 2, alone(server{
-		name: backend.NameEtcd, backend: backend.NameEtcd,
-		command: func(ports []int) (command, error) {
-			return command{Env: l.serverEnv(), Dir: l.folder,
-				Args: etcdArgs(program.Path, member, filepath.Join(l.folder, "etcd"), ports,
-					member+"="+etcdURL(ports[1]))}, nil
-		},
-		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			return checkEtcd(ctx, addr, member)
-		},
-	}))
+// etcdServers are the members of a cluster; one alone is a cluster, too.
+func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
+	return l.launch(ctx, n, 2, func(i int, ports [][]int) server {
+		// The peers' ports make names unique to this attempt to start.
+		var names, cluster []string
+		for i, p := range ports {
+			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
+			names, cluster = append(names, name), append(cluster, name+"="+etcdURL(p[1]))
+		}
+		return server{
+			name: member(name, i, n), backend: of,
+			command: func(ports []int) (command, error) {
+				return command{Env: l.serverEnv(), Dir: l.folder, Args: etcdArgs(program.Path, names[i],
+					filepath.Join(l.folder, names[i]), ports, strings.Join(cluster, ","))}, nil
+			},
+			check: func(ctx context.Context, addr string, _ int) (string, error) {
+				return checkEtcd(ctx, addr, names...)
+			},
+		}
+	})
+}
+
+func etcdLeads(ctx context.Context, p *Process) (bool, error) {
+	var status struct {
+		Header struct {
+			Member string `json:"member_id"`
+		}
+		Leader string
+	}
+	if err := AskEtcd(ctx, p.Addr+"/v3/maintenance/status", "{}", &status); err != nil {
+		return false, err
+	}
+	if status.Leader == "" || status.Leader == "0" {
+		return false, errors.New("it knows no leader")
+	}
+	return status.Leader == status.Header.Member, nil
 }
 
 // etcdArgs are those of a cluster's member. A cluster of one listens for peers,
@@ -44,7 +64,7 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 // checkEtcd fails unless the cluster has exactly these members.
 func checkEtcd(ctx context.Context, addr string, members ...string) (version string, err error) {
 	var cluster struct{ Members []struct{ Name string } }
-	if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", "{}", &cluster); err != nil {
+	if err := AskEtcd(ctx, addr+"/v3/cluster/member/list", "{}", &cluster); err != nil {
 		return "", err
 	}
 	ours := len(cluster.Members) == len(members)
@@ -62,29 +82,26 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 // answers but serves no requests.
 func etcdVersion(ctx context.Context, endpoint string) (string, error) {
 	var health struct{ Health string }
-	if err := askEtcd(ctx, http.MethodGet, endpoint+"/health", "", &health); err != nil {
+	if err := AskEtcd(ctx, endpoint+"/health", "", &health); err != nil {
 		return "", err
 	}
 	if health.Health != "true" {
 		return "", errors.New("it says that it is not healthy")
 	}
 	var version struct{ EtcdServer string }
-	if err := askEtcd(ctx, http.MethodGet, endpoint+"/version", "", &version); err != nil {
+	if err := AskEtcd(ctx, endpoint+"/version", "", &version); err != nil {
 		return "", err
 	}
 	return "etcd " + version.EtcdServer, nil
 }
 
-// AskEtcd asks the gateway for gRPC and JSON of a server. What it refuses is an
-// error.
+// AskEtcd asks a server over HTTP, or with a body its gateway for gRPC. What it refuses
+// is an error.
 func AskEtcd(ctx context.Context, url, body string, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	return askEtcd(ctx, http.MethodPost, url, body, answer)
-}
-
-// askEtcd asks a server over HTTP, or its gateway for gRPC.
-func askEtcd(ctx context.Context, method, url, body string, answer any) error {
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
 	if !strings.Contains(url, "://") {
 		url = "http://" + url
 	}

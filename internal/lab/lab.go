@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,11 +44,6 @@ type Options struct {
 	MySQLCerts Certs
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[Tool]Program
-	// Executable is run as the lab's supervisor and as service processes. ""
-	// means this program.
-	Executable string
-	// Env is added to the environment of service processes.
-	Env []string
 	// Links has each service process reach each private server through a link of
 	// its own, which faults of the network befall.
 	Links bool
@@ -57,10 +51,6 @@ type Options struct {
 	Token string
 	// ServiceArgs are further arguments of the service processes of Serve.
 	ServiceArgs []string
-	// Progress is called for each backend and service when it answers or is
-	// known to be missing.
-	Progress func(name string, took time.Duration)
-	Log      *slog.Logger
 }
 
 // Certs are files (PEM): a server's certificate and its key.
@@ -75,9 +65,9 @@ type Lab struct {
 	supervisor *supervisor
 	folder     string
 
-	passwords passwords
-	ports     ports
-	telling   sync.Mutex
+	executable string // this program, which runs as supervisor and as services, too
+	passwords  passwords
+	ports      ports
 
 	ensembles struct {
 		mu  sync.Mutex
@@ -115,18 +105,9 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 		return nil, fmt.Errorf("find the folder %s: %w", o.Folder, err)
 	}
 	o.Folder = absolute
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Progress == nil {
-		o.Progress = func(string, time.Duration) {}
-	}
-	if o.Executable == "" {
-		executable, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
-		}
-		o.Executable = executable
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
 	}
 	if o.Given.MySQLDSN != "" && o.Given.SQLitePath != "" {
 		return nil, errors.New("both a MySQL address and a SQLite file are given: give one of them")
@@ -134,7 +115,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
+	l := &Lab{options: o, executable: executable, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {
@@ -168,7 +149,7 @@ func (l *Lab) open(ctx context.Context) (err error) {
 	if socket := filepath.Join(l.options.Folder, made, serviceName(MostServices)+".sock"); len(socket) > maxSocket {
 		return fmt.Errorf("the path of %s is too long for the Unix sockets at which services take admin calls: name a shorter one with --folder or TMPDIR", l.options.Folder)
 	}
-	if l.supervisor, err = startSupervisor(l.options.Executable); err != nil {
+	if l.supervisor, err = startSupervisor(l.executable); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -17,12 +17,12 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) startMySQL(ctx context.Context, program Program) ([]*Process, error) {
-	m := l.mysqlServer(program, backend.NameMySQL)
+func (l *Lab) mysqlServers(ctx context.Context, program Program, n int, name, _ string) ([]*Process, error) {
+	m := l.mysqlServer(program, name)
 	if err := l.prepareMySQL(ctx, m); err != nil {
 		return nil, err
 	}
-	return l.launch(ctx, 1, 1, alone(l.ofMySQL(m, backend.NameMySQL)))
+	return l.launch(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, name) })
 }
 
 // mysqlServer is one that has its data in a folder of that name.

@@ -55,7 +55,7 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 		}
 		return original(ports)
 	}
-	all, err := l.launch(t.Context(), 1, 1, alone(s))
+	all, err := l.launch(t.Context(), 1, 1, func(int, [][]int) server { return s })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,12 +86,8 @@ func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [
 		if attempt == 5 || !anyTaken(free) {
 			return nil, err
 		}
-		l.options.Log.Warn("another process took a port first; trying others", "name", processes[0].Name, "ports", free)
 	}
 }
-
-// alone is a build for one server.
-func alone(s server) func(int, [][]int) server { return func(int, [][]int) server { return s } }
 
 func killAll(processes []*Process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
@@ -136,31 +132,24 @@ func (p *Process) start(ctx context.Context) error {
 }
 
 func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit,
-		fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
-	defer cancel()
-	again := time.NewTicker(checkEvery)
-	defer again.Stop()
-	var last error
-	for {
-		checking, cancel := context.WithTimeout(ctx, checkLimit)
-		version, err := p.server.check(checking, p.Addr, run.pid)
-		cancel()
-		if err == nil {
-			p.version = version
-			return nil
-		}
-		if ctx.Err() == nil {
-			last = err
-		}
+	ctx, ended := context.WithCancelCause(ctx)
+	defer ended(nil)
+	go func() {
 		select {
 		case <-run.done:
-			return errors.New("it ended with " + run.ended)
+			ended(errors.New("it ended with " + run.ended))
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the last answer was: %w", context.Cause(ctx), last)
-		case <-again.C:
 		}
-	}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
+	defer cancel()
+	return Await(ctx, answerLimit, func(ctx context.Context) error {
+		version, err := p.server.check(ctx, p.Addr, run.pid)
+		if err == nil {
+			p.version = version
+		}
+		return err
+	})
 }
 
 func (p *Process) current() *running {

@@ -15,14 +15,9 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) startRedis(ctx context.Context, program Program) ([]*Process, error) {
-	return l.launch(ctx, 1, 1, alone(l.redisServer(program, backend.NameRedis, backend.NameRedis)))
-}
-
-func (l *Lab) startRedlock(ctx context.Context, program Program) ([]*Process, error) {
-	return l.launch(ctx, 5, 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
-	})
+// redisServers know nothing of each other.
+func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
+	return l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.redisServer(program, member(name, i, n), of) })
 }
 
 // redisServer keeps nothing on disk: after a restart it is empty. Clients,
@@ -177,7 +172,7 @@ func follow(ctx context.Context, primary *Process, port string, replicas ...*Pro
 
 // caughtUp waits until replicas that follow a port have all that the primary has.
 func caughtUp(ctx context.Context, primary *Process, port string, replicas ...*Process) error {
-	return await(ctx, answerLimit, func(ctx context.Context) error {
+	return Await(ctx, answerLimit, func(ctx context.Context) error {
 		of, err := askRedis(ctx, primary.Login(), "Replication")
 		if err != nil {
 			return err

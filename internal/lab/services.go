@@ -42,11 +42,7 @@ func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 
 // launchServices starts n processes in addition to those there are.
 func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) error {
-	begun := time.Now()
-	processes, err := l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.service(serviceName(there+i+1), args) })
-	for _, p := range processes {
-		l.progress(p.Name, time.Since(begun))
-	}
+	_, err := l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.service(serviceName(there+i+1), args) })
 	return err
 }
 
@@ -60,8 +56,8 @@ func (l *Lab) service(name string, args []string) server {
 		command: func(ports []int) (command, error) {
 			c, err := l.linked(name)
 			return command{
-				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env: slices.Concat(l.serviceEnv(c, l.options.Host.Environ), l.options.Env,
+				Args: append([]string{l.executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
+				Env: slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
 					[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name)), Grace: finishing}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },

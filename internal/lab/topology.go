@@ -28,7 +28,7 @@ type topology struct {
 	backends []string
 	// shape is what they are called, with their maker and version.
 	shape string
-	start func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
+	start func(l *Lab, ctx context.Context, k kind, program Program, of string) (*Ensemble, error)
 }
 
 // topologies is the one table of them.
@@ -110,10 +110,9 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend
 	if !program.Found() {
 		return backend.Status{}, fmt.Errorf("topology %s needs %s: %s", t.name, k.Title, program.Missing())
 	}
-	e, err := l.startEnsemble(ctx, k, program, k.Name,
-		func(ctx context.Context, program Program, _ string) (*Ensemble, error) {
-			return t.start(l, ctx, k, program)
-		})
+	e, err := startEnsemble(ctx, k, program, k.Name, func(ctx context.Context, k kind, program Program, of string) (*Ensemble, error) {
+		return t.start(l, ctx, k, program, of)
+	})
 	if err != nil {
 		return backend.Status{}, fmt.Errorf("start %s with topology %s: %w", k.Title, t.name, err)
 	}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"seckill/internal/backend"
 )
 
 const (
@@ -26,10 +24,10 @@ const (
 
 // redisCluster starts six servers and makes a Cluster of them. It has no roles: none
 // of them is lost.
-func (l *Lab) redisCluster(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+func (l *Lab) redisCluster(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
 	nodes, err := l.launch(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
-		name := member(backend.NameRedis, i)
-		return l.redisServer(program, name, backend.NameRedis, "--cluster-enabled", "yes",
+		name := member(of, i, clusterNodes)
+		return l.redisServer(program, name, of, "--cluster-enabled", "yes",
 			"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
 			"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
 	})
@@ -72,7 +70,7 @@ func formCluster(ctx context.Context, nodes []*Process, password string) error {
 			return err
 		}
 		// Refused until the node knows its master.
-		if err := await(ctx, forming, func(ctx context.Context) error { return r.ClusterReplicate(ctx, id).Err() }); err != nil {
+		if err := Await(ctx, forming, func(ctx context.Context) error { return r.ClusterReplicate(ctx, id).Err() }); err != nil {
 			return err
 		}
 	}
@@ -80,7 +78,7 @@ func formCluster(ctx context.Context, nodes []*Process, password string) error {
 		return err
 	}
 	for i, c := range clients {
-		err := await(ctx, forming, func(ctx context.Context) error {
+		err := Await(ctx, forming, func(ctx context.Context) error {
 			return settled(ctx, c, i < clusterMasters)
 		})
 		if err == nil {
@@ -96,7 +94,7 @@ func formCluster(ctx context.Context, nodes []*Process, password string) error {
 // eachNode waits until a field of CLUSTER INFO has the value on every node.
 func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) error {
 	for _, c := range nodes {
-		err := await(ctx, forming, func(ctx context.Context) error {
+		err := Await(ctx, forming, func(ctx context.Context) error {
 			info, err := c.ClusterInfo(ctx).Result()
 			if err == nil && !strings.Contains(info, field+":"+want+"\r\n") {
 				err = fmt.Errorf("%s is not %s yet: %s", field, want, strings.ReplaceAll(info, "\r\n", " "))

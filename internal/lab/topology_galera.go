@@ -36,7 +36,7 @@ var galeraCopy string
 
 const galeraCopyScript = "wsrep_sst_seckill"
 
-func (l *Lab) galera(ctx context.Context, _ kind, program Program) (_ *Ensemble, err error) {
+func (l *Lab) galera(ctx context.Context, _ kind, program Program, of string) (_ *Ensemble, err error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
@@ -47,7 +47,7 @@ func (l *Lab) galera(ctx context.Context, _ kind, program Program) (_ *Ensemble,
 	if err := os.WriteFile(filepath.Join(l.folder, galeraCopyScript), []byte(galeraCopy), 0o700); err != nil {
 		return nil, err
 	}
-	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(backend.NameMySQL, 0))); err != nil {
+	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(of, 0, three))); err != nil {
 		return nil, err
 	}
 	g := &galera{lab: l}
@@ -67,7 +67,7 @@ func (l *Lab) galera(ctx context.Context, _ kind, program Program) (_ *Ensemble,
 // server is a node. Its ports are those of clients, of the group, and of what a
 // node has missed.
 func (g *galera) server(program Program, library string, i int, ports [][]int) server {
-	l, name := g.lab, member(backend.NameMySQL, i)
+	l, name := g.lab, member(backend.NameMySQL, i, three)
 	m := l.mysqlServer(program, name)
 	s := l.ofMySQL(m, name)
 	var group []string
@@ -114,7 +114,7 @@ func (g *galera) synced(ctx context.Context, addr string) error {
 
 // node is the first that is in the cluster. A door whose node is not leads there.
 func (g *galera) node(ctx context.Context, _ string) (first *Process, err error) {
-	err = await(ctx, elected, func(ctx context.Context) error {
+	err = Await(ctx, elected, func(ctx context.Context) error {
 		in := make([]*Process, len(g.nodes))
 		var errs []error
 		first = nil

@@ -19,15 +19,13 @@ type shards struct {
 	lost  string // backend.RingRefuse, backend.RingRehash
 }
 
-func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+func (l *Lab) redisRing(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
 	s := &shards{lost: backend.RingRefuse}
 	if l.topology.name == RingRehash {
 		s.lost = backend.RingRehash
 	}
 	var err error
-	s.nodes, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, member(Shard, i), backend.NameRedis)
-	})
+	s.nodes, err = l.redisServers(ctx, program, three, Shard, of)
 	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, keys: s}
 	e.goOn = e.Whole // each has keys that no other has
 	return e, err
@@ -96,7 +94,7 @@ func (s *shards) busiest(ctx context.Context) (busiest *Process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = await(ctx, answerLimit, func(ctx context.Context) error {
+	err = Await(ctx, answerLimit, func(ctx context.Context) error {
 		now, err := s.commands(ctx)
 		if err != nil {
 			return err

@@ -21,14 +21,14 @@ type sentinels struct {
 }
 
 // redisSentinels starts the servers, then those that watch them.
-func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program) (_ *Ensemble, err error) {
+func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program, of string) (_ *Ensemble, err error) {
 	s := &sentinels{password: l.passwords.redis}
 	s.nodes, err = l.launch(ctx, three, 1, func(i int, ports [][]int) server {
 		more := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
 		if i > 0 {
 			more = append(more, "--replicaof", "127.0.0.1 "+strconv.Itoa(ports[0][0]))
 		}
-		return l.redisServer(program, member(backend.NameRedis, i), backend.NameRedis, more...)
+		return l.redisServer(program, member(of, i, three), of, more...)
 	})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program) (_ *E
 		return nil, err
 	}
 	s.watching, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
-		return l.sentinelServer(program, member("sentinel", i), s.nodes[0].ports[0])
+		return l.sentinelServer(program, member("sentinel", i, three), s.nodes[0].ports[0])
 	})
 	if err == nil {
 		err = s.know(ctx)
@@ -61,7 +61,7 @@ func (s *sentinels) configure(c *backend.Config, _ *Process) {
 // primary is the one that all sentinels name which live. Until all have heard of
 // a failover, one of them sends clients to the old primary.
 func (s *sentinels) primary(ctx context.Context) (primary *Process, err error) {
-	err = await(ctx, elected, func(ctx context.Context) error {
+	err = Await(ctx, elected, func(ctx context.Context) error {
 		said, err := askSentinels(ctx, s.watching)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *sentinels) primary(ctx context.Context) (primary *Process, err error) {
 // know waits until each sentinel that lives knows the other two and both replicas,
 // and has done with its last failover: until then it takes no part in another.
 func (s *sentinels) know(ctx context.Context) error {
-	return await(ctx, forming, func(ctx context.Context) error {
+	return Await(ctx, forming, func(ctx context.Context) error {
 		said, err := askSentinels(ctx, s.watching)
 		for _, m := range said {
 			if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" || m["flags"] != "master" {
@@ -103,7 +103,7 @@ func (s *sentinels) lag(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return await(ctx, answerLimit, func(ctx context.Context) error {
+	return Await(ctx, answerLimit, func(ctx context.Context) error {
 		return onEach(ctx, []*Process{primary}, func(_ *Process, c *redis.Client) error {
 			closed, err := c.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Int()
 			if err == nil && closed > 0 {

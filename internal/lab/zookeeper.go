@@ -11,22 +11,37 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	"seckill/internal/backend"
 )
 
-func (l *Lab) startZooKeeper(ctx context.Context, program Program) ([]*Process, error) {
-	home := filepath.Join(l.folder, "zookeeper")
-	return l.launch(ctx, 1, 1, alone(server{
-		name: backend.NameZooKeeper, backend: backend.NameZooKeeper,
-		command: func(ports []int) (command, error) {
-			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.ZooKeeperServerMain")
-			return command{Args: args, Env: l.serverEnv(), Dir: l.folder}, configureZooKeeper(home, ports[0])
-		},
-		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			return checkZooKeeper(ctx, addr, home)
-		},
-	}))
+// zookeeperServers vote if they are several. Each has a port for clients, one for
+// followers and one for elections.
+func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
+	return l.launch(ctx, n, 3, func(i int, ports [][]int) server {
+		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
+		if n > 1 {
+			class, config = "org.apache.zookeeper.server.quorum.QuorumPeerMain", "initLimit=20\nsyncLimit=10\n"
+			for i, p := range ports {
+				config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
+			}
+		}
+		name := member(name, i, n)
+		home := filepath.Join(l.folder, name)
+		return server{
+			name: name, backend: of,
+			command: func(ports []int) (command, error) {
+				c := command{Args: zookeeperArgs(program, home, class), Env: l.serverEnv(), Dir: l.folder}
+				return c, configureZooKeeper(home, ports[0], i+1, config)
+			},
+			check: func(ctx context.Context, addr string, _ int) (string, error) {
+				return checkZooKeeper(ctx, addr, home)
+			},
+		}
+	})
+}
+
+func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
+	answer, err := askZooKeeper(ctx, p.Addr, "srvr")
+	return strings.Contains(answer, "Mode: leader"), err
 }
 
 // checkZooKeeper fails while a server waits for the rest of its ensemble, and so
@@ -79,13 +94,12 @@ log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
 }
 
 // configureZooKeeper writes a server's files; more is added to its configuration.
-func configureZooKeeper(home string, port int, more ...string) error {
+func configureZooKeeper(home string, port, id int, more string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, filepath.ToSlash(data), port) +
-		strings.Join(more, "")}
+	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more, "data/myid": fmt.Sprintln(id)}
 	for name, text := range zookeeperLogging {
 		files[name] = text
 	}
