@@ -470,7 +470,7 @@ func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, erro
 }
 
 func stopLab(l *lab.Lab) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return l.Stop(ctx)
 }

@@ -49,7 +49,7 @@ type UpCmd struct {
 
 const (
 	readyTimeout = time.Minute      // until the whole lab answers
-	stopTimeout  = 30 * time.Second // until all of it has ended
+	closeTimeout = 15 * time.Second // until what is under way has ended
 )
 
 // Run starts everything, prints the addresses, and waits for Ctrl-C.
@@ -73,9 +73,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	}
 	err = u.host(ctx, l, listener, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	if err := errors.Join(err, l.Stop(stopping)); err != nil {
+	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
 	}
 	fmt.Fprintln(stderr, "Everything has stopped; nothing is left behind.")
@@ -138,9 +136,7 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		}
 	}
 	if err != nil {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		return nil, errors.Join(err, l.Stop(stopping))
+		return nil, errors.Join(err, stopLab(l))
 	}
 	return l, nil
 }
@@ -210,7 +206,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	defer func() {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout/2)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
@@ -225,7 +221,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	if err := l.Announce(lab.State{Page: page}); err != nil {
 		return err
 	}
-	printTable(stdout, l, unavailable(missing), page, u.Token)
+	printTable(stdout, l, missing, page, u.Token)
 	tellOfDeaths(ctx, l, api, stderr)
 	select {
 	case <-ctx.Done():
@@ -283,20 +279,8 @@ func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 	return history.Open(filepath.Join(data, "seckill"))
 }
 
-// reasons are strategies that cannot run, each with the cause.
-type reasons [][2]string
-
-func unavailable(missing func(catalog.Info) []string) (list reasons) {
-	for _, i := range strategies.All() {
-		if why := missing(i); why != nil {
-			list = append(list, [2]string{i.Name, strings.Join(why, "; ")})
-		}
-	}
-	return list
-}
-
 // printTable prints the backends, the services and the page's address.
-func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
+func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, page, token string) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
 	for _, b := range l.Backends() {
@@ -310,11 +294,12 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
 	}
 	t.Flush()
-	for _, n := range not {
-		fmt.Fprintf(out, "\nNot available: %s: %s", n[0], n[1])
-	}
-	if not != nil {
-		fmt.Fprintln(out)
+	lead := "\n"
+	for _, i := range strategies.All() {
+		if why := missing(i); why != nil {
+			fmt.Fprintf(out, "%sNot available: %s: %s\n", lead, i.Name, strings.Join(why, "; "))
+			lead = ""
+		}
 	}
 	printClients(out, l)
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())

@@ -159,12 +159,3 @@ func (r *Report) locks(with func(*Scene) bool) (names []string) {
 	}
 	return names
 }
-
-// scene is what was measured of a lock, if that is valid.
-func (r *Report) scene(lock string, contenders int) (*Scene, bool) {
-	i := slices.IndexFunc(r.Scenes, func(s *Scene) bool { return s.Lock == lock && s.Contenders == contenders })
-	if i < 0 {
-		return nil, false
-	}
-	return r.Scenes[i], r.Scenes[i].valid()
-}

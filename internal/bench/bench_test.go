@@ -122,8 +122,8 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	if got := r.Failed(); len(got) != 1 || got[0] != "broken" {
 		t.Errorf("failed: %v, want broken alone", got)
 	}
-	if s, ok := r.scene("redis-lua", 4); !ok || len(s.Passes) != 2 {
-		t.Errorf("redis-lua has %d passes, want 2", len(s.Passes))
+	if s := r.Scenes[len(r.Scenes)-1]; s.Lock != "redis-lua" || !s.valid() || len(s.Passes) != 2 {
+		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
 	}
 }
 
@@ -149,7 +149,7 @@ func TestInterrupted(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &again); err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := again.scene("redis-lua", 4); !ok || len(s.Passes) != 1 {
-		t.Errorf("redis-lua, 4 contenders: %d passes, want 1", len(s.Passes))
+	if s := again.Scenes[2]; s.Lock != "redis-lua" || s.Contenders != 4 || len(s.Passes) != 1 {
+		t.Errorf("%s, %d contenders: %d passes, want 1", s.Lock, s.Contenders, len(s.Passes))
 	}
 }

@@ -30,32 +30,13 @@ func TestUnprotectedCounterLosesUpdates(t *testing.T) {
 	}
 }
 
-// A lock that let two in, or could not be measured to the end, has no figures.
-func TestVoidFigures(t *testing.T) {
-	scenes := map[string]*Scene{
-		"sound":  {Passes: []Pass{{Rate: 1}}},
-		"void":   {Passes: []Pass{{Rate: 9}, {Rate: 9, Lost: 1}}},
-		"broken": {Passes: []Pass{{Rate: 9}}, Error: "the server is gone"},
-	}
-	r := &Report{}
-	for name, s := range scenes {
-		s.Lock, s.Contenders = name, 8
-		r.Scenes = append(r.Scenes, s)
-	}
-	for name := range scenes {
-		if _, ok := r.scene(name, 8); ok != (name == "sound") {
-			t.Errorf("%s: %v", name, ok)
-		}
-	}
-}
-
 // What could not be measured is left out of the lessons' figures.
 func TestFiguresOfTheLessons(t *testing.T) {
 	pass := Pass{Locks: 9, Rate: 180.04, WaitP50: 30, WaitP99: 40, Fewest: 3, Most: 4, Commands: 3}
 	r := &Report{HoldMS: 5, Scenes: []*Scene{
 		{Lock: "zk", Contenders: 1, Passes: []Pass{pass}}, {Lock: "zk", Contenders: 8, Passes: []Pass{pass}},
 		{Lock: "theirs", Foreign: true, Contenders: 8, Passes: []Pass{pass}},
-		{Lock: "etcd", Contenders: 8, Error: "gone"},
+		{Lock: "etcd", Contenders: 8, Passes: []Pass{pass}, Error: "gone"}, {Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
 	f := r.Figures()
 	if eight := f.Locks["zk"].Crowds[8]; eight.Rate[0] != 180 || eight.Fairness[0] != 0.75 || eight.Sent != 3 ||

@@ -23,8 +23,6 @@ const (
 	Trace      Kind = "trace"
 )
 
-var kinds = []Kind{Run, Comparison, Trace}
-
 // A Folder holds entries. Several labs may use one folder at a time: an entry
 // is there as a whole or not at all.
 type Folder struct {
@@ -158,30 +156,14 @@ func Load[T any](f *Folder, kind Kind, take func(id string, entry T) error) (ski
 	return skipped
 }
 
-// Strangers are the files in the folder that no lab made. It also clears away
-// what was being written when a lab was killed.
-func (f *Folder) Strangers() (found []error) {
-	for _, file := range f.files(&found) {
-		name := file.Name()
-		switch {
-		case strings.HasPrefix(name, unfinished):
-			if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
-				_ = os.Remove(filepath.Join(f.dir, name)) // the next lab tries again
-			}
-		case !named(name):
-			found = append(found, fmt.Errorf("%s: no lab made it", filepath.Join(f.dir, name)))
+// Tidy clears away what was being written when a lab was killed.
+func (f *Folder) Tidy() {
+	left, _ := filepath.Glob(filepath.Join(f.dir, unfinished+"*"))
+	for _, file := range left {
+		if info, err := os.Stat(file); err == nil && f.dir != "" && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(file) // the next lab tries again
 		}
 	}
-	return found
-}
-
-func named(file string) bool {
-	for _, kind := range kinds {
-		if strings.HasPrefix(file, string(kind)+"-") && strings.HasSuffix(file, ".json") {
-			return true
-		}
-	}
-	return false
 }
 
 func (f *Folder) files(failed *[]error) []fs.DirEntry {

@@ -79,13 +79,3 @@ func TestDebianJars(t *testing.T) {
 		t.Errorf("found %v, want ZooKeeper first, what it needs, and nothing else", jars)
 	}
 }
-
-// Every tool can be got by hand, and says what it is for.
-func TestToolsAreDescribed(t *testing.T) {
-	for _, tool := range ServerTools {
-		about := tools[tool]
-		if about.byHand == "" || about.use == "" || about.programs == nil && tool != ZooKeeper {
-			t.Errorf("%s: %+v lacks something", tool, about)
-		}
-	}
-}

@@ -85,9 +85,7 @@ func TestPausesByHand(t *testing.T) {
 	<-load.configs
 	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
 	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
-		if status, answer, _ := (call{method: "POST", path: faults, body: body}).do(t, h.URL); status != 201 {
-			t.Fatalf("POST %s: %d %s", body, status, answer)
-		}
+		call{method: "POST", path: faults, body: body}.wants(t, h.URL, 201, "")
 		if did := <-l.did; did != "pause_service 1" {
 			t.Errorf("the lab did %s", did)
 		}
@@ -101,9 +99,7 @@ func TestPausesByHand(t *testing.T) {
 	}
 	for body, field := range map[string]string{`{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
 		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":5}`: "at_ms"} {
-		if status, answer, _ := (call{method: "POST", path: faults, body: body}).do(t, h.URL); status != 400 || !strings.Contains(answer, `"field":"`+field+`"`) {
-			t.Errorf("POST %s: %d %s, want %s blamed", body, status, answer, field)
-		}
+		call{method: "POST", path: faults, body: body}.wants(t, h.URL, 400, `"field":"`+field+`"`)
 	}
 	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
 	if did := <-l.did; did != "undo pause_service 1" {

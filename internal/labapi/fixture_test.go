@@ -196,6 +196,14 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 	return resp.StatusCode, string(text), resp.Header
 }
 
+// wants checks what the call is answered, and that it says something.
+func (c call) wants(t *testing.T, base string, status int, says string) {
+	t.Helper()
+	if got, body, _ := c.do(t, base); got != status || !strings.Contains(body, says) {
+		t.Errorf("%s %s %s: %d %.300s, want %d with %q", c.method, c.path, c.body, got, body, status, says)
+	}
+}
+
 const serviceToken = "the-services"
 
 const goodRun = `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1}`

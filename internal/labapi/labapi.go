@@ -113,10 +113,7 @@ func New(c Config) *Server {
 	s.openRuns()
 	s.openComparisons()
 	s.openTraces()
-	for _, stranger := range s.History.Strangers() {
-		s.Log.Warn("a file of the history is left out", "why", stranger)
-		s.comparisons.skipped = append(s.comparisons.skipped, stranger.Error())
-	}
+	s.History.Tidy()
 	var err error
 	if s.counterexamples, err = s.readKnown(); err != nil {
 		s.Log.Warn("runs that held cannot say which schedule breaks them", "error", err)

@@ -34,13 +34,9 @@ func TestPageAndItsHeaders(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{"/static/nope": 404, "/nope": 404, "/healthz": 200, "/readyz": 200} {
-		if status, body, _ := (call{method: "GET", path: path}).do(t, h.URL); status != want {
-			t.Errorf("GET %s: %d %s, want %d", path, status, body, want)
-		}
+		call{method: "GET", path: path}.wants(t, h.URL, want, "")
 	}
-	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/status"}).do(t, h.URL); status != 405 || !strings.Contains(body, "method_not_allowed") {
-		t.Errorf("POST status: %d %s", status, body)
-	}
+	call{method: "POST", path: "/api/lab/v1/status"}.wants(t, h.URL, 405, "method_not_allowed")
 }
 
 // events reads a page's stream.
@@ -118,9 +114,7 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 		len(c.Targets) != 1 || c.Timeout <= 0 {
 		t.Errorf("the load run was started with %+v", c)
 	}
-	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}).do(t, h.URL); status != 409 || !strings.Contains(body, "run_in_progress") {
-		t.Errorf("a second run: %d %s", status, body)
-	}
+	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, h.URL, 409, "run_in_progress")
 	if r := first.next("run"); r["id"] != begun.ID || r["state"] != "running" {
 		t.Errorf("run event %v", r)
 	}
@@ -159,9 +153,7 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 	if !strings.Contains(body, `"verdict":"held"`) || !strings.Contains(body, `"points":[{`) {
 		t.Errorf("GET run: %s", body)
 	}
-	if status, body, _ := (call{method: "GET", path: "/api/lab/v1/runs/none"}).do(t, h.URL); status != 404 || !strings.Contains(body, "unknown_run") {
-		t.Errorf("GET of no run: %d %s", status, body)
-	}
+	call{method: "GET", path: "/api/lab/v1/runs/none"}.wants(t, h.URL, 404, "unknown_run")
 
 	s.close()
 	for first.in.Scan() { // ends, or the test times out
@@ -204,9 +196,7 @@ func TestStopAudits(t *testing.T) {
 	json.Unmarshal([]byte(body), &begun)
 	<-load.configs
 	page.next("run")
-	if status, body, _ := (call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}).do(t, h.URL); status != 202 {
-		t.Errorf("DELETE: %d %s", status, body)
-	}
+	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.wants(t, h.URL, 202, "")
 	r := page.runEnded()
 	if r["state"] != "done" || r["stopped"] != true || lane(r, 0)["result"].(map[string]any)["interrupted"] != true {
 		t.Errorf("a stopped run ends as %v", r)

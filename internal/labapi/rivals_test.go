@@ -98,12 +98,8 @@ func TestRivals(t *testing.T) {
 	if status, body := post(t, base, `{}`); status != 409 || !strings.Contains(body, "busy with 500 rivals") {
 		t.Errorf("rivals again: %d %s", status, body)
 	}
-	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}).do(t, base); status != 409 {
-		t.Errorf("a run beside the rivals: %d %s", status, body)
-	}
-	if status, body, _ := (call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}).do(t, base); status != 409 || !strings.Contains(body, "There are 500 rivals on") {
-		t.Errorf("another strategy beside the rivals: %d %s", status, body)
-	}
+	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
+	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "There are 500 rivals on")
 	for range 2 { // the second is taken when the first has been told
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 60}}
 	}
@@ -115,9 +111,7 @@ func TestRivals(t *testing.T) {
 	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != ledger.Oversold || r.ID != begun.ID {
 		t.Errorf("the shop afterwards: %+v", r)
 	}
-	if status, body, _ := (call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}).do(t, base); status != 200 {
-		t.Errorf("another strategy afterwards: %d %s", status, body)
-	}
+	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 200, "")
 }
 
 func TestRivalsAreRefused(t *testing.T) {
@@ -187,8 +181,6 @@ func TestShopLedger(t *testing.T) {
 	}
 	shop.mu.Unlock()
 	for _, bad := range []string{"?user_id=nobody", "?user_id=0", "?user_id=99999999999999999999", "?%zz"} {
-		if status, body, _ := (call{method: "GET", path: "/api/lab/v1/shop/ledger" + bad}).do(t, base); status != 400 {
-			t.Errorf("%s: %d %s", bad, status, body)
-		}
+		call{method: "GET", path: "/api/lab/v1/shop/ledger" + bad}.wants(t, base, 400, "")
 	}
 }

@@ -21,9 +21,7 @@ func TestSeries(t *testing.T) {
 		if c := <-load.configs; c.Seed != loadtest.RepeatSeed(42, i) {
 			t.Errorf("run %d has seed %d, want %d", i+1, c.Seed, loadtest.RepeatSeed(42, i))
 		}
-		if status, body, _ := (call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}).do(t, h.URL); status != 409 {
-			t.Errorf("a run in the middle of a series: %d %s", status, body)
-		}
+		call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, h.URL, 409, "")
 		load.results <- &loadtest.Result{Verdict: v}
 		page.runEnded()
 	}

@@ -49,9 +49,7 @@ func TestTraces(t *testing.T) {
 		first <- body
 	}()
 	<-under
-	if status, body, _ := ask.do(t, h.URL); status != http.StatusConflict || !strings.Contains(body, "a trace of good") {
-		t.Errorf("a second trace: %d %s", status, body)
-	}
+	ask.wants(t, h.URL, http.StatusConflict, "a trace of good")
 	made <- nil
 	body := <-first
 	var made1 struct{ ID, Strategy string }
@@ -61,18 +59,12 @@ func TestTraces(t *testing.T) {
 	if status, again, _ := (call{method: "GET", path: "/api/lab/v1/traces/" + made1.ID}).do(t, h.URL); status != 200 || again != body {
 		t.Errorf("by its address it is %d %s, want what it was: %s", status, again, body)
 	}
-	if status, body, _ := (call{method: "GET", path: "/api/lab/v1/traces/none"}).do(t, h.URL); status != 404 || !strings.Contains(body, "unknown_trace") {
-		t.Errorf("an unknown trace: %d %s", status, body)
-	}
+	call{method: "GET", path: "/api/lab/v1/traces/none"}.wants(t, h.URL, 404, "unknown_trace")
 
 	go func() { made <- errors.New("the wire is cut") }()
-	if status, body, _ := ask.do(t, h.URL); status != 503 || !strings.Contains(body, "the wire is cut") {
-		t.Errorf("a trace that fails: %d %s", status, body)
-	}
+	ask.wants(t, h.URL, 503, "the wire is cut")
 
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
 	<-load.configs
-	if status, body, _ := ask.do(t, h.URL); status != 409 || !strings.Contains(body, "run_in_progress") {
-		t.Errorf("a trace during a run: %d %s", status, body)
-	}
+	ask.wants(t, h.URL, 409, "run_in_progress")
 }
