@@ -25,24 +25,15 @@ const holderLease = 500 * time.Millisecond
 // for last or, if that is 0, to its end.
 func loadRunWith(t *testing.T, strategy string, kind fault.Name, last time.Duration, stock int64, buyers int) holderRun {
 	t.Helper()
-	return loadRunOn(t, loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32}, kind, last,
-		"--lock-lease", holderLease.String(), "--lock-wait", "1s")
-}
-
-// loadRunOn is loadRunWith for any sale, with args for the services. A fault that
-// is not the holder's hits the first process.
-func loadRunOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Duration, args ...string) holderRun {
-	t.Helper()
 	store := books(t)
-	l, urls, _ := services(t, args...)
-	first := len(l.Services()) - len(urls) + 1
+	l, urls, _ := services(t, "--lock-lease", holderLease.String(), "--lock-wait", "1s")
 	var run holderRun
 	happened, over := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
 	inject := func() {
 		defer close(happened)
-		i, err := fault.In(l).Inject(ctx, kind, fault.Aim{Service: first, Strategy: sale.Strategy, SKU: 1, For: last})
+		i, err := fault.In(l).Inject(ctx, kind, fault.Aim{Strategy: strategy, SKU: 1, For: last})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			return
@@ -59,9 +50,9 @@ func loadRunOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.
 			t.Errorf("end %s: %v", kind, err)
 		}
 	}
-	run.result = loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: sale,
+	run.result = loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32},
 		Outage:     func() time.Duration { return last },
-		OnProgress: midway(sale.Buyers/10, func() { go inject() })})
+		OnProgress: midway(buyers/10, func() { go inject() })})
 	close(over)
 	<-happened
 	return run

@@ -188,17 +188,6 @@ func TestRunsOfARealLab(t *testing.T) {
 		}
 	})
 
-	t.Run("a clock that jumps", func(t *testing.T) {
-		u.t = t
-		r := u.perform(`{"strategies":["redis-getset","conditional"],"stock":200,"buyers":600,"concurrency":16,"lease_ms":900,"wait_ms":700,
-			"faults":[{"kind":"jump_clock","service":1,"at_ms":0,"for_ms":700}]}`)
-		u.judged(r.Lanes[0], anything...) // a lock is taken from its holder
-		u.judged(r.Lanes[1], ledger.Held)
-		if f := r.Faults[0]; f.State != fault.IsOver || f.Effect == nil || !f.Effect.Took || f.Effect.Why == fault.NoLook {
-			t.Errorf("%+v, %+v", f, f.Effect)
-		}
-	})
-
 	const longPause = `{"strategies":["conditional"],"stock":1000,"buyers":100000,"concurrency":8,
 		"faults":[{"kind":"pause_service","at_ms":0,"for_ms":25000}]}`
 	paused := func(r labapi.Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == fault.IsOn }
