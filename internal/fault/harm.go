@@ -131,22 +131,22 @@ func jump(ctx context.Context, s *scene) (*Injection, error) {
 
 // partition holds back what passes between a process and a server, both ways. It
 // arrives in the end.
-func partition(server string) harm { return hold(server, true) }
+func partition(server string) harm { return hold(server, (*lab.Relay).Flow, lab.Requests, lab.Replies) }
 
 // loseReplies holds back what a server answers, and loses it.
-func loseReplies(server string) harm { return hold(server, false) }
+func loseReplies(server string) harm { return hold(server, (*lab.Relay).Drop, lab.Replies) }
 
-func hold(server string, both bool) harm {
+func hold(server string, end func(*lab.Relay), directions ...int) harm {
 	return func(_ context.Context, s *scene) (*Injection, error) {
 		link, begun := s.lab.Link(s.aim.Service, server), time.Now()
 		if link == nil {
 			return nil, fmt.Errorf("%s reaches %s directly", s.process.Name, server)
 		}
-		link.Hold(both)
+		link.Hold(directions...)
 		return s.injected(true, func(_ context.Context, e *Effect) error {
-			held := link.Pass(!both)
+			end(link)
 			e.Stood = int(time.Since(begun).Milliseconds())
-			if held == 0 {
+			if link.Held() == 0 {
 				e.void(NothingPassed)
 			}
 			return nil

@@ -23,11 +23,15 @@ type Ensemble struct {
 	backend string
 	turn    chan struct{} // holds one element while it is taken
 
-	// What differs between ensembles. A nil function does nothing, unless its comment
-	// says otherwise.
+	// Node finds a node that has a role now.
+	Node func(ctx context.Context, role string) (*Process, error)
+	// Lag stops replication where a write is acknowledged before it is replicated,
+	// until the primary is lost. Servers that vote acknowledge only what most have.
+	Lag func(context.Context) error
 
-	// node finds a node that has a role now; nil: the nodes are all alike.
-	node func(ctx context.Context, role string) (*Process, error)
+	// What else differs between ensembles. A nil function does nothing, unless its
+	// comment says otherwise.
+
 	// heal is called when every node runs again.
 	heal func(context.Context) error
 	// goOn: enough nodes live that the others are not missed; nil: most must.
@@ -35,9 +39,6 @@ type Ensemble struct {
 	// configure has clients reach the nodes, and one of them first; nil: at their
 	// addresses.
 	configure func(c *backend.Config, first *Process)
-	// lag stops replication where a write is acknowledged before it is replicated,
-	// until the primary is lost.
-	lag func(context.Context) error
 	// failOver returns when another node has taken over.
 	failOver func(context.Context) error
 	// keys says which node has which keys; nil: they share all.
@@ -98,6 +99,12 @@ func startEnsemble(ctx context.Context, k kind, program Program, of string,
 		return nil, err
 	}
 	e.backend, e.turn = k.Name, make(chan struct{}, 1)
+	if e.Node == nil { // they are all alike
+		e.Node = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
+	}
+	if e.Lag == nil {
+		e.Lag = func(context.Context) error { return nil }
+	}
 	return e, nil
 }
 
@@ -173,14 +180,6 @@ func (e *Ensemble) Whole() bool {
 // Leader finds the node whose loss matters most, and waits for an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
 
-// Node finds a node that has a role now.
-func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
-	if e.node == nil {
-		return e.Nodes[len(e.Nodes)/2], nil
-	}
-	return e.node(ctx, role)
-}
-
 // NodeWith is Node; of servers that share the keys it is the one that has keys
 // whose names contain part, or else the one to which key belongs.
 func (e *Ensemble) NodeWith(ctx context.Context, role, key, part string) (*Process, error) {
@@ -212,15 +211,6 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	}
 	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)
 	return c
-}
-
-// Lag stops replication where writes are acknowledged before they are
-// replicated. Servers that vote acknowledge only what a majority has.
-func (e *Ensemble) Lag(ctx context.Context) error {
-	if e.lag == nil {
-		return nil
-	}
-	return e.lag(ctx)
 }
 
 // Lose kills a node, and has another take over if none does by itself.
@@ -273,7 +263,7 @@ func Await(ctx context.Context, limit time.Duration, check func(context.Context)
 // before its replica has it.
 type redisPair struct {
 	primary, replica *Process
-	door, link       *relay
+	door, link       *Relay
 }
 
 func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
@@ -290,8 +280,8 @@ func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string)
 		return nil, err
 	}
 	pair := &redisPair{nodes[0], nodes[1], relays[0], relays[1]}
-	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, lag: pair.lag, failOver: pair.failOver,
-		node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, Lag: pair.lag, failOver: pair.failOver,
+		Node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
 		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, backend.NameRedis, pair.door.Addr()) }}, nil
 }
 
@@ -313,7 +303,7 @@ func (r *redisPair) lag(ctx context.Context) error {
 	if err := caughtUp(ctx, r.primary, port(r.link.Addr()), r.replica); err != nil {
 		return err
 	}
-	r.link.Hold(replies)
+	r.link.Hold(Replies)
 	return nil
 }
 

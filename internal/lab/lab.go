@@ -79,7 +79,7 @@ type Lab struct {
 	statuses  map[string]backend.Status
 	groups    map[string]*Ensemble // backends of several servers, by the topology
 	processes []*Process
-	links     map[linkOf]*relay
+	links     map[linkOf]*Relay
 	closers   []func() error
 	state     *announcement
 	announced *State // the argument of Announce; nil: not announced

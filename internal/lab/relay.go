@@ -8,15 +8,15 @@ import (
 	"seckill/internal/backend"
 )
 
-// A relay forwards connections to a server, which can be exchanged. What is sent
+// A Relay forwards connections to a server, which can be exchanged. What is sent
 // can be held back, in each direction.
-type relay struct {
+type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu     sync.Mutex
 	to     string
-	ways   [2]way // of requests, of replies
+	ways   [2]way // Requests, Replies
 	conns  map[net.Conn]bool
 	closed bool
 }
@@ -27,7 +27,8 @@ type way struct {
 	held  int64         // bytes that were
 }
 
-const requests, replies = 0, 1
+// Directions.
+const Requests, Replies = 0, 1
 
 func (w *way) open() {
 	select {
@@ -37,12 +38,12 @@ func (w *way) open() {
 	}
 }
 
-func listenRelay(port int) (*relay, error) {
+func listenRelay(port int) (*Relay, error) {
 	listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{listener: listener, conns: map[net.Conn]bool{}}
+	r := &Relay{listener: listener, conns: map[net.Conn]bool{}}
 	for i := range r.ways {
 		r.ways[i].flows = make(chan struct{})
 		r.ways[i].open()
@@ -60,11 +61,11 @@ func listenRelay(port int) (*relay, error) {
 }
 
 // Addr is where clients connect to.
-func (r *relay) Addr() string { return r.listener.Addr().String() }
+func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
 // Lead forwards to a server from now on, and ends existing connections if that is
 // another than before.
-func (r *relay) Lead(to string) {
+func (r *Relay) Lead(to string) {
 	r.mu.Lock()
 	same := r.to == to
 	r.mu.Unlock()
@@ -74,20 +75,20 @@ func (r *relay) Lead(to string) {
 }
 
 // Point forwards to a server from now on and ends existing connections.
-func (r *relay) Point(to string) { r.cut(to) }
+func (r *Relay) Point(to string) { r.cut(to) }
 
 // Cut ends every connection, with what was held back on it. New ones fail.
-func (r *relay) Cut() { r.cut("") }
+func (r *Relay) Cut() { r.cut("") }
 
 // Drop ends every connection, with what was held back on it. New ones go on.
-func (r *relay) Drop() {
+func (r *Relay) Drop() {
 	r.mu.Lock()
 	to := r.to
 	r.mu.Unlock()
 	r.cut(to)
 }
 
-func (r *relay) cut(to string) {
+func (r *Relay) cut(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.to = to
@@ -102,7 +103,7 @@ func (r *relay) cut(to string) {
 
 // Hold holds back what is sent from now on in these directions, until Flow, or
 // until the connections are cut, which loses it.
-func (r *relay) Hold(directions ...int) {
+func (r *Relay) Hold(directions ...int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, i := range directions {
@@ -113,7 +114,7 @@ func (r *relay) Hold(directions ...int) {
 
 // Flow lets everything pass again: what was held back arrives, as TCP sends again
 // what was not acknowledged.
-func (r *relay) Flow() {
+func (r *Relay) Flow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.ways {
@@ -122,7 +123,7 @@ func (r *relay) Flow() {
 }
 
 // Held returns how many bytes were held back since the last call.
-func (r *relay) Held() (n int64) {
+func (r *Relay) Held() (n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.ways {
@@ -133,7 +134,7 @@ func (r *relay) Held() (n int64) {
 }
 
 // Close returns when every goroutine of the relay has ended.
-func (r *relay) Close() error {
+func (r *Relay) Close() error {
 	if r == nil {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (r *relay) Close() error {
 	return err
 }
 
-func (r *relay) serve(client net.Conn) {
+func (r *Relay) serve(client net.Conn) {
 	defer client.Close()
 	r.mu.Lock()
 	to := r.to
@@ -159,8 +160,8 @@ func (r *relay) serve(client net.Conn) {
 	if !r.keep(to, client, server) {
 		return
 	}
-	r.work.Go(func() { r.pass(server, client, requests) })
-	r.pass(client, server, replies)
+	r.work.Go(func() { r.pass(server, client, Requests) })
+	r.pass(client, server, Replies)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.conns, client)
@@ -168,7 +169,7 @@ func (r *relay) serve(client net.Conn) {
 }
 
 // keep registers connections to be cut; false if the relay has moved on.
-func (r *relay) keep(to string, client, server net.Conn) bool {
+func (r *Relay) keep(to string, client, server net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.to != to {
@@ -179,7 +180,7 @@ func (r *relay) keep(to string, client, server net.Conn) bool {
 }
 
 // pass copies until one end closes, then closes the other.
-func (r *relay) pass(to, from net.Conn, direction int) {
+func (r *Relay) pass(to, from net.Conn, direction int) {
 	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 32<<10)
@@ -198,7 +199,7 @@ func (r *relay) pass(to, from net.Conn, direction int) {
 }
 
 // wait returns when n bytes may go on.
-func (r *relay) wait(direction, n int) {
+func (r *Relay) wait(direction, n int) {
 	r.mu.Lock()
 	w := &r.ways[direction]
 	flows := w.flows
@@ -237,7 +238,7 @@ func (l *Lab) linked(service string) (backend.Config, error) {
 }
 
 // link finds a link, or makes it.
-func (l *Lab) link(of linkOf, to string) (*relay, error) {
+func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[of]
 	l.mu.Unlock()
@@ -253,14 +254,14 @@ func (l *Lab) link(of linkOf, to string) (*relay, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.links == nil {
-		l.links = map[linkOf]*relay{}
+		l.links = map[linkOf]*Relay{}
 	}
 	l.links[of] = r
 	return r, nil
 }
 
 // doors are relays at free ports, which end with the lab.
-func (l *Lab) doors(n int) (doors []*relay, err error) {
+func (l *Lab) doors(n int) (doors []*Relay, err error) {
 	free, err := l.ports.free(n)
 	if err != nil {
 		return nil, err
@@ -278,36 +279,10 @@ func (l *Lab) doors(n int) (doors []*relay, err error) {
 	return doors, nil
 }
 
-// A Link is the network between a service process and a server.
-type Link struct{ relay *relay }
-
 // Link finds the network between a service process, counted from 1, and a server;
 // nil: the process reaches it directly.
-func (l *Lab) Link(service int, server string) *Link {
+func (l *Lab) Link(service int, server string) *Relay {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.links[linkOf{serviceName(service), server}]; r != nil {
-		return &Link{r}
-	}
-	return nil
-}
-
-// Hold holds back replies from now on, and requests, too, if both is set.
-// Connections stay open at the service.
-func (l Link) Hold(both bool) {
-	if both {
-		l.relay.Hold(requests, replies)
-	} else {
-		l.relay.Hold(replies)
-	}
-}
-
-// Pass has everything pass again, and returns how many bytes were held back. They
-// arrive, unless they are lost with their connections.
-func (l Link) Pass(lost bool) (held int64) {
-	if lost {
-		l.relay.Drop()
-	}
-	l.relay.Flow()
-	return l.relay.Held()
+	return l.links[linkOf{serviceName(service), server}]
 }

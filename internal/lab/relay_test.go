@@ -46,7 +46,7 @@ func newEcho(t *testing.T) *echo {
 }
 
 // A client of an echo behind a relay.
-func throughRelay(t *testing.T) (*echo, *relay, net.Conn) {
+func throughRelay(t *testing.T) (*echo, *Relay, net.Conn) {
 	e := newEcho(t)
 	r, err := listenRelay(0)
 	if err != nil {
@@ -85,11 +85,11 @@ func hear(t *testing.T, c net.Conn) string {
 }
 
 // heldBack waits until data is held back.
-func heldBack(t *testing.T, r *relay) {
+func heldBack(t *testing.T, r *Relay) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		r.mu.Lock()
-		n := r.ways[requests].held + r.ways[replies].held
+		n := r.ways[Requests].held + r.ways[Replies].held
 		r.mu.Unlock()
 		if n > 0 {
 			return
@@ -102,13 +102,14 @@ func heldBack(t *testing.T, r *relay) {
 func TestTroubles(t *testing.T) {
 	t.Run("partition", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		Link{r}.Hold(true)
+		r.Hold(Requests, Replies)
 		say(t, c, "now")
 		heldBack(t, r)
 		if len(e.told) > 0 {
 			t.Errorf("the server was told %q", <-e.told)
 		}
-		if n := (Link{r}).Pass(false); n != 3 {
+		r.Flow()
+		if n := r.Held(); n != 3 {
 			t.Errorf("%d bytes were held back, want 3", n)
 		}
 		if got := hear(t, c); got != "now" || <-e.told != "now" {
@@ -117,13 +118,14 @@ func TestTroubles(t *testing.T) {
 	})
 	t.Run("replies are lost", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		Link{r}.Hold(false)
+		r.Hold(Replies)
 		say(t, c, "do")
 		if did := <-e.told; did != "do" {
 			t.Errorf("the server was told %q", did)
 		}
 		heldBack(t, r)
-		if n := (Link{r}).Pass(true); n != 2 {
+		r.Drop()
+		if n := r.Held(); n != 2 {
 			t.Errorf("%d bytes were lost, want 2", n)
 		}
 		if got := hear(t, c); got != "" {
@@ -132,8 +134,9 @@ func TestTroubles(t *testing.T) {
 	})
 	t.Run("nothing is sent", func(t *testing.T) {
 		_, r, _ := throughRelay(t)
-		Link{r}.Hold(true)
-		if n := (Link{r}).Pass(false); n != 0 {
+		r.Hold(Requests, Replies)
+		r.Flow()
+		if n := r.Held(); n != 0 {
 			t.Errorf("%d bytes met it", n)
 		}
 	})

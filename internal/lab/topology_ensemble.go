@@ -42,7 +42,7 @@ func (l *Lab) voters(ctx context.Context, k kind, program Program, of string) (*
 		return leader, err
 	}
 	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
-		node: func(ctx context.Context, role string) (*Process, error) {
+		Node: func(ctx context.Context, role string) (*Process, error) {
 			leader, err := leader(ctx)
 			if err != nil || role == Leader {
 				return leader, err

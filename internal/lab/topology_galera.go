@@ -25,7 +25,7 @@ import (
 type galera struct {
 	lab   *Lab
 	nodes []*Process
-	doors []*relay
+	doors []*Relay
 }
 
 // The server runs this script to bring a node's data to another. It must be called
@@ -60,7 +60,7 @@ func (l *Lab) galera(ctx context.Context, _ kind, program Program, of string) (_
 	if g.doors, err = l.doors(three); err != nil {
 		return nil, err
 	}
-	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, node: g.node, heal: g.heal,
+	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, Node: g.node, heal: g.heal,
 		configure: func(c *backend.Config, first *Process) { c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first))) }}, g.heal(ctx)
 }
 

@@ -43,8 +43,8 @@ func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program, of st
 		err = s.know(ctx)
 	}
 	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, configure: s.configure,
-		node: func(ctx context.Context, _ string) (*Process, error) { return s.primary(ctx) },
-		heal: s.heal, lag: s.lag, failOver: s.failOver,
+		Node: func(ctx context.Context, _ string) (*Process, error) { return s.primary(ctx) },
+		heal: s.heal, Lag: s.lag, failOver: s.failOver,
 		// The sentinels can elect one of themselves, and there is a Redis.
 		goOn: func() bool { return mostLive(s.watching) && slices.ContainsFunc(s.nodes, (*Process).Alive) }}, err
 }
