@@ -189,6 +189,20 @@ const grace = 20 * time.Second
 
 var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
 
+// prepare acquires the lock once: what the first acquisition makes on a server, such as
+// the parent of a queue's nodes, is not measured.
+func (p *place) prepare(ctx context.Context) error {
+	free, err := p.takers[0](ctx)
+	if err != nil {
+		return err
+	}
+	if err := free(ctx); err != nil && !errors.Is(err, errNotHeld) {
+		return err
+	}
+	p.sent.Store(0)
+	return nil
+}
+
 // pass measures a lock once.
 func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (pass Pass, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
@@ -198,6 +212,9 @@ func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (pass Pa
 		return pass, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
+	if err := p.prepare(ctx); err != nil {
+		return pass, err
+	}
 	var seen tap.Counter
 	pass, err = s.run(tap.With(ctx, &seen), p)
 	sent := p.sent.Load()
