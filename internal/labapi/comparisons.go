@@ -43,12 +43,6 @@ const maxComparisons = 100
 
 type comparisonEntry = entry[Comparison, *Comparison]
 
-func (s *Server) openComparisons() {
-	s.comparisons = &store[Comparison, *Comparison]{kind: history.Comparison, most: maxComparisons, folder: s.History,
-		log: s.Log, bell: s.bell, light: func(c Comparison) Comparison { c.Result = nil; return c }}
-	s.comparisons.load(Comparison.check)
-}
-
 // check refuses what was read and is no comparison that ended.
 func (c Comparison) check() error {
 	if c.Result == nil || !c.State.Ended() {
@@ -58,6 +52,8 @@ func (c Comparison) check() error {
 }
 
 func (c Comparison) whole() Comparison { return c }
+
+func (c *Comparison) lighten() { c.Result = nil }
 
 // summary is c without what is large.
 func (c Comparison) summary() Comparison {

@@ -110,9 +110,9 @@ func New(c Config) *Server {
 		s.History = history.Open("")
 	}
 	s.bell = newBell()
-	s.openRuns()
-	s.openComparisons()
-	s.openTraces()
+	s.runs = openStore[Run](s, history.Run, maxRuns)
+	s.comparisons = openStore[Comparison](s, history.Comparison, maxComparisons)
+	s.traces = openStore[LiveTrace](s, history.Trace, maxTraces)
 	s.History.Tidy()
 	var err error
 	if s.counterexamples, err = s.readKnown(); err != nil {

@@ -17,7 +17,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
@@ -51,12 +50,6 @@ type Run struct {
 const maxRuns = 50
 
 type runEntry = entry[Run, *Run]
-
-func (s *Server) openRuns() {
-	s.runs = &store[Run, *Run]{kind: history.Run, most: maxRuns, folder: s.History, log: s.Log, bell: s.bell,
-		light: func(r Run) Run { return r }}
-	s.runs.load(Run.check)
-}
 
 // A Lane is the sale with one strategy, on a SKU of its own.
 type Lane struct {
@@ -122,18 +115,22 @@ func (l *Lane) add(p loadtest.Progress) (thinned bool) {
 	return true
 }
 
-// since copies r with the points of its lanes from these places on.
+// since copies r with the points of its lanes from these places on; without any, with
+// none: they are most of it.
 func (r Run) since(places []int) Run {
-	lanes := make([]Lane, len(r.Lanes))
-	for i, l := range r.Lanes {
-		l.From = places[i]
-		l.Points = append([]Point(nil), l.Points[places[i]:]...)
-		lanes[i] = l
+	r.Lanes, r.Faults = append([]Lane{}, r.Lanes...), append([]fault.Happening{}, r.Faults...)
+	for i := range r.Lanes {
+		l := &r.Lanes[i]
+		if places == nil {
+			l.From, l.Points = 0, nil
+		} else {
+			l.From, l.Points = places[i], slices.Clone(l.Points[places[i]:])
+		}
 	}
-	r.Lanes = lanes
-	r.Faults = append([]fault.Happening{}, r.Faults...)
 	return r
 }
+
+func (*Run) lighten() {}
 
 // measured: some lane has a result.
 func (r Run) measured() bool {
@@ -165,14 +162,8 @@ func (r Run) points() (n []int) {
 	return n
 }
 
-// summary copies r without its course, which is most of it.
-func (r Run) summary() Run {
-	r = r.since(r.points())
-	for i := range r.Lanes {
-		r.Lanes[i].From, r.Lanes[i].Points = 0, nil
-	}
-	return r
-}
+// summary copies r without its course.
+func (r Run) summary() Run { return r.since(nil) }
 
 // sku is what comparisons and the first lane of a run sell.
 const sku = 1

@@ -41,8 +41,10 @@ func (r *Record) record() *Record { return r }
 type recorded[T any] interface {
 	*T
 	record() *Record
-	whole() T   // a copy
-	summary() T // a copy without what is large
+	whole() T     // a copy
+	summary() T   // a copy without what is large
+	lighten()     // drops what is read from its file when it is asked for
+	check() error // refuses what was read and is no whole entry
 }
 
 // A store keeps runs, or comparisons: those of this lab, and those that ended,
@@ -54,8 +56,6 @@ type store[T any, P recorded[T]] struct {
 	log     *slog.Logger
 	bell    *bell
 	skipped []string // files that could not be read
-	// light drops what is read from the file when it is asked for.
-	light func(T) T
 
 	mu      sync.Mutex
 	entries []*entry[T, P] // oldest first
@@ -71,14 +71,17 @@ type entry[T any, P recorded[T]] struct {
 
 func (e *entry[T, P]) record() *Record { return P(&e.value).record() }
 
-// load reads the history; check refuses files that are no whole entry.
-func (s *store[T, P]) load(check func(T) error) {
+// openStore reads the history.
+func openStore[T any, P recorded[T]](of *Server, kind history.Kind, most int) *store[T, P] {
+	s := &store[T, P]{kind: kind, most: most, folder: of.History, log: of.Log, bell: of.bell}
 	skipped := history.Load(s.folder, s.kind, func(id string, value T) error {
-		if err := check(value); err != nil {
+		read := P(&value)
+		if err := read.check(); err != nil {
 			return err
 		}
-		P(&value).record().ID = id
-		s.entries = append(s.entries, &entry[T, P]{value: s.light(value)})
+		read.record().ID = id
+		read.lighten()
+		s.entries = append(s.entries, &entry[T, P]{value: value})
 		return nil
 	})
 	for _, why := range skipped {
@@ -91,6 +94,7 @@ func (s *store[T, P]) load(check func(T) error) {
 		s.clock++
 		e.changed = s.clock
 	}
+	return s
 }
 
 // begin enters a run or a comparison; stop asks it to end.
@@ -140,7 +144,7 @@ func (s *store[T, P]) keep(ended T) T {
 	case s.folder.Dir() == "":
 		r.NotKept = "the lab was started without a folder for its history"
 	default:
-		return s.light(ended)
+		P(&ended).lighten()
 	}
 	return ended
 }

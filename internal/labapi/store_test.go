@@ -14,8 +14,7 @@ import (
 
 func runsOf(folder *history.Folder, log *slog.Logger) *Server {
 	s := &Server{Config: Config{History: folder, Log: log}, bell: newBell()}
-	s.openRuns()
-	s.openComparisons()
+	s.runs = openStore[Run](s, history.Run, maxRuns)
 	return s
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/history"
 	"seckill/internal/trace"
 	"seckill/internal/web"
 )
@@ -23,20 +22,18 @@ type LiveTrace struct {
 
 func (t *LiveTrace) whole() LiveTrace { return *t }
 
+func (*LiveTrace) lighten() {}
+
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
 
 // maxTraces are kept.
 const maxTraces = 50
 
-func (s *Server) openTraces() {
-	s.traces = &store[LiveTrace, *LiveTrace]{kind: history.Trace, most: maxTraces, folder: s.History, log: s.Log, bell: s.bell,
-		light: func(t LiveTrace) LiveTrace { return t }}
-	s.traces.load(func(t LiveTrace) error {
-		if t.Trace == nil || t.Strategy == "" {
-			return errors.New("it has no steps")
-		}
-		return nil
-	})
+func (t LiveTrace) check() error {
+	if t.Trace == nil || t.Strategy == "" {
+		return errors.New("it has no steps")
+	}
+	return nil
 }
 
 // showTrace answers with a recorded trace, also of a lab before this one.
