@@ -17,7 +17,7 @@ import (
 )
 
 // patience is for machines that have much else to do.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // A process runs beside the script.
 type process struct {
