@@ -14,6 +14,7 @@ import (
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
+	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
@@ -21,6 +22,62 @@ import (
 type BenchCmd struct {
 	Locks    BenchLocksCmd    `cmd:"" help:"Measure locks, ours beside those of other libraries."`
 	Articles BenchArticlesCmd `cmd:"" help:"Measure what the articles say, beside their own figures."`
+}
+
+// BenchFlags are those of every benchmark.
+type BenchFlags struct {
+	Output
+	Given backend.Config `embed:""`
+}
+
+func (f BenchFlags) check(name string, o bench.Options) error {
+	switch {
+	case o.Rounds < 1 || o.Rounds > 100:
+		return errors.New("--rounds must be 1 to 100")
+	case o.For < 10*time.Millisecond || o.For > time.Hour:
+		return errors.New("--for must be from 10ms to 1h, such as 1s")
+	case f.Given.SQLitePath != "":
+		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
+	}
+	return f.Output.check(name)
+}
+
+// A measured is a *bench.Report or a *bench.Articles.
+type measured interface {
+	Ran(command string, servers []backend.Status)
+	Report() measure.Report
+}
+
+// run starts the servers that the locks need and that were not given, of which every
+// commit is flushed, measures there, and writes the report.
+func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []bench.Candidate,
+	measure func(bench.Options) (measured, error)) error {
+	if err := f.Output.prepare(); err != nil {
+		return err
+	}
+	var needs []backend.Capability
+	for _, c := range locks {
+		needs = append(needs, c.Needs...)
+	}
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: f.Given})
+	if err != nil {
+		return err
+	}
+	defer stopLab(l)
+	for _, s := range l.Backends() {
+		if !s.OK || s.Tier == backend.Embedded {
+			return fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s", s.Name, s.Error)
+		}
+	}
+	onStep, clear := steps(stderr, f.Quiet)
+	o.Progress, o.Backends = onStep, l.Config()
+	report, err := measure(o)
+	clear()
+	report.Ran(commandLine(), l.Backends())
+	if err != nil {
+		err = fmt.Errorf("not everything could be measured: %w", err)
+	}
+	return errors.Join(err, f.Output.write(stdout, report.Report()))
 }
 
 // BenchLocksCmd runs our locks and foreign ones side by side.
@@ -31,8 +88,7 @@ type BenchLocksCmd struct {
 	Options   bench.Options `embed:""`
 	Poll      time.Duration `default:"${LockPoll}" help:"About how long a polling lock pauses between two attempts."`
 	Lease     time.Duration `default:"${LockLease}" help:"How long a lock lives unrenewed."`
-	Output
-	Given backend.Config `embed:""`
+	BenchFlags
 }
 
 // statusOverlap is the exit status when a lock let two holders in at a time.
@@ -64,17 +120,10 @@ func (c *BenchLocksCmd) Validate() error {
 	switch {
 	case c.Options.Hold < 0 || c.Options.Hold > time.Second:
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
-	case c.Options.Rounds < 1 || c.Options.Rounds > 100:
-		return errors.New("--rounds must be 1 to 100")
-	case c.Options.For < 10*time.Millisecond || c.Options.For > time.Hour:
-		return errors.New("--for must be from 10ms to 1h, such as 2s")
 	case c.Poll <= 0:
 		return errors.New("--poll must be longer than 0, such as 10ms")
 	case c.Lease < time.Second:
 		return errors.New("--lease must be 1s or longer: etcd grants nothing less than two")
-	}
-	if c.Given.SQLitePath != "" {
-		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
 	measured, err := c.candidates(catalog.DefaultSettings())
 	if err != nil {
@@ -83,7 +132,7 @@ func (c *BenchLocksCmd) Validate() error {
 	if _, err := pick("--crowd", c.Options.Crowd, measured, keyOf); c.Options.Crowd != nil && err != nil {
 		return err
 	}
-	return c.Output.check(bench.LocksName)
+	return c.check(bench.LocksName, c.Options)
 }
 
 func keyOf(c bench.Candidate) string { return c.Key }
@@ -122,59 +171,28 @@ func foreignKeys() (keys []string) {
 }
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := c.Output.prepare(); err != nil {
-		return err
-	}
 	settings := catalog.DefaultSettings()
 	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
 	candidates, err := c.candidates(settings)
 	if err != nil {
 		return err
 	}
-	onStep, clear := steps(stderr, c.Quiet)
 	options := c.Options
-	options.Progress, options.Candidates = onStep, candidates
-	l, err := startServers(ctx, options.Candidates, c.Given)
-	if err != nil {
-		return err
-	}
-	defer stopLab(l)
-	options.Backends = l.Config()
-	report, err := bench.Run(ctx, options)
-	clear()
-	report.Command, report.Servers = commandLine(), l.Backends()
-	if written := c.Output.write(stdout, report.Report()); written != nil {
-		return errors.Join(err, written)
-	}
+	options.Candidates = candidates
+	var report *bench.Report
+	err = c.run(ctx, stdout, stderr, options, candidates, func(o bench.Options) (_ measured, err error) {
+		report, err = bench.Run(ctx, o)
+		return report, err
+	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
+		return err
 	case len(report.Overlaps()) > 0:
 		return exitStatus(statusOverlap)
 	case len(report.Failed()) > 0:
 		return fmt.Errorf("not everything could be measured: %s", strings.Join(report.Failed(), ", "))
 	}
 	return nil
-}
-
-// startServers starts the servers that the candidates need and that were not
-// given; every commit is flushed.
-func startServers(ctx context.Context, candidates []bench.Candidate, given backend.Config) (*lab.Lab, error) {
-	var needs []backend.Capability
-	for _, c := range candidates {
-		needs = append(needs, c.Needs...)
-	}
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: given})
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range l.Backends() {
-		if !s.OK || s.Tier == backend.Embedded {
-			return nil, errors.Join(fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s",
-				s.Name, s.Error), stopLab(l))
-		}
-	}
-	return l, nil
 }
 
 func commandLine() string {

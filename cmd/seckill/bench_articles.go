@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/strategies/mysqllock"
@@ -21,8 +20,7 @@ type BenchArticlesCmd struct {
 	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
 	Workers int           `default:"50" help:"Goroutines of article B's experiment with the lock table."`
-	Output
-	Given backend.Config `embed:""`
+	BenchFlags
 }
 
 // Validate finds what is wrong with the flags alone.
@@ -33,16 +31,10 @@ func (c *BenchArticlesCmd) Validate() error {
 	switch {
 	case c.Task < time.Millisecond || c.Task > time.Second:
 		return errors.New("--task must be from 1ms to 1s, such as 5ms")
-	case c.Rounds < 1 || c.Rounds > 100:
-		return errors.New("--rounds must be 1 to 100")
-	case c.For < 10*time.Millisecond || c.For > time.Hour:
-		return errors.New("--for must be from 10ms to 1h, such as 1s")
 	case c.Workers < 1 || c.Workers > 100:
 		return errors.New("--workers must be 1 to 100")
-	case c.Given.SQLitePath != "":
-		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return c.Output.check(bench.ArticlesName)
+	return c.check(bench.ArticlesName, bench.Options{Rounds: c.Rounds, For: c.For})
 }
 
 func (c *BenchArticlesCmd) polling() (catalog.Info, error) {
@@ -61,32 +53,14 @@ func (c *BenchArticlesCmd) polling() (catalog.Info, error) {
 }
 
 func (c *BenchArticlesCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := c.Output.prepare(); err != nil {
-		return err
-	}
 	polling, err := c.polling()
 	if err != nil {
 		return err
 	}
 	settings := catalog.DefaultSettings()
-	onStep, clear := steps(stderr, c.Quiet)
-	options := bench.Options{Hold: c.Task, Rounds: c.Rounds, For: c.For, Progress: onStep}
 	e := bench.Experiment{Central: mysqllock.LockTableCentral, Segmented: mysqllock.LockTableSegmented, Polling: polling,
 		Settings: settings, Workers: c.Workers}
-	l, err := startServers(ctx, []bench.Candidate{bench.Ours(polling, settings), bench.Ours(e.Central, settings)}, c.Given)
-	if err != nil {
-		return err
-	}
-	defer stopLab(l)
-	options.Backends = l.Config()
-	articles, err := bench.RunArticles(ctx, options, e)
-	clear()
-	articles.Command, articles.Servers = commandLine(), l.Backends()
-	if written := c.Output.write(stdout, articles.Report()); written != nil {
-		return errors.Join(err, written)
-	}
-	if err != nil {
-		return fmt.Errorf("not everything could be measured: %w", err)
-	}
-	return nil
+	return c.run(ctx, stdout, stderr, bench.Options{Hold: c.Task, Rounds: c.Rounds, For: c.For},
+		[]bench.Candidate{bench.Ours(polling, settings), bench.Ours(e.Central, settings)},
+		func(o bench.Options) (measured, error) { return bench.RunArticles(ctx, o, e) })
 }

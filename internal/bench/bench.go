@@ -78,6 +78,11 @@ type Header struct {
 	Servers []backend.Status `json:"servers"`
 }
 
+// Ran notes by which command, and on which servers.
+func (h *Header) Ran(command string, servers []backend.Status) {
+	h.Command, h.Servers = command, servers
+}
+
 func newHeader() Header { return Header{Began: time.Now(), Machine: measure.ThisMachine()} }
 
 func (h Header) run() measure.Run { return measure.RunOf(h.Command, h.Began, h.Machine, h.Servers) }
