@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,9 +31,9 @@ type chosen struct {
 // chooseAll evaluates the page's module, which is the same in node, for all
 // combinations of answers, each with one rate.
 const chooseAll = `
-import { addressOf, answersOf, choose, failures, rates, servers, waysOut } from './choose/choose.js';
+import { addressOf, answersOf, choose, failures, rates, servers, waysOut } from './web/static/choose/choose.js';
 import { readFileSync } from 'node:fs';
-const [strategies, matrix, figures] = ['strategies', 'matrix', 'figures'].map((name) => JSON.parse(readFileSync(name + '.json', 'utf8')));
+const [strategies, matrix, figures] = ['strategies', 'web/guarantees/matrix', 'web/static/figures'].map((name) => JSON.parse(readFileSync(name + '.json', 'utf8')));
 const subsets = (list) => list.reduce((all, one) => all.flatMap((some) => [some, [...some, one]]), [[]]);
 const fitting = (answers) => choose(answers, strategies, matrix, figures);
 const lines = [];
@@ -176,24 +177,18 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{"package.json": []byte(`{"type": "module"}`), "all.js": []byte(chooseAll), "strategies.json": text}
-	for to, from := range map[string]string{"choose/choose.js": "static/choose/choose.js", "guarantees/rows.js": "static/guarantees/rows.js",
-		"matrix.json": "guarantees/matrix.json", "figures.json": "static/figures.json"} {
-		if files[to], err = os.ReadFile(filepath.Join(root, "web", from)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	folder := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	web, err := filepath.Abs(filepath.Join(root, "web"))
+	if err == nil {
+		err = os.Symlink(web, filepath.Join(folder, "web"))
 	}
-	cmd := exec.CommandContext(t.Context(), node, "all.js")
+	for name, text := range map[string]string{"package.json": `{"type": "module"}`, "all.js": chooseAll, "strategies.json": string(text)} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, "--preserve-symlinks", "all.js")
 	var problems strings.Builder
 	cmd.Dir, cmd.Stderr = folder, &problems
 	out, err := cmd.Output()
