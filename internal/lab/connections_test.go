@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 // fill opens so many instances, as services do, and takes every connection
@@ -60,10 +58,8 @@ func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
 	}
 	set(151)
 	defer set(2024)
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL},
+	l := started(t, lab.Options{Backends: []string{backend.NameMySQL},
 		Given: backend.Config{MySQLDSN: server.Config().MySQLDSN}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
 	for services, want := range map[int]int{1: 32, 2: 28, 16: 3} {
 		if got, err := l.PoolSize(t.Context(), services); got != want || err != nil {
 			t.Errorf("%d services: pools of %d, %v; want %d", services, got, err, want)

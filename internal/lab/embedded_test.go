@@ -20,9 +20,7 @@ func TestEmbeddedTier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Folder = labtest.Folder(t)
 			l, err := lab.Start(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, "start", err)
 			defer l.Stop(context.Background())
 			embedded := map[string]string{backend.NameMySQL: "SQLite 3", backend.NameRedis: "miniredis"}
 			for _, s := range l.Backends() {
@@ -37,9 +35,7 @@ func TestEmbeddedTier(t *testing.T) {
 				}
 			}
 			in, err := backend.Open(t.Context(), l.Config())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, "open", err)
 			defer in.Close()
 			if in.Tier(backend.NameMySQL) != backend.Embedded || in.Tier(backend.NameRedis) != backend.Embedded {
 				t.Errorf("tiers %v, want both embedded", in.Config.Tiers)
@@ -53,20 +49,12 @@ func TestEmbeddedTier(t *testing.T) {
 
 // Miniredis alone never lets a lease end.
 func TestEmbeddedRedisHasAClock(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true, Backends: []string{backend.NameRedis}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Embedded: true, Backends: []string{backend.NameRedis}})
 	in, err := backend.Open(t.Context(), l.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "open", err)
 	defer in.Close()
 	begun := time.Now()
-	if err := in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "set", in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err())
 	for in.Redis.Exists(t.Context(), "lease").Val() == 1 {
 		if time.Since(begun) > 5*time.Second {
 			t.Fatal("a lease of 200 ms lives after 5 s")

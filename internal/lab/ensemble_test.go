@@ -9,14 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
-
-// emptyLab has nothing but what the test asks for.
-func emptyLab(t *testing.T) *lab.Lab {
-	t.Helper()
-	return ownLab(t, []string{}...)
-}
 
 func ensemble(t *testing.T, l *lab.Lab, name string) *lab.Ensemble {
 	t.Helper()
@@ -34,7 +27,7 @@ func take(t *testing.T, e *lab.Ensemble) (give func()) {
 
 // Servers of an ensemble are neither backends nor services of the lab.
 func TestEnsemblesStandBeside(t *testing.T) {
-	l := emptyLab(t)
+	l := ownLab(t, []string{}...)
 	e := ensemble(t, l, backend.NameRedis)
 	if again := ensemble(t, l, backend.NameRedis); again != e {
 		t.Error("a second ensemble was started")
@@ -53,16 +46,8 @@ func TestEnsemblesStandBeside(t *testing.T) {
 	if _, err := l.Ensemble(t.Context(), backend.NameMySQL); !errors.Is(err, lab.ErrNoServer) {
 		t.Errorf("an ensemble of MySQL: %v, want %v", err, lab.ErrNoServer)
 	}
-	without := ownLabWith(t, map[lab.Tool]lab.Program{lab.Etcd: {}})
+	without := started(t, lab.Options{Backends: []string{}, Programs: map[lab.Tool]lab.Program{lab.Etcd: {}}})
 	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill doctor") {
 		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
 	}
-}
-
-func ownLabWith(t *testing.T, p map[lab.Tool]lab.Program) *lab.Lab {
-	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}, Programs: p})
-	must(t, "start a lab", err)
-	t.Cleanup(func() { l.Stop(context.Background()) })
-	return l
 }

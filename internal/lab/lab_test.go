@@ -13,13 +13,12 @@ import (
 
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
-// ownLab is for tests that break it.
-func ownLab(t *testing.T, backends ...string) *lab.Lab {
+// started is a lab of the test's own, which it may break.
+func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: backends})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Host, o.Folder = labtest.Host(), labtest.Folder(t)
+	l, err := lab.Start(t.Context(), o)
+	must(t, "start a lab", err)
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -28,12 +27,15 @@ func ownLab(t *testing.T, backends ...string) *lab.Lab {
 	return l
 }
 
+func ownLab(t *testing.T, backends ...string) *lab.Lab {
+	t.Helper()
+	return started(t, lab.Options{Backends: backends})
+}
+
 func process(t *testing.T, l *lab.Lab, name string) *lab.Process {
 	t.Helper()
 	p, err := l.Process(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "process", err)
 	return p
 }
 
@@ -77,18 +79,12 @@ func TestEverythingStartsPrivately(t *testing.T) {
 
 // What runs is what was asked for; the rest comes when it is.
 func TestAdd(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameRedis}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Backends: []string{backend.NameRedis}})
 	if c := l.Config(); c.RedisAddrs == nil || c.MySQLDSN != "" {
 		t.Errorf("configuration %+v, want Redis alone", c)
 	}
 	first := l.Config().RedisAddrs
-	if err := l.Add(t.Context(), backend.NameRedis, backend.NameEtcd); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "add", l.Add(t.Context(), backend.NameRedis, backend.NameEtcd))
 	if c := l.Config(); c.EtcdEndpoints == nil || !slices.Equal(c.RedisAddrs, first) {
 		t.Errorf("configuration %+v, want etcd beside the same Redis", c)
 	}
@@ -103,11 +99,7 @@ func TestAdd(t *testing.T) {
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 	shared := privateLab(t).Config()
 	shared.Tiers = nil
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Given: shared})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Given: shared})
 	for _, s := range l.Backends() {
 		if s.Tier != backend.Given || !s.OK || s.Version == "" {
 			t.Errorf("%+v: want it given, with a version", s)

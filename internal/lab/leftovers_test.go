@@ -29,12 +29,8 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.Folder(t), "SECKILL_STATE="+t.TempDir(), "SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "stdout pipe", err)
+	must(t, "start", cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	var v victim
 	if err := json.NewDecoder(out).Decode(&v); err != nil {
@@ -141,13 +137,9 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	}
 	base := filepath.Dir(v.Folder)
 	alive, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "start", err)
 	second, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "start", err)
 	if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the dead lab's folder is still there: %v", err)
 	}

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,15 +10,12 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 // A service reaches its server through a link of its own. A fault of that link is
 // there, and needs a service that is.
 func TestLinks(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameRedis}, Links: true})
-	must(t, "start a lab", err)
-	t.Cleanup(func() { must(t, "stop", l.Stop(context.Background())) })
+	l := started(t, lab.Options{Backends: []string{backend.NameRedis}, Links: true})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
 	_, after, _ := strings.Cut(get(t, l.Services()[0].URL+"/environment"), "SECKILL_REDIS_ADDRS=")
 	addr, _, _ := strings.Cut(after, "\n")

@@ -134,8 +134,6 @@ func observe(l *lab.Lab) victim {
 func redisOptions(t *testing.T, login string) *redis.Options {
 	t.Helper()
 	o, err := redis.ParseURL(login)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "parse u r l", err)
 	return o
 }

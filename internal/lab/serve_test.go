@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"syscall"
@@ -10,7 +9,6 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 func served(l *lab.Lab) (urls []string, pids []int) {
@@ -22,9 +20,7 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 	must(t, "serve", l.Serve(t.Context(), two))
 	urls, pids := served(l)
@@ -58,7 +54,7 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 
 	unlucky := three
 	unlucky.Poll = 13
-	err = l.Serve(t.Context(), unlucky)
+	err := l.Serve(t.Context(), unlucky)
 	if err == nil || !strings.Contains(err.Error(), "--lock-poll 13ms it is") {
 		t.Errorf("settings that no service starts with: %v, want what it said", err)
 	}
@@ -80,9 +76,7 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 }
 
 func TestWhoDiesByItselfIsTold(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Backends: []string{}})
 	one := lab.ServiceSettings{Services: 1, Lease: 500, Wait: 200, Poll: 5}
 	must(t, "serve", l.Serve(t.Context(), one))
 	died := make(chan lab.Service, 9)
@@ -108,9 +102,7 @@ func TestWhoDiesByItselfIsTold(t *testing.T) {
 
 // Each kind of fault is there, or says why not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true, Backends: []string{"redis"}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
+	l := started(t, lab.Options{Embedded: true, Backends: []string{"redis"}})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
 	ctx := t.Context()
 	for _, f := range fault.In(l).Faults() {

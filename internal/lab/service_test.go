@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -10,22 +9,15 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 func TestServiceProcesses(t *testing.T) {
 	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Token: "t",
+	l := started(t, lab.Options{Token: "t",
 		Backends: []string{backend.NameRedis, backend.NameRedlock}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
 	for range 2 { // more can join later
-		if err := l.StartServices(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, "start services", l.StartServices(t.Context(), 1))
 	}
 	services := l.Services()
 	if len(services) != 2 || services[0].Name != "service-1" || services[1].Name != "service-2" || services[0].URL == services[1].URL {
@@ -48,24 +40,16 @@ func TestServiceProcesses(t *testing.T) {
 	}
 
 	p, err := l.Process("service-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "process", err)
+	must(t, "kill", p.Kill(t.Context()))
 	if s := l.Services()[0]; s.Up || !strings.Contains(s.Error, p.Log) {
 		t.Errorf("%+v after it was killed: want it down, with its log", s)
 	}
-	if err := p.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "restart", p.Restart(t.Context()))
 	if s := l.Services()[0]; !s.Up || s.URL != services[0].URL {
 		t.Errorf("%+v after its restart: want it up at %s", s, services[0].URL)
 	}
-	if err := p.Terminate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "terminate", p.Terminate(t.Context()))
 	if text, _ := os.ReadFile(p.Log); !strings.Contains(string(text), "finished the purchases in flight") {
 		t.Errorf("a service that was asked to end was killed; its log: %s", text)
 	}
@@ -74,13 +58,9 @@ func TestServiceProcesses(t *testing.T) {
 func get(t *testing.T, url string) string {
 	t.Helper()
 	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "get", err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "read all", err)
 	return string(text)
 }

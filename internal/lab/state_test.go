@@ -15,9 +15,7 @@ import (
 func running(t *testing.T) *lab.State {
 	t.Helper()
 	s, err := lab.Running(labtest.Host())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "running", err)
 	return s
 }
 
@@ -29,15 +27,9 @@ func TestRunningLabIsFound(t *testing.T) {
 	}
 	start := func(page string) *lab.Lab {
 		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.StartServices(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Announce(lab.State{Page: page}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, "start", err)
+		must(t, "start services", l.StartServices(t.Context(), 1))
+		must(t, "announce", l.Announce(lab.State{Page: page}))
 		return l
 	}
 	first := start("http://first")
@@ -47,9 +39,7 @@ func TestRunningLabIsFound(t *testing.T) {
 		!slices.Equal(s.Services, []string{first.Services()[0].URL}) {
 		t.Errorf("found %+v, want what the first lab announced", s)
 	}
-	if err := first.Announce(lab.State{Page: "http://moved"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "announce", first.Announce(lab.State{Page: "http://moved"}))
 	if s := running(t); s == nil || s.Page != "http://moved" {
 		t.Errorf("found %+v, want the lab's second announcement", s)
 	}
@@ -80,9 +70,7 @@ func TestStaleStateIsNoLab(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("SECKILL_STATE", folder)
 	stale := filepath.Join(folder, "lab-1-1.json") // whose process lives, under another name
-	if err := os.WriteFile(stale, []byte(`{"pid":1,"page":"http://stale"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "write file", os.WriteFile(stale, []byte(`{"pid":1,"page":"http://stale"}`), 0o600))
 	if s := running(t); s != nil {
 		t.Errorf("found %+v, which nobody holds", s)
 	}
@@ -100,13 +88,9 @@ func TestStateWithoutAHome(t *testing.T) {
 	temporary := labtest.Folder(t)
 	t.Setenv("TMPDIR", temporary)
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, "start", err)
 	defer l.Stop(context.Background())
-	if err := l.Announce(lab.State{Page: "http://homeless"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "announce", l.Announce(lab.State{Page: "http://homeless"}))
 	if s := running(t); s == nil || s.Page != "http://homeless" {
 		t.Errorf("found %+v, want the lab", s)
 	}
@@ -114,9 +98,7 @@ func TestStateWithoutAHome(t *testing.T) {
 	if len(folders) != 1 {
 		t.Fatalf("it is announced in %v, want one folder", folders)
 	}
-	if err := os.Chmod(folders[0], 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "chmod", os.Chmod(folders[0], 0o777))
 	if s := running(t); s != nil {
 		t.Errorf("found %+v in a folder that everybody can write to", s)
 	}

@@ -18,14 +18,7 @@ import (
 // labOf is a lab of a topology.
 func labOf(t *testing.T, topology string, backends ...string) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: backends, Topology: topology})
-	must(t, "start a lab with topology "+topology, err)
-	t.Cleanup(func() {
-		if err := l.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
+	return started(t, lab.Options{Backends: backends, Topology: topology})
 }
 
 func TestTopologiesThatCannotBe(t *testing.T) {
