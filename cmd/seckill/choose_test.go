@@ -128,9 +128,7 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 			Cells    map[string]matrixCell
 		}
 	}
-	if err := readJSON(filepath.Join(root, "web/guarantees/matrix.json"), &matrix); err != nil {
-		t.Fatal(err)
-	}
+	must(t, readJSON(filepath.Join(root, "web/guarantees/matrix.json"), &matrix))
 	rows = map[string]map[string]matrixCell{}
 	for _, row := range matrix.Rows {
 		rows[row.Strategy] = row.Cells
@@ -143,9 +141,7 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 			}
 		} `json:"hot-row"`
 	}
-	if err := readJSON(filepath.Join(root, "web/static/figures.json"), &measured); err != nil {
-		t.Fatal(err)
-	}
+	must(t, readJSON(filepath.Join(root, "web/static/figures.json"), &measured))
 	figures = map[string]float64{}
 	for name, s := range measured.Compare.Strategies {
 		if s.Verdict == "held" {
@@ -174,9 +170,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 		list = append(list, listed{i.Name, i.Family, append([]backend.Capability{}, i.Needs...), i.Broken(), i.Repair})
 	}
 	text, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	folder := t.TempDir()
 	web, err := filepath.Abs(filepath.Join(root, "web"))
 	if err == nil {
@@ -199,9 +193,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var one chosen
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(lines.Bytes(), &one))
 		answered = append(answered, one)
 	}
 	if want := 2 * 2 * 32 * 64; len(answered) != want {

@@ -16,9 +16,7 @@ func TestVariablesOfCompose(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(string(text), -1) {
 		if !variables[name] {
 			t.Errorf("docker-compose.yml sets %s, which seckill up does not read", name)

@@ -15,12 +15,8 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 	bin = t.TempDir()
 	for _, name := range []string{"sh", "grep", "rm", "mv", "chmod"} {
 		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.Symlink(path, filepath.Join(bin, name)))
 	}
 	for name, text := range map[string]string{
 		"apt-get":   `echo "apt-get $DEBIAN_FRONTEND $*" >>"$SAW"; "$POLICY_RC_D"; echo "policy: $?" >>"$SAW"; ` + aptGet,
@@ -28,9 +24,7 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 		"systemctl": `echo "systemctl $*" >>"$SAW"`,
 		"id":        "echo " + user,
 	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	return bin
 }
@@ -55,9 +49,7 @@ func TestDepsScript(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bin, folder := fakeDebian(t, c.user, c.aptGet), t.TempDir()
 			policy, saw := filepath.Join(folder, "policy-rc.d"), filepath.Join(folder, "saw")
-			if err := os.WriteFile(policy, []byte(before), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(policy, []byte(before), 0o755))
 			cmd := exec.CommandContext(t.Context(), "sh", strings.Fields("../../deploy/deps.sh "+c.argument)...)
 			cmd.Env = []string{"PATH=" + bin, "POLICY_RC_D=" + policy, "SAW=" + saw}
 			said, err := cmd.CombinedOutput()

@@ -104,9 +104,7 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
 	sales, locks := figures.Compare.Strategies, figures.Locks.Locks
 	said := map[string]float64{
 		"`conditional` answers %s buyers/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],

@@ -22,9 +22,7 @@ func pages(t *testing.T) map[string]string {
 		}
 		for _, file := range files {
 			name, err := filepath.Rel(root, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			texts[filepath.ToSlash(name)] = read(t, file)
 		}
 	}
@@ -39,9 +37,7 @@ func page(t *testing.T, name string) string {
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 

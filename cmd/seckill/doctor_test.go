@@ -14,13 +14,9 @@ import (
 func TestDoctor(t *testing.T) {
 	t.Setenv("SECKILL_STATE", t.TempDir())
 	var out bytes.Buffer
-	if err := (DoctorCmd{JSON: true}).Run(t.Context(), &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (DoctorCmd{JSON: true}).Run(t.Context(), &out))
 	var findings []finding
-	if err := json.Unmarshal(out.Bytes(), &findings); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out.Bytes(), &findings))
 	for _, f := range findings[:4] { // the servers, which the tests need
 		if !f.Found || f.Version == "" || f.Where == "" {
 			t.Errorf("%+v: want it found, with a version (run: deploy/deps.sh)", f)
@@ -38,9 +34,7 @@ func TestDoctorsToken(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
-		if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)))
 		return path
 	}
 	good := file("good", "t0psecret\n", 0o600)

@@ -16,9 +16,7 @@ import (
 func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 	t.Helper()
 	parser, err := newParser(grammar, kong.NoDefaultHelp())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	flags := map[string]*kong.Flag{}
 	for _, f := range parser.Model.Flags {
 		flags["--"+f.Name] = f

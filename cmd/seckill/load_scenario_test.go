@@ -17,9 +17,7 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 		Load LoadCmd `cmd:""`
 	}
 	parser, err := newParser(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = parser.Parse(append([]string{"load"}, args...))
 	return c.Load.Scenario, err
 }
@@ -27,13 +25,9 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 // Flags go before the scenario file, which goes before the defaults.
 func TestScenarioOfFlagsAndFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sale.yaml")
-	if err := os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600))
 	got, err := parseLoad(t, "--scenario", file, "--rate", "250.5", "--seed", "7", "--require", "p99<1s", "--async")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := loadtest.DefaultScenario()
 	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
 	want.Require, want.Async = []string{"errors==0", "p99<1s"}, true

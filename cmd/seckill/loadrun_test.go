@@ -53,9 +53,7 @@ func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	l = labtest.Start(t, everything...)
 	if everyones == nil {
 		before := len(l.Services())
-		if err := l.StartServices(context.Background(), 2); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.StartServices(context.Background(), 2))
 		for _, s := range l.Services()[before:] {
 			everyones = append(everyones, s.URL)
 		}
@@ -70,14 +68,10 @@ func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processe
 	l = labtest.Start(t, everything...)
 	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
 	before := len(l.Services())
-	if err := l.StartServices(t.Context(), 2, args...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.StartServices(t.Context(), 2, args...))
 	for _, s := range l.Services()[before:] {
 		p, err := l.Process(s.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		urls, processes = append(urls, s.URL), append(processes, p)
 	}
 	t.Cleanup(func() {
@@ -107,9 +101,7 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	c.AdminToken = labtest.Start(t).Token()
 	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
 	r, err := loadtest.Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -183,9 +175,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 			}
 			l, urls, _ := services(t)
 			server, err := l.Process(c.server)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			const buyers = 3000
 			var stop, start sync.Once
 			restarted, noticed := make(chan error, 1), 0
@@ -213,9 +203,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 				t.Errorf("no buyer met the stopped server: %v", r.Counts)
 				restarted <- server.Restart(context.Background())
 			})
-			if err := <-restarted; err != nil {
-				t.Fatal(err)
-			}
+			must(t, <-restarted)
 			for _, a := range r.Answers {
 				if strings.Contains(a.Code, "internal") {
 					t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)
@@ -228,5 +216,12 @@ func TestStoppedServerComesBack(t *testing.T) {
 				t.Errorf("after the server came back, a run says %s: %v %v", again.Verdict, again.Problems, again.Counts)
 			}
 		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -19,14 +19,10 @@ const root = "../.."
 func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 

@@ -26,9 +26,7 @@ import (
 // scripts have the commands below besides those of testscript.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	runScripts(t, testscript.Params{Files: files})
 }
 

@@ -9,9 +9,7 @@ import (
 // cut off without a verdict.
 func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	s, h, f := startComparing(t, nil)
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close(t.Context()))
 	for path, body := range map[string]string{"/api/lab/v1/runs": goodRun, comparisonsPath: goodComparison} {
 		status, answer, _ := call{method: "POST", path: path, body: body}.do(t, h.URL)
 		if status != 503 || !strings.Contains(answer, "lab_closes") {

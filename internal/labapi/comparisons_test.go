@@ -245,9 +245,7 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 		"comparison-on.json":  `{"seckill_history":1,"kind":"comparison","id":"on","entry":{"state":"running"}}`,
 		"comparison-odd.json": `{"seckill_history":1,"kind":"comparison","id":"odd","entry":{"state":"done","result":{"format":2,"entries":[null]}}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 
 	_, again, _ := startComparing(t, history.Open(dir))
@@ -268,9 +266,7 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 	}
 	path := comparisonsPath + "/" + begun.ID
 	call{method: "GET", path: path}.wants(t, again.URL, 200, "conditional")
-	if err := folder.Remove(history.Comparison, begun.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, folder.Remove(history.Comparison, begun.ID))
 	call{method: "GET", path: path}.wants(t, again.URL, 410, "result_gone")
 }
 
@@ -279,13 +275,9 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
 	s, h, f := startComparing(t, history.Open(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close(t.Context()))
 	var kept Comparison
-	if err := history.Open(dir).Get(history.Comparison, begun.ID, &kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, history.Open(dir).Get(history.Comparison, begun.ID, &kept))
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}

@@ -13,9 +13,7 @@ import (
 // The documentation lists the calls that there are.
 func TestCallsOfTheDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/http.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, lab, found := strings.Cut(string(text), "\n## The lab, under `/api/lab/v1`\n")
 	if !found {
 		t.Fatal("docs/http.md has no section on the lab")

@@ -172,9 +172,7 @@ type call struct {
 func (c call) do(t *testing.T, base string) (status int, body string, header http.Header) {
 	t.Helper()
 	req, err := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -185,14 +183,10 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 		}
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return resp.StatusCode, string(text), resp.Header
 }
 
@@ -207,3 +201,10 @@ func (c call) wants(t *testing.T, base string, status int, says string) {
 const serviceToken = "the-services"
 
 const goodRun = `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1}`
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -133,9 +133,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 		}
 	}
 	old, err := net.Dial("tcp", strings.TrimPrefix(open, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer old.Close()
 	fmt.Fprintf(old, "PUT /api/v1/skus/1 HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
 	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {

@@ -29,9 +29,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 // nobody is an address that refuses connections.
 func nobody(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.Close()
 	return "http://" + l.Addr().String()
 }

@@ -71,9 +71,7 @@ func shopNow(t *testing.T, base string) (shop struct {
 }) {
 	t.Helper()
 	_, body, _ := call{method: "GET", path: "/api/lab/v1/shop"}.do(t, base)
-	if err := json.Unmarshal([]byte(body), &shop); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(body), &shop))
 	return shop
 }
 

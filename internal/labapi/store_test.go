@@ -34,13 +34,9 @@ func TestForeignRunsAreLeftOut(t *testing.T) {
 	} {
 		r := whole
 		change(&r)
-		if err := folder.Put(history.Run, id, r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, folder.Put(history.Run, id, r))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "run-zero.json"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "run-zero.json"), nil, 0o600))
 	var log strings.Builder
 	s := runsOf(folder, slog.New(slog.NewTextHandler(&log, nil)))
 	if runs := s.runs.list(); len(runs) != 1 || runs[0].ID != "whole" || runs[0].Faults == nil {

@@ -19,9 +19,7 @@ func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server,
 	t.Helper()
 	s, _, _ = start(t, change)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server = s.HTTPServer()
 	go server.Serve(smallBuffers{l})
 	t.Cleanup(func() { server.Close() })
@@ -42,16 +40,12 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 func openStream(t *testing.T, addr string) (conn net.Conn, head *http.Response) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	conn.(*net.TCPConn).SetReadBuffer(4096)
 	fmt.Fprintf(conn, "GET /api/lab/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	head, err = http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return conn, head
 }
 
@@ -127,9 +121,7 @@ func TestLimitsOfThePagesServer(t *testing.T) {
 	request, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+addr+"/healthz", nil)
 	request.Header.Set("X-Long", strings.Repeat("x", 100<<10))
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("a header of 100 kB: %s", answer.Status)
