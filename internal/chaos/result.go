@@ -189,7 +189,7 @@ func (r *Result) table() measure.Table {
 func (r *Result) findings() measure.Table {
 	t := measure.Table{Title: "What did not hold", Words: 2, Head: []string{"cell", "what"},
 		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others.",
-			"To repeat one: " + r.Repeat}}
+			"To repeat one:\n" + r.Repeat}}
 	control := slices.Index(r.Faults, None)
 	for _, row := range r.Rows {
 		alone := control >= 0 && row.Cells[control] != nil && row.Cells[control].Broken()

@@ -147,8 +147,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 
 func TestComparisonIsSeenByAllPages(t *testing.T) {
 	s, h, f := startComparing(t, history.Open(t.TempDir()))
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun, o := f.begin(t, h.URL, goodComparison)
 	if o.Stock != 100 || o.Buyers != 200 || o.Concurrency != 64 || o.Quantity != 1 || o.SKU != 1 ||
 		o.Seed != 1<<64-1 || o.Rounds != 2 || o.Turn != 0 || len(o.Sale.Targets) != 1 {
@@ -170,8 +169,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	t.Log("how it goes")
 	f.turns <- compare.Entry{Candidate: compare.Candidate{Strategy: "good"}, Verdict: ledger.Held}
 	f.turns <- compare.Entry{Candidate: compare.Candidate{Strategy: "good"}, Verdict: ledger.Lost}
-	late := watch(t, h.URL)
-	late.next("hello")
+	late := opened(t, h.URL)
 	for _, e := range []*events{page, late} {
 		var now map[string]any
 		for now == nil || now["done"] != 2.0 {
@@ -205,8 +203,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 
 func TestStoppedComparisonKeepsWhatWasMeasured(t *testing.T) {
 	_, h, f := startComparing(t, nil)
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	path := comparisonsPath + "/" + begun.ID
 	call{method: "DELETE", path: path}.wants(t, h.URL, 202, "")
@@ -235,8 +232,7 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 	dir := t.TempDir()
 	folder := history.Open(dir)
 	_, h, f := startComparing(t, folder)
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	f.end <- measured(100)
 	page.ended()

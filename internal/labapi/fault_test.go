@@ -43,8 +43,7 @@ func ended(r Run) bool { return r.State.Ended() }
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun := begin(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
 		{"kind":"pause_service","service":2}]`))
 	if len(begun.Faults) != 3 || begun.Faults[0].State != fault.IsPlanned {
@@ -79,8 +78,7 @@ func TestFaults(t *testing.T) {
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun := begin(t, h.URL, goodRun)
 	<-load.configs
 	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
@@ -120,8 +118,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		c.Guarantees = fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1,"rows":[{"strategy":"good","cells":{
 			"lease-end":{"answer":"breaks","example":"web/guarantees/good.lease-end.json"},"dead-holder":{"answer":"holds"}}}]}`)}}
 	})
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
 		id := begin(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
@@ -158,8 +155,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 	l := newFakeLab()
 	l.starts = make(chan struct{})
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	if r := begin(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
 		t.Errorf("the run begins %s, want preparing", r.State)
 	}
@@ -190,8 +186,7 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	_, h, load := start(t, func(c *Config) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
 	for range 2 {
 		<-load.configs

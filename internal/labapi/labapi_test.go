@@ -58,6 +58,14 @@ func watch(t *testing.T, base string) *events {
 	return &events{t, resp.Body, in}
 }
 
+// opened is a page that has been told of all runs.
+func opened(t *testing.T, base string) *events {
+	t.Helper()
+	e := watch(t, base)
+	e.next("hello")
+	return e
+}
+
 // next is the next event's data; it must be of this name.
 func (e *events) next(name string) map[string]any {
 	e.t.Helper()
@@ -165,8 +173,7 @@ func TestStockIsReadFromTheLedger(t *testing.T) {
 		c.Left = func(context.Context, int64) (int64, error) { return -7, nil }
 		c.Strategies = []catalog.Info{{Name: "good", Stock: ledger.InRow}, {Name: "elsewhere", Stock: ledger.InRedis}}
 	})
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	for strategy, want := range map[string]float64{"good": -7, "elsewhere": 93} {
 		call{method: "POST", path: "/api/lab/v1/runs", body: strings.Replace(goodRun, "good", strategy, 1)}.do(t, h.URL)
 		page.next("run")
@@ -181,16 +188,14 @@ func TestStockIsReadFromTheLedger(t *testing.T) {
 
 func TestPagesAreToldThatTheLabChanged(t *testing.T) {
 	s, h, _ := start(t, nil)
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	s.LabChanged()
 	page.next("lab")
 }
 
 func TestStopAudits(t *testing.T) {
 	_, h, load := start(t, nil)
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
 	var begun Run
 	json.Unmarshal([]byte(body), &begun)
@@ -224,8 +229,7 @@ func TestSlowPage(t *testing.T) {
 // lane.
 func TestNewsOfLanesAddUp(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
 	go func() {
 		for i := range 2 * maxPoints { // more than one lane keeps, so that points are thinned

@@ -78,8 +78,7 @@ func shopNow(t *testing.T, base string) (shop struct {
 func TestRivals(t *testing.T) {
 	s, base, load, _ := startShop(t, nil)
 	s.notice = 0
-	page := watch(t, base)
-	page.next("hello")
+	page := opened(t, base)
 	if shop := shopNow(t, base); shop.Rivals != nil || time.Since(shop.Now) > time.Minute {
 		t.Errorf("the shop before: %+v", shop)
 	}

@@ -198,10 +198,8 @@ func (s *Server) stopRun(c *gin.Context) error {
 	return nil
 }
 
-func (s *Server) findRun(c *gin.Context) (*runEntry, error) { return s.runNamed(c.Param("id")) }
-
-func (s *Server) runNamed(id string) (*runEntry, error) {
-	e := s.runs.find(id)
+func (s *Server) findRun(c *gin.Context) (*runEntry, error) {
+	e := s.runs.find(c.Param("id"))
 	if e == nil {
 		return nil, &web.Problem{Code: "unknown_run", Status: http.StatusNotFound,
 			Detail: fmt.Sprintf("There is no such run; the last %d are kept.", maxRuns)}

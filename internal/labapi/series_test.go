@@ -14,8 +14,7 @@ const repeatedRun = `{"strategies":["good"],"stock":100,"buyers":2000,"concurren
 // gives it; the last says how often which verdict was given.
 func TestSeries(t *testing.T) {
 	s, h, load := start(t, nil)
-	page := watch(t, h.URL)
-	page.next("hello")
+	page := opened(t, h.URL)
 	first := begin(t, h.URL, repeatedRun)
 	for i, v := range []ledger.Verdict{ledger.Oversold, ledger.Held, ledger.Oversold} {
 		if c := <-load.configs; c.Seed != loadtest.RepeatSeed(42, i) {

@@ -121,11 +121,18 @@ func (t Table) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n\n", t.Title)
 	t.columns(b)
 	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\n%s\n", n)
+		b.WriteString("\n")
+		if !strings.Contains(n, "\n") { // else it ends with a command
+			for _, line := range wrapped([][]string{{n}}, 0, screen) {
+				fmt.Fprintln(b, line[0])
+			}
+			continue
+		}
+		fmt.Fprintln(b, n)
 	}
 }
 
-// screen is how wide a table of words may be.
+// screen is how wide words may be.
 const screen = 100
 
 // columns writes the rows. The last column of a table of words is wrapped.
