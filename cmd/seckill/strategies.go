@@ -39,9 +39,9 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 		}
 	}
 	var near []string
-	for _, known := range names() {
-		if asked := strings.ToLower(strings.ReplaceAll(name, "_", "-")); asked != "" && strings.Contains(known, asked) {
-			near = append(near, known)
+	for _, i := range strategies.All() {
+		if asked := strings.ToLower(strings.ReplaceAll(name, "_", "-")); asked != "" && strings.Contains(i.Name, asked) {
+			near = append(near, i.Name)
 		}
 	}
 	hint := "seckill strategies lists them"
@@ -86,11 +86,4 @@ func pick[T any](flag string, named []string, all []T, nameOf func(T) string) (c
 		return nil, fmt.Errorf("%s names none: give all, or some by comma", flag)
 	}
 	return chosen, nil
-}
-
-func names() (all []string) {
-	for _, i := range strategies.All() {
-		all = append(all, i.Name)
-	}
-	return all
 }

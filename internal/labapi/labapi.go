@@ -153,7 +153,7 @@ func (s *Server) route() {
 	s.routeGames(lab)
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
-	page, guarantees := s.handle(newPage(s.Page).serve), s.handle(newPage(s.Guarantees).serve)
+	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		r.Handle(method, "/static/*path", page)
 		r.Handle(method, "/guarantees/*path", guarantees)
@@ -319,51 +319,32 @@ func (t *turn) take(what string) (release func(), err error) {
 var labCloses = &web.Problem{Code: "lab_closes", Status: http.StatusServiceUnavailable,
 	Detail: "The lab is being stopped, so nothing begins any more."}
 
-// A page is a folder of files that are sent again only when they changed.
-type page struct {
-	files map[string][]byte
-	tags  map[string]string
-}
-
-func newPage(dir fs.FS) *page {
-	p := &page{files: map[string][]byte{}, tags: map[string]string{}}
-	if dir == nil {
-		return p
-	}
-	err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(dir, path)
-		sum := sha256.Sum256(text)
-		p.files[path], p.tags[path] = text, `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`
-		return err
-	})
-	if err != nil { // embedded files cannot fail
-		panic(err)
-	}
-	return p
-}
-
 // entrances are the addresses that people open.
 var entrances = map[string]string{
 	"/":     "index.html",
 	"/shop": "shop/index.html",
 }
 
-func (p *page) serve(c *gin.Context) error {
-	name, ok := entrances[c.Request.URL.Path]
-	if !ok {
-		name = strings.TrimPrefix(c.Param("path"), "/")
+// files serves a folder. A file is sent again only when it changed.
+func files(dir fs.FS) func(*gin.Context) error {
+	return func(c *gin.Context) error {
+		name, ok := entrances[c.Request.URL.Path]
+		if !ok {
+			name = strings.TrimPrefix(c.Param("path"), "/")
+		}
+		if dir == nil {
+			return notFound(c)
+		}
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return notFound(c)
+		}
+		sum := sha256.Sum256(text)
+		c.Header("Cache-Control", "no-cache") // ask whether it changed
+		c.Header("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
+		http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
+		return nil
 	}
-	text, ok := p.files[name]
-	if !ok {
-		return notFound(c)
-	}
-	c.Header("Cache-Control", "no-cache") // ask whether it changed
-	c.Header("ETag", p.tags[name])
-	http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
-	return nil
 }
 
 // course answers with all chapters in all languages, so that turning a page or
