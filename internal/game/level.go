@@ -125,7 +125,8 @@ func LevelNamed(name string) *Task {
 
 // grade says how a game of the level went; nil while it is open.
 func (t *Task) grade(s State, said bool) *Grade {
-	if said {
+	// Who said so wrongly may still solve it: the game goes on.
+	if said && (t.Impossible > 0 || !s.Over) {
 		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Impossible: t.Impossible > 0, Searched: t.Impossible}
 	}
 	if !s.Over {

@@ -274,14 +274,14 @@ func TestScreensOfARealLab(t *testing.T) {
 		{"guarantees", `.matrix tbody tr, .cards li`},
 		{"chaos", `.matrix tbody tr, .cards li`},
 		{"choose", `.fit`},
-		{"trace/etcd.lease-end", `.step`},
+		{"trace/etcd.lease-end?step=4", `.chosen`},
 		{"lessons/01-lost-update", `.sources pre`},
 		{"play?strategy=redis-lua&buyers=3&stock=2&s=aLb", `.buyer-column .badge.bad`},
 	}
 	if labtest.Verify {
-		screens = append(screens, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa&view=diagram", `.graded.won`},
-			place{"trace/lock-insert-by-name.late-command", `.step`}, place{"trace/merged-early.dead-holder?step=4", `.step`},
-			place{"trace/redis-stream-two-calls.dead-holder?step=5", `.step`},
+		screens = append(screens, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa", `.graded.won`},
+			place{"trace/lock-insert-by-name.late-command", `.drawing svg`}, place{"trace/merged-early.dead-holder?step=4", `.chosen`},
+			place{"trace/redis-stream-two-calls.dead-holder?step=5", `.chosen`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
 		chapters, err := course.Chapters()
 		if err != nil {

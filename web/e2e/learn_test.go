@@ -92,7 +92,7 @@ func TestLessons(t *testing.T) {
 	tb.says(".break-it .beside", "zk-fenced")
 	tb.click(".break-it .beside")
 	tb.says("h1", "zk-fenced stays right")
-	tb.await(`[...document.querySelectorAll("code")].some((c) => c.innerText.includes("SET fence"))`)
+	tb.await(`document.querySelector(".drawing desc")?.textContent.includes("UPDATE fence")`)
 	tb.eval(`history.back()`)
 
 	t.Log("a chapter has the proofs, and says how to measure")

@@ -31,7 +31,7 @@ func TestShop(t *testing.T) {
 	tb.forgive(refusedInThePage)
 
 	t.Log("a whole purchase")
-	tb.says("h1", "demo")
+	tb.says("h1", "Pocket power station")
 	tb.left("100")
 	tb.good("shop open")
 	tb.click("button.buy")

@@ -1,16 +1,20 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
+// A counterexample is a diagram that plays, with an address, and as a file.
 func TestCounterexampleIsPlayed(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -19,7 +23,7 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.says("h1", "naive sells 3 of 2")
 	tb.says(".where", "Before the first step of 11")
 	tb.await(`document.querySelector(".state .number").dataset.num === "2"`)
-	tb.await(`!document.querySelector(".ending")`)
+	tb.await(`!document.querySelector(".ending, .chosen")`)
 
 	t.Log("forwards with the keyboard, to its end")
 	for range 11 {
@@ -31,48 +35,59 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.says(".ending", "A: sold 2, 0 left")
 	tb.await(`document.querySelector(".state .number").dataset.num === "0"`)
 
-	t.Log("backwards")
-	for range 4 {
-		tb.press(kb.ArrowLeft)
-	}
+	t.Log("backwards, and a reload stays where it was")
+	tb.press(kb.Home)
+	tb.says(".where", "Before the first step")
+	tb.press(kb.End, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft)
 	tb.says(".where", "Step 7 of 11")
-	tb.says(".step.current", "COMMIT")
+	tb.says(".chosen", "COMMIT")
 	tb.await(`document.querySelector(".state .number").dataset.num === "1" && !document.querySelector(".ending")`)
-	tb.await(`document.querySelectorAll(".lane .bar.row").length > 0`)
-
-	t.Log("a reload stays where it was")
 	tb.do(chromedp.Reload())
 	tb.says(".where", "Step 7 of 11")
+	tb.await(`document.querySelector(".drawing rect.d-current") !== null`)
 
-	t.Log("a step is chosen, and shows its command")
-	tb.click(".step:nth-child(5) > button")
-	tb.says(".details", "UPDATE stock SET num = 1 WHERE id = 1")
-	tb.await(`document.querySelector(".details .hl-word").innerText === "UPDATE"`)
+	t.Log("a step is chosen, and shows its command in full")
+	tb.click(`.drawing [data-step="5"]`)
+	tb.says(".chosen pre", "UPDATE stock SET num = 1 WHERE id = 1")
+	tb.await(`document.querySelector(".chosen .hl-word").innerText === "UPDATE"`)
 	tb.good("trace middle")
+
+	t.Log("on paper it is light")
+	tb.do(look{"", 1440, 1000, true}.set())
+	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") !== "#ffffff"`)
+	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	}))
+	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") === "#ffffff"`)
+	tb.do(wide.set())
+
+	t.Log("as files, and it plays by itself")
+	tb.saves()
+	tb.click(".downloads [data-file=svg]")
+	tb.standsAlone("svg", tb.saved("naive.oversell.svg"))
+	tb.await(`document.querySelector(".downloads a").download === "naive.oversell.json"`)
 	tb.speak("zh-CN")
 	tb.says(".where", "第 5 步")
-
-	t.Log("it plays by itself")
-	tb.eval(`document.querySelector(".step:nth-child(10) > button").click()`)
+	tb.press(kb.End, kb.ArrowLeft)
 	tb.says(".where", "第 10 步")
 	tb.click(".play")
 	tb.says(".where", "第 11 步")
 }
 
-// The bars say who holds what, and who thinks so no more.
-func TestLocksAreBars(t *testing.T) {
+// The diagram says who holds what, and who thinks so no more.
+func TestLocksAreDrawn(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/trace/redis-lua.lease-end?step=99", wide)
-	tb.says(".ending", "Broken")
-	tb.await(`document.querySelectorAll(".lane .bar.held.first").length >= 2`)
-	tb.says(".steps", "lease ends")
-	tb.says(".bars-key", "from the moment the buyer learns that it has the lock")
-	t.Log("the lease is over, and its holder does not know")
-	tb.click(".step:nth-child(8) > button")
+	tb := startBrowser(t).open(startFake(t).url+"/#/trace/redis-lua.lease-end?step=8", wide)
 	tb.says(".beliefs", "thinks it holds the lock")
-	tb.await(`document.querySelector(".step:nth-child(8) .lane .bar.stale") !== null`)
-	tb.says(".step:nth-child(2)", "num = 2, run = 1") // what the SELECT answered
+	tb.await(`[...document.querySelectorAll(".drawing .d-verdict")].some((v) => v.textContent.includes("3 units sold out of 2"))`)
+	tb.await(`document.querySelector(".drawing .d-bar.d-stale") !== null && document.querySelectorAll(".drawing .d-bar.d-held").length >= 2 && document.querySelectorAll(".drawing .d-chip").length >= 7`)
+	tb.await(`[...document.querySelectorAll(".drawing .d-belief.d-wrong")].map((b) => b.textContent).join(" ").includes("no longer true")`)
+	tb.await(`[...document.querySelectorAll(".drawing .d-foot")].some((line) => line.textContent.includes("from the moment the buyer learns that it has the lock"))`)
+	tb.await(`document.querySelector(".drawing desc").textContent.includes("9 B to MySQL: COMMIT")`)
+	tb.speak("zh-CN")
+	tb.await(`document.querySelector(".drawing desc").textContent.includes("B 发给 MySQL：COMMIT")`)
 
 	t.Log("the last to write the record has it")
 	holders := ask[string](tb, `import("/static/trace/model.js").then(({ model }) => {
@@ -87,7 +102,8 @@ func TestLocksAreBars(t *testing.T) {
 	}
 }
 
-// A command that is late leaves its sender's lane, and arrives there again.
+// A command that is late leaves its sender's line, and arrives there again; the row stays
+// locked until then.
 func TestLateCommandIsPlayed(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -96,26 +112,23 @@ func TestLateCommandIsPlayed(t *testing.T) {
 	tb.says("h1", "redis-lua: lost updates")
 	tb.says(".cast", "A buys 2")
 	tb.says(".cast", "B buys 1, in process 2")
-	tb.click(".step:nth-child(6) > button")
-	tb.says(".step.current", "✉ on its way")
-	tb.says(".step.current .details", "Its sender gets no answer in time")
-	tb.await(`getComputedStyle(document.querySelector(".step.current .arrow.late"), "::after").content.includes("✉")`)
-	tb.await(`document.querySelectorAll(".lane .bar.flight").length === 7`) // steps 6 to 12
-	tb.says(".bars-key", "a command on its way")
-
-	t.Log("the row stays locked until it arrives")
-	tb.await(`[4, 12].every((n) => document.querySelector(".step:nth-child(" + n + ") .lane .bar.row"))`)
-	tb.await(`document.querySelector(".step:nth-child(12) .lane:first-child .bar.row.last") !== null`)
-	tb.click(".step:nth-child(12) > button")
-	tb.says(".step.current .dot", "✉")
-	tb.says(".step.current", "✉ arrives late")
+	tb.click(`.drawing [data-step="6"]`)
+	tb.says(".chosen", "✉ on its way")
+	tb.says(".chosen", "Its sender gets no answer in time")
+	tb.await(`[...document.querySelectorAll(".drawing .d-foot")].some((line) => line.textContent.includes("a command on its way"))`)
+	tb.click(`.drawing [data-step="12"]`)
+	tb.says(".chosen", "✉ arrives late")
+	tb.await(`(() => {
+		const locked = [...document.querySelectorAll(".drawing .d-bar.d-row")].map((bar) => bar.getBoundingClientRect());
+		const late = document.querySelector(".drawing .d-late").getBoundingClientRect();
+		return locked.some((row) => row.top < late.top && Math.abs(row.bottom - late.bottom) < 40);
+	})()`)
 	tb.good("trace late")
 	tb.click(`.controls button:nth-of-type(5)`) // to the end
 	tb.says(".ending", "Lost updates")
 	tb.speak("zh-CN")
-	tb.says(".steps", "✉ 在路上")
-	tb.says(".steps", "✉ 迟到")
 	tb.says(".cast", "A 购买 2 件")
+	tb.await(`["✉ 在路上", "✉ 迟到"].every((said) => document.querySelector(".drawing svg").textContent.includes(said))`)
 }
 
 func TestHostileFiles(t *testing.T) {
@@ -170,8 +183,8 @@ func TestHostileFiles(t *testing.T) {
 	}
 	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	tb.says(".title-of", "<img src=x onerror=alert(1)>")
-	tb.click(".step:first-child > button")
-	tb.says(".details", "<b>SELECT</b>")
+	tb.click(`.drawing [data-step="1"]`)
+	tb.says(".chosen", "<b>SELECT</b>")
 	tb.await(`document.documentElement.scrollWidth <= innerWidth`)
 
 	t.Log("an address that names no counterexample")
@@ -192,16 +205,16 @@ func TestLiveTrace(t *testing.T) {
 	tb.says(".title-of", "Two purchases that raced at")
 	tb.says(".ending", "Stock below zero")
 	tb.says(".state .number", "−1")
-	tb.says(".step:nth-child(3)", "at 0.60 ms, took 0.90 ms")
-	tb.says(".step:nth-child(3)", "Error 1205")
-	tb.await(`document.querySelectorAll(".lane .bar.held").length === 2`) // steps 2 and 3
+	tb.says(".chosen", "at 0.60 ms, took 0.90 ms")
+	tb.says(".chosen", "Error 1205")
+	tb.await(`document.querySelectorAll(".drawing .d-bar.d-held").length === 1`)
 	tb.good("trace live")
 
 	t.Log("it has an address, and is there after a reload")
 	tb.await(`location.hash.startsWith("#/trace/live.")`)
 	tb.do(chromedp.Reload())
 	tb.says(".title-of", "Two purchases that raced at")
-	tb.says(".step:nth-child(3)", "Error 1205")
+	tb.says(".chosen", "Error 1205")
 	tb.await(`document.querySelector(".title-of a[download]").href.includes("/api/lab/v1/traces/")`)
 
 	t.Log("a trace that cannot be made")

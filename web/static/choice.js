@@ -73,7 +73,7 @@ function Family({ name, members, chosen, most, topology, set }) {
               disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
             ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${t.choice.broken}</span>`}
             ${s.unfit_on?.includes(topology) && html`<span class="hint">${t.form.unfit[topology]}</span>`}
-            ${!s.available && html`<span class="hint">${t.form.unavailable}: ${s.missing.map(t.reason).join('; ')}</span>`}
+            ${!s.available && html`<span class="hint">${t.form.unavailable}${t.colon}${s.missing.map(t.reason).join(t.semicolon)}</span>`}
           </li>`)}
       </ul>
     </div>`;

@@ -46,10 +46,10 @@ export function Chaos({ route: { query } }) {
       <span class="hint" role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</span></p>
     <ul class="legend-line">${['held', 'oversold', 'not tested', 'proves nothing'].map((word) => html`
       <li key=${word}><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> ${word === 'oversold' ? w.didNotHold : w.words[word]}</li>`)}</ul>
-    <${Grid} label=${t.nav.chaos} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
+    <div class="few"><${Grid} label=${t.nav.chaos} held=${w.words.held} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
       columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
-      to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} />
+      to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>
     <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${all.command.split(/(?<=,)/).map((part) => html`${part}<wbr />`)}</code></p>
     ${shown?.word && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
 }
@@ -122,7 +122,7 @@ function Course({ cell }) {
   const [from, until] = cell.fault ?? [0, 0];
   return html`
     <figure class="chaos-course">
-      <figcaption class="hint">${w.course}: <span class="key-sold">${w.sold}</span>, <span class="key-trouble">${w.trouble}</span>${cell.fault && html`, <span class="key-band">${w.band}</span>`}</figcaption>
+      <figcaption class="hint">${w.course}${t.colon}<span class="key-sold">${w.sold}</span>${t.comma}<span class="key-trouble">${w.trouble}</span>${cell.fault && html`${t.comma}<span class="key-band">${w.band}</span>`}</figcaption>
       <svg viewBox=${`-2 -4 ${width + 4} ${height + 24}`} role="img" aria-label=${w.says(sold, trouble, end / 10)}>
         <rect class="frame" x="0" y="0" width=${width} height=${height} />
         ${cell.fault && from <= end && html`<rect class="band" x=${x(from)} y="0" width=${Math.max(3, x(until) - x(from))} height=${height} />`}

@@ -73,7 +73,7 @@ function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
     <article class="panel fit" aria-labelledby=${`fit-${strategy.name}`}>
       <h2 id=${`fit-${strategy.name}`}><code>${strategy.name}</code> <span class="hint">${titleOf(row)}</span></h2>
       <ul>
-        ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}: ${t.list(of.map(name))}</li>`)}
+        ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}${t.colon}${t.list(of.map(name))}</li>`)}
         <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join(' ')}</li>
         ${breaks.length > 0 && html`<li>${sign('breaks')} ${w.breaks} ${breaks.map((q, i) => html`${i > 0 && ' · '}${exampleOf(row.cells[q])
     ? html`<a href=${link('trace', exampleOf(row.cells[q]))}>${name(q)}</a>` : name(q)} (${proofWords().about[brokenOf(row.cells[q].rule)]})`)}</li>`}

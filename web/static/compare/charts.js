@@ -1,6 +1,6 @@
 // The charts of a comparison, all by uPlot: throughput against the number of buyers
 // at a time, how long buyers waited, and how long it took to sell out.
-import { dashes } from '../lab/line.js';
+import { LineSample, look } from '../lab/line.js';
 import { axis, color, plain, uPlot, usePlot } from '../plot.js';
 import { count, html, useMemo } from '../ui.js';
 import { words } from './text.js';
@@ -54,8 +54,7 @@ function Chart({ title, hint, names, x, y, lines, bars }) {
   return html`
     <figure class="panel chart">
       <figcaption><h3>${title}</h3> <span class="hint">${hint}</span>
-        ${!bars && html`<span class="legend">${names.map((name, i) => html`<span key=${name}>
-          <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${(i % 4) + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[(i + (i >> 2)) % 4].join(' ')} /></svg><code>${name}</code></span>`)}</span>`}
+        ${!bars && html`<span class="legend">${names.map((name, i) => html`<span key=${name}><${LineSample} line=${i} /><code>${name}</code></span>`)}</span>`}
       </figcaption>
       <div ref=${box} aria-hidden="true"></div>
       <details><summary>${w.table}</summary>
@@ -81,11 +80,11 @@ function options(width, { x, y, lines, bars }) {
       y: y.log ? { distr: 3, range: (_plot, low, high) => decades(low ?? 1, high ?? 10) } : { range: (_plot, _low, high) => [0, (high ?? 1) * 1.1] },
     },
     axes: [
-      { ...axis(), size: 30, splits: () => x.ticks ?? x.values, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { grid: { show: false } }) },
+      { ...axis(), size: 30, splits: () => x.ticks ?? x.values, filter: (_plot, ticks) => ticks, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { grid: { show: false } }) },
       { ...axis(), size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
     ],
     series: [{}, ...lines.map((_, i) => ({
-      stroke: color(`--stroke-${(i % 4) + 1}`), width: 2, dash: dashes[(i + (i >> 2)) % 4], spanGaps: true, points: { show: !bars, size: 6 },
+      stroke: color(look(i).color), width: 2, dash: look(i).dash, spanGaps: true, points: { show: !bars, size: 6 },
       ...(bars && { fill: color('--stroke-1'), paths: /** @type {any} */ (uPlot).paths.bars({ size: [0.5, 90] }) }),
     }))],
   };

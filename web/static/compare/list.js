@@ -47,7 +47,7 @@ function Row({ c, shown, look, query, remove }) {
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td><a href=${link('compare', c.id)} onClick=${look}>${time}</a></td>
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
-      <td>${w.list.saleOf(s)}</td>
+      <td class="wrapping">${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.rounds, s.turn_ns / 1e6)}</td>
       <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${t.reason(c.not_kept)}>${w.list.inMemory}</span>`}`}</td>
       <td>${on ? '' : w.duration(c.seconds)}</td>

@@ -75,7 +75,7 @@ function Measured({ result, choose, command }) {
     <${Charts} result=${result} />
     ${findings.length > 0 && html`
       <section class="panel rules"><h3>${w.found}</h3>
-        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency}><code>${e.strategy}</code> ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join('; ')}</li>`)}</ul></section>`}
+        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency}><code>${e.strategy}</code> ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join(t.semicolon)}</li>`)}</ul></section>`}
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}

@@ -14,8 +14,18 @@ const seconds = (s) => (s < 1 ? ms(1000 * s) : `${s.toFixed(s < 10 ? 2 : 1)} s`)
  * by: what a row is sorted by; show: what it shows. Figures begin with the most, words with the first.
  * @typedef {{id: string, by: (e: Json.Entry) => string | number | undefined, show: (e: Json.Entry) => unknown, words?: boolean}} Column
  */
-/** @param {string} id @param {(x: number) => unknown} show @returns {Column} */
+/** @param {string} id @param {(x: number) => string} show @returns {Column} */
 const figure = (id, show) => ({ id, by: (e) => e.figures[id]?.median, show: (e) => show(e.figures[id].median) });
+
+/**
+ * Two figures of a kind in one column, which the second one sorts.
+ * @param {string} id @param {string} one @param {string} other @param {(x: number) => string} show @returns {Column}
+ */
+const pair = (id, one, other, show) => ({ id, by: ({ figures }) => (figures[other] ?? figures[one])?.median,
+  show: ({ figures }) => [one, other].map((name) => (figures[name] ? show(figures[name].median) : '–')).join(' / ') });
+
+/** @param {number} x */
+const brief = (x) => (x < 10 ? x.toFixed(1) : count(x));
 
 /** @type {Column[]} */
 const columns = [
@@ -25,9 +35,8 @@ const columns = [
   figure('answers', count),
   { id: 'factor', by: (e) => e.factor?.times, show: (e) => e.factor && html`${times(e.factor.times)} <small>${interval(e.factor)}</small>` },
   figure('sales', count), figure('sell_out', seconds),
-  figure('bought_p50', ms), figure('bought_p99', ms), figure('refused_p50', ms), figure('refused_p99', ms),
-  figure('commands', (x) => x.toFixed(1)),
-  figure('services', (x) => `${x.toFixed(2)} ms`), figure('servers', (x) => `${x.toFixed(2)} ms`),
+  pair('bought', 'bought_p50', 'bought_p99', brief), pair('refused', 'refused_p50', 'refused_p99', brief),
+  figure('commands', (x) => x.toFixed(1)), pair('processor', 'services', 'servers', (x) => x.toFixed(2)),
 ];
 
 /** @param {Json.Factor} f */

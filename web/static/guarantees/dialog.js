@@ -51,7 +51,7 @@ function Question({ matrix, row, question, open }) {
 }
 
 /** @param {string} text of a measured cell: its parts are fixed @param {number} [form] 1: for a cell of the table */
-export const inWords = (text, form = 0) => text.split('; ').map((part) => (words().measured[part] ?? [part, part])[form]).filter(Boolean).join(form ? ' ' : words().semicolon);
+export const inWords = (text, form = 0) => text.split('; ').map((part) => (words().measured[part] ?? [part, part])[form]).filter(Boolean).join(form ? ' ' : t.semicolon);
 
 /**
  * The answer and its bounds.

@@ -19,6 +19,7 @@ import { useNarrow } from './narrow.js';
  * @property {{title: string, columns: number}[]} [groups]
  * @property {(name: string, id: string) => Answer} answer
  * @property {(name: string) => string} to the address of a row
+ * @property {string} [held] what is said of a row without a cross
  */
 
 const few = 4; // cards of a part, until all are asked for
@@ -66,14 +67,14 @@ function Cell({ sign, kind, says, what, href, differs, seen, cell, of }) {
 }
 
 /** @param {{row: Grid['rows'][number]} & Grid} props */
-function Card({ row, columns, answer, to }) {
+function Card({ row, columns, answer, to, held }) {
   const broken = columns.map((c) => ({ c, a: answer(row.name, c.id) })).filter(({ a }) => a.kind === 'bad');
   return html`
     <li class="panel"><h3><a href=${to(row.name)}><code>${row.name}</code></a></h3>
       <p class="hint">${row.title}</p>
       ${broken.length ? html`<ul>${broken.map(({ c, a }) => html`
         <li key=${c.id}><span class="mark bad" aria-hidden="true">✗</span> ${a.href ? html`<a href=${a.href}>${c.title}</a>` : c.title} <span class="hint">${a.what}</span></li>`)}</ul>`
-    : html`<p><span class="mark good" aria-hidden="true">✓</span> ${words().nothing}</p>`}</li>`;
+    : html`<p><span class="mark good" aria-hidden="true">✓</span> ${held ?? words().nothing}</p>`}</li>`;
 }
 
 /**

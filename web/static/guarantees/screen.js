@@ -57,7 +57,7 @@ function answerOf(matrix, name, id) {
   const text = !cell.text ? '' : mark === 'measured' ? inWords(cell.text) : say(cell.text);
   return {
     sign: signs[mark] ?? '?', kind: kinds[mark], differs, seen: mark === 'measured' ? inWords(cell.text ?? '', 1) : undefined,
-    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text, differs && words().differs].filter(Boolean).join(words().semicolon),
+    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text, differs && words().differs].filter(Boolean).join(t.semicolon),
     what: mark === 'breaks' ? words().about[brokenOf(cell.rule)] : undefined,
     href: exampleOf(cell) ? link('trace', exampleOf(cell)) : undefined,
   };

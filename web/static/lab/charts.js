@@ -2,9 +2,9 @@
 import { axis, color, plain, uPlot, usePlot } from '../plot.js';
 import { t } from '../text.js';
 import { count, html, ms, useMemo } from '../ui.js';
-import { dashes, LineSample } from './line.js';
+import { LineSample, look } from './line.js';
 
-const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
+const line = (i, more) => ({ ...look(i), at: i, ...more });
 
 /** @param {{lanes: Json.Lane[], faults: Json.Fault[]}} props */
 export function Charts({ lanes, faults }) {
@@ -13,7 +13,7 @@ export function Charts({ lanes, faults }) {
   const alone = lanes.length === 1;
   const [rates, latencies] = useMemo(() => [data('rate'), alone ? data('p50_ms', 'p99_ms') : data('p99_ms')], courses);
   const named = lanes.map((lane, i) => line(i, { label: lane.strategy }));
-  const now = (say) => lanes.map((lane, i) => `${alone ? '' : `${lane.strategy}: `}${say(courses[i].at(-1) ?? { rate: 0, p50_ms: 0, p99_ms: 0 })}`).join('; ');
+  const now = (say) => lanes.map((lane, i) => `${alone ? '' : `${lane.strategy}${t.colon}`}${say(courses[i].at(-1) ?? { rate: 0, p50_ms: 0, p99_ms: 0 })}`).join(t.semicolon);
   const happened = faults.map((fault, i) => ({ ...fault, number: i + 1 })).filter((f) => (f.state === 'on' || f.state === 'over') && f.effect?.took_effect !== false);
   const marks = happened.length ? `. ${t.charts.marks(happened.length)}` : '';
   return html`

@@ -1,5 +1,6 @@
 // The effect of a fault: whether it had one, and whether it could matter.
 import { preferences } from '../preferences.js';
+import { t } from '../text.js';
 import { html } from '../ui.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
@@ -36,6 +37,6 @@ export function Effect({ effect, on }) {
   ].filter(Boolean);
   return html`
     <p class=${`effect ${kind}`} data-effect=${kind}>
-      <strong>${said.says[kind]}</strong>${seen.length > 0 && said.colon + seen.join(said.semicolon)}${said.stop}
+      <strong>${said.says[kind]}</strong>${seen.length > 0 && t.colon + seen.join(t.semicolon)}${t.stop}
       ${on && ` ${said.goesOn}`}</p>`;
 }

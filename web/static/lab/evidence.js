@@ -71,10 +71,10 @@ function RanOn({ result }) {
   const commands = result.commands ?? [];
   return html`
     <p class="ran-on">
-      ${t.verdict.ranOn}: ${(result.targets[0]?.backends ?? []).map((b, i) => html`
-        ${i > 0 && ', '}<span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)}
-      ${commands.length > 0 && html`<br />${t.verdict.commands}: ${commands
-    .map((c) => `${c.backend} ${c.per_purchase.toFixed(1)}`).join(', ')}`}
+      ${t.verdict.ranOn}${t.colon}${(result.targets[0]?.backends ?? []).map((b, i) => html`
+        ${i > 0 && t.comma}<span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)}
+      ${commands.length > 0 && html`<br />${t.verdict.commands}${t.colon}${commands
+    .map((c) => `${c.backend} ${c.per_purchase.toFixed(1)}`).join(t.comma)}`}
     </p>`;
 }
 

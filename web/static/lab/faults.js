@@ -61,7 +61,7 @@ function ByHand({ run, status, strategies }) {
           onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
     </div>
     ${all.filter((fault) => !fault.available).map((fault) => html`
-      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${lacking(fault.lack, fault.missing)}</p>`)}
+      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}${t.colon}${lacking(fault.lack, fault.missing)}</p>`)}
     <${Wrong} failure=${failure} />`;
 }
 

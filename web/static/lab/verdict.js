@@ -36,7 +36,7 @@ export function Verdict({ run, lane }) {
       <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
       ${lane.known && html`
         <p class="known">${t.verdict.heldThisTime}${t.verdict.gap}${lane.known.map((k, i) => html`
-          ${i > 0 && t.verdict.and}<a key=${k.example} href=${link('trace', k.example)}>${t.verdict.when[k.question] ?? k.example}</a>`)}${t.verdict.stop}</p>`}
+          ${i > 0 && t.verdict.and}<a key=${k.example} href=${link('trace', k.example)}>${t.verdict.when[k.question] ?? k.example}</a>`)}${t.stop}</p>`}
     </div>`;
 }
 

@@ -64,7 +64,7 @@ export function Next({ run, lane, lab }) {
   const short = result?.signs?.right === 'yes' && result.signs.served === 'no' ? result.signs : null;
   const remark = result?.strategy.broken && (result.verdict === 'held' ? t.verdict.brokenHeld : broke && t.verdict.brokenBroke);
   return html`
-    ${short && html`<p class="wrong" data-sign="served" data-answer="no">${words().signs.says.served.no}: ${missed(short)}${t.verdict.stop}</p>`}
+    ${short && html`<p class="wrong" data-sign="served" data-answer="no">${words().signs.says.served.no}${t.colon}${missed(short)}${t.stop}</p>`}
     ${remark && html`<p class="lesson">${remark(lane.strategy)} <a href=${link('lessons', lane.strategy)}>${t.verdict.why}</a></p>`}
     ${names.length > 0 && html`<p><button type="button" class="run next" aria-disabled=${on ? 'true' : undefined} onClick=${runNext}>${names.length > 1 ? w.both : w.run(names[0])}</button></p>`}
     <${Wrong} failure=${failure} />`;
@@ -74,7 +74,7 @@ export function Next({ run, lane, lab }) {
  * In what buyers were served short.
  * @param {Json.Signs} signs
  */
-export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }) => words().signs.short[code]?.(params, limits) ?? code).join(words().effects.semicolon);
+export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }) => words().signs.short[code]?.(params, limits) ?? code).join(t.semicolon);
 
 /**
  * Two orders of a broken sale, drawn as a trace is.
@@ -127,7 +127,7 @@ function Blocked({ run, lane, family = '' }) {
   const parts = [fault ? w.died(fault) : w.unknown, w.waits(served), fault ? (w.frees[family] ?? w.frees.other)(key) : w.lookFor];
   return html`
     <h3>${w.title}</h3>
-    <p class="because">${parts.join(words().effects.semicolon)}${t.verdict.stop}</p>
+    <p class="because">${parts.join(t.semicolon)}${t.stop}</p>
     <p class="hint">${w.over(run.settings)}</p>`;
 }
 

@@ -17,7 +17,7 @@ function Drawn({ name, says }) {
     <figure class="drawn-example" data-example=${name}>
       ${trace && html`<${Picture} trace=${trace} brief />`}
       ${error && html`<${Failed} error=${error} again=${again} said=${lessonWords().notDrawn(error.message)} />`}
-      <figcaption><a href=${link('trace', name, { view: 'diagram' })}>${says}</a>${trace && html`<${InWords} trace=${trace} />`}</figcaption>
+      <figcaption><a href=${link('trace', name)}>${says}</a>${trace && html`<${InWords} trace=${trace} />`}</figcaption>
     </figure>`;
 }
 

@@ -151,7 +151,7 @@ function Levels({ number }) {
   const own = (value ?? []).filter((level) => level.chapter === number);
   return own.length > 0 && html`
     <section class="of-chapter"><h2>${t.nav.play}</h2>
-      <ul class="items">${own.map((level) => html`<li key=${level.name}><a href=${link('play', level.name)}>${textOf(level).title}</a>: ${textOf(level).goal}</li>`)}</ul></section>`;
+      <ul class="items">${own.map((level) => html`<li key=${level.name}><a href=${link('play', level.name)}>${textOf(level).title}</a>${t.colon}${textOf(level).goal}</li>`)}</ul></section>`;
 }
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null, part: string, known: Set<string>}} props */

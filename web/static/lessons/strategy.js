@@ -21,7 +21,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
   const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';
   return html`
     <h3 class="name"><code>${name}</code> ${strategy.titles?.[preferences().language] ?? strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
-    ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.map(t.reason).join('; ')}</p>`}
+    ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}${t.colon}${listed.missing.map(t.reason).join(t.semicolon)}</p>`}
     ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
     ${listed?.available && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${lessonWords().playYourself}</a></p>`}
     <div class="lesson-and-source">

@@ -89,5 +89,5 @@ export function Fault({ fault, moves, who, game, press }) {
   if (!moves.length) return html`<button type="button" class="quiet" aria-disabled="true" data-fault=${fault} title=${why}>${named}<span class="hidden"> (${why})</span></button>`;
   return moves.map((m) => html`
     <button key=${m.move} type="button" class="quiet" data-fault=${fault} data-move=${m.move} onClick=${() => press((now) => now.moves.find((one) => one.move === m.move))}>
-      ${m.renewer ? `${w.renewer(who)}: ` : ''}${named}</button>`);
+      ${m.renewer ? `${w.renewer(who)}${t.colon}` : ''}${named}</button>`);
 }

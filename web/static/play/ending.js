@@ -22,7 +22,7 @@ export function Ending({ game, level, next }) {
         ${verdict.problems.length > 0 && html`<h3>${w.judge}</h3>
           <ul>${verdict.problems.map((p, i) => html`<li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br /><${Said} text=${p.message} /></li>`)}</ul>`}
         <h3>${w.toldTitle}</h3>
-        <ul class="answers">${game.buyers.filter((b) => b.told).map((b) => html`<li key=${b.name}><b>${b.name}</b>: <${Said} text=${b.told ?? ''} /></li>`)}</ul>
+        <ul class="answers">${game.buyers.filter((b) => b.told).map((b) => html`<li key=${b.name}><b>${b.name}</b>${t.colon}<${Said} text=${b.told ?? ''} /></li>`)}</ul>
       </div>`}
       ${grade && html`<${Graded} game=${game} grade=${grade} level=${level} next=${next} />`}
     </section>`;

@@ -3,6 +3,7 @@ import { Copy } from '../copy.js';
 import { Failed } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
+import { Chosen } from '../trace/chosen.js';
 import { model } from '../trace/model.js';
 import { State } from '../trace/state.js';
 import { classes, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
@@ -37,8 +38,7 @@ export function Game({ level, next, query }) {
       <${Task} level=${level} game=${game} query=${query} />
       <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
       ${failure && html`<${Wrong} failure=${failure} query=${query} session=${session} fresh=${() => keep('')} />`}
-      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${game.line ?? ''} view=${query.view === 'diagram' ? 'diagram' : ''}
-        look=${(/** @type {string} */ view) => stay('play', level?.name ?? '', { ...query, view })} />`
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${game.line ?? ''} />`
     : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
     </div>`;
 }
@@ -74,8 +74,8 @@ function Wrong({ failure: { kind, error }, query, session, fresh }) {
     </section>`;
 }
 
-/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, line: string, view: string, look: (view: string) => void}} props */
-function Board({ game, session, level, next, line, view, look }) {
+/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, line: string}} props */
+function Board({ game, session, level, next, line }) {
   const w = words();
   const trace = useMemo(() => traceOf(game), [game]);
   const m = useMemo(() => model(trace), [trace]);
@@ -116,8 +116,11 @@ function Board({ game, session, level, next, line, view, look }) {
         <span class="hint count" data-moves=${game.moves_made} title=${w.switchHint}>${w.moves(game.moves_made, game.switches)}</span>
         <p class="hint keys">${w.keys}</p>
       </div>
-      <div class="play-state"><${State} trace=${trace} model=${m} now=${at} /></div>
-      <${Course} trace=${trace} model=${m} at=${at} move=${to} view=${view} look=${look} />
+      <div class="play-state">
+        <${State} trace=${trace} model=${m} now=${at} />
+        ${at > 0 && html`<${Chosen} step=${trace.steps[at - 1]} number=${at} />`}
+      </div>
+      <${Course} trace=${trace} at=${at} move=${to} />
     </div>`;
 }
 

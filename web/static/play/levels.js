@@ -44,7 +44,7 @@ function Entry({ level: l, solved }) {
   return html`
     <li class=${classes('level', solved !== undefined && 'solved')} data-level=${l.name}>
       ${l.available ? html`<a class="panel" href=${link('play', l.name)}>${inside}</a>`
-    : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}: ${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join('; ')}</span></div>`}
+    : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}${t.colon}${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join(t.semicolon)}</span></div>`}
     </li>`;
 }
 

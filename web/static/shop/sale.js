@@ -5,7 +5,7 @@ import { useEffect, useState } from '../ui.js';
 
 /**
  * reserves: what its strategy can.
- * @typedef {{sku: number, strategy: string, name: string, initial: number, left: number, run: number, startsAt: string | null, reserves: boolean}} Sale
+ * @typedef {{sku: number, strategy: string, initial: number, left: number, run: number, startsAt: string | null, reserves: boolean}} Sale
  */
 /**
  * joined: the run of the sale that the rivals joined; lost: the shop does not answer; missing: nothing is on sale.
@@ -38,7 +38,7 @@ async function look() {
   ahead.database = Date.parse(sku.now) - performance.now();
   const outside = shop.stock === 'row' ? undefined : sku.homes?.[shop.stock];
   const sale = {
-    sku: sku.id, strategy: shop.strategy, name: sku.name, initial: sku.initial, left: outside ?? sku.num, run: sku.run,
+    sku: sku.id, strategy: shop.strategy, initial: sku.initial, left: outside ?? sku.num, run: sku.run,
     startsAt: sku.starts_at, reserves: shop.reserves,
   };
   return { sale, rivals: shop.rivals, joined: shop.joined };

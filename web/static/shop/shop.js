@@ -58,7 +58,7 @@ function Product({ sale, purchase, orders }) {
   const look = sale.left <= 0 || bought ? 'offer' : 'run'; // an offer: it can only be refused
   const w = words();
   return html`
-    <h1 id="name">${sale.name}</h1>
+    <h1 id="name">${w.product}</h1>
     <p class="price"><strong>${w.price}</strong> <s aria-label=${w.wasLabel}>${w.was}</s> <span class="hint">${w.priceHint}</span></p>
     ${left ? html`<p class="clock" role="timer" data-seconds=${seconds}>${w.starts} <b>${seconds}</b> ${w.seconds(seconds)}</p>`
     : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}

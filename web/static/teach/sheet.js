@@ -30,7 +30,7 @@ export function Sheet({ chapter, levels, solved }) {
       <p class="sheet-tools"><button type="button" class="offer small" onClick=${() => print()}>${w.print}</button>
         <a href=${link('teach', chapter.name, { sheet: solved ? 'questions' : 'solutions' })}>${w.other[solved ? 'solutions' : 'questions']}</a></p>
       <h1>${(solved ? w.solved : w.title)(titleOf(chapter))}</h1>
-      ${!solved && html`<p class="sheet-name">${w.name}: <span></span></p>`}
+      ${!solved && html`<p class="sheet-name">${w.name}${t.colon}<span></span></p>`}
       <ol class="sheet-tasks">
         ${stock > 0 && html`<li data-task="predict"><p>${w.predict(strategy, stock, buyers)}</p>
           <p class="sheet-choices">${[w.few(stock), w.all(stock), w.many(stock)].map((one) => html`<span key=${one}>☐ ${one}</span>`)}</p>

@@ -12,6 +12,7 @@ export default {
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
   list: (names) => new Intl.ListFormat('en').format(names),
+  colon: ': ', comma: ', ', semicolon: '; ', stop: '.',
   copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
   lostConnection: 'Connection to the lab lost. Trying again …',
 
@@ -167,7 +168,7 @@ export default {
     oversold: (a) => (a.sold > a.initial ? `${plural(a.sold - a.initial, 'unit')} more than there were.` : 'the stock went below zero.'),
     lost: (a) => `nothing was oversold, but the ledger does not add up${a.sold + a.remaining === a.initial ? '' : `: sold and left make ${count(a.sold + a.remaining)}, not ${count(a.initial)}`}.`,
     not_valid: () => 'this run proves nothing, neither good nor bad.',
-    heldThisTime: 'Held this time; a schedule that breaks it is known:', and: ' · ', stop: '.', gap: ' ',
+    heldThisTime: 'Held this time; a schedule that breaks it is known:', and: ' · ', gap: ' ',
     when: {
       oversell: 'two concurrent buyers', processes: 'buyers in two service processes', 'lease-end': 'a holder that is paused past its lease',
       'dead-holder': 'a holder that dies', 'node-loss': 'a server that loses its data',

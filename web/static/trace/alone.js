@@ -6,8 +6,7 @@ const trace = JSON.parse(document.getElementById('trace')?.textContent ?? '');
 
 function Alone() {
   const [at, setAt] = useState(0);
-  const [view, setView] = useState(/** @type {'' | 'diagram'} */ (''));
-  return html`<${Player} trace=${trace} at=${at} view=${view} move=${setAt} look=${setView} />`;
+  return html`<${Player} trace=${trace} at=${at} move=${setAt} />`;
 }
 
 render(html`<${Alone} />`, /** @type {HTMLElement} */ (document.getElementById('player')));

@@ -57,11 +57,11 @@ function inWords({ trace, rows }) {
     const { step: s } = r.row;
     const who = s.who && words().who(s.who);
     const subject = r.row.kind === 'answer' ? w.answers(serverName(trace, s.backend), who) : who && r.server ? w.to(who, serverName(trace, s.backend)) : who;
-    const said = [r.row.kind === 'answer' ? '' : r.label, r.reply].filter(Boolean).join(w.colon) || w.done;
-    return `${r.number && `${r.number} `}${subject ? subject + w.colon : ''}${said}${r.row.notes.map((n) => ` (${words().who(n.who)}${w.colon}${actions.note(n)})`).join('')}`;
+    const said = [r.row.kind === 'answer' ? '' : r.label, r.reply].filter(Boolean).join(t.colon) || w.done;
+    return `${r.number && `${r.number} `}${subject ? subject + t.colon : ''}${said}${r.row.notes.map((n) => ` (${words().who(n.who)}${t.colon}${actions.note(n)})`).join('')}`;
   };
-  const judged = trace.problems.map((problem) => `${t.rules[problem.rule] ?? problem.rule}${w.colon}${say(problem.message)}`);
-  const told = trace.told.map((a) => `${words().who(a.who)}${w.colon}${say(a.answer)}`);
+  const judged = trace.problems.map((problem) => `${t.rules[problem.rule] ?? problem.rule}${t.colon}${say(problem.message)}`);
+  const told = trace.told.map((a) => `${words().who(a.who)}${t.colon}${say(a.answer)}`);
   return { title: trace.title ?? w.name(trace.strategy, titleOf(trace.question)), lines: [...rows.map(of), ...judged, ...told] };
 }
 

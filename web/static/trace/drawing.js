@@ -59,9 +59,12 @@ export const widthOf = (s, of = size) => [...s].reduce((sum, c) => sum + (full.t
  */
 export function fit(s, width, measure = widthOf) {
   if (measure(s) <= width) return s;
-  const letters = [...s];
-  while (letters.length && measure(`${letters.join('')}…`) > width) letters.pop();
-  return `${letters.join('').trimEnd()}…`;
+  let cut = ''; // grows, as what is cut off may be long
+  for (const letter of s) {
+    if (measure(`${cut}${letter}…`) > width) break;
+    cut += letter;
+  }
+  return `${cut.trimEnd()}…`;
 }
 
 /**

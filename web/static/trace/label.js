@@ -2,6 +2,7 @@
 import { brief, briefly, named } from './brief.js';
 import { escape } from './drawing.js';
 import { servers } from './model.js';
+import { t } from '../text.js';
 import { words } from './text.js';
 
 /** @typedef {import('./story.js').Row} Row */
@@ -11,7 +12,7 @@ import { words } from './text.js';
 export const serverName = (trace, backend) => trace.named?.[backend] ?? servers[backend] ?? backend;
 
 /**
- * What is not a command in words, as in the list of steps.
+ * What is not a command, in words.
  * @param {Step} s
  */
 export function event(s) {
@@ -25,9 +26,9 @@ export function labelOf({ kind, step: s, steps, times }) {
   if (kind === 'again') return `↻ ${w.story.again(times)}`;
   if (kind === 'rest') return w.story.rest(steps.length);
   const told = named(event(s) ?? '') || (s.command && brief(times > 1 ? s.command.replace(/^node \d+: /, '') : s.command));
-  if (kind === 'event' || s.fault === 'dies') return [s.fault && (w.faults[s.fault] ?? s.fault), told].filter(Boolean).join(w.story.colon);
+  if (kind === 'event' || s.fault === 'dies') return [s.fault && (w.faults[s.fault] ?? s.fault), told].filter(Boolean).join(t.colon);
   const mark = `${times > 1 ? `${w.story.times(times)} ` : ''}${s.background ? '↻ ' : ''}`;
-  return mark + (s.fault === 'arrives late' ? `${w.faults[s.fault]}${w.story.colon}${told}` : told || w.results[s.result] || s.result);
+  return mark + (s.fault === 'arrives late' ? `${w.faults[s.fault]}${t.colon}${told}` : told || w.results[s.result] || s.result);
 }
 
 /** @param {Step} s @param {string} reply @returns {string} SVG source */
@@ -50,5 +51,5 @@ replyOf.bad = ({ kind, step: s }) => (kind !== 'sent' && s.result !== '' && s.re
 export const actions = {
   /** @param {import('./story.js').Note} n */
   note: (n) => (n.kind === 'old' ? words().readOld(n.read) : n.kind === 'stale' ? words().thinksItHolds
-    : [words().read(n.read), n.will && words().will(n.will)].filter(Boolean).join(words().story.comma)),
+    : [words().read(n.read), n.will && words().will(n.will)].filter(Boolean).join(t.comma)),
 };

@@ -112,7 +112,7 @@ function place(row, y, trace, m, c) {
   const replyY = (answered ? returns : arrives) + 13;
   if (reply) end = Math.max(end, replyY + 2);
   const { notes, end: noted } = notesOf(row, c, kind === 'event' ? sends + 24 : y + 12, Math.max(end, y + 4));
-  const verdict = { y: noted + 2, lines: row.problems.flatMap((p) => wrap(`✗ ${t.rules[p.rule] ?? p.rule}${words().story.colon}${say(p.message)}`, (c.width - c.gutter - 30) / 1.12)) };
+  const verdict = { y: noted + 2, lines: row.problems.flatMap((p) => wrap(`✗ ${t.rules[p.rule] ?? p.rule}${t.colon}${say(p.message)}`, (c.width - c.gutter - 30) / 1.12)) };
   const height = (verdict.lines.length ? verdict.y + 16 * verdict.lines.length + 14 : noted + 5) - y;
   const [first, last] = [steps[0] + 1, steps[steps.length - 1] + 1];
   return { row, y, height, width: c.width, number: kind === 'answer' || kind === 'rest' || trace.title ? '' : first === last ? `${first}` : `${first}–${last}`, label, shown: cut(label, code), code, textX, labelY,
@@ -216,7 +216,7 @@ function footOf(trace, m, width, from, kinds) {
     y += 17;
   });
   if (trace.told.length) add(words().told, '', true);
-  for (const a of trace.told) if (a.who !== 'next' || m.buyers.includes(a.who)) add(`${words().who(a.who)}${words().story.colon}${say(a.answer)}`);
+  for (const a of trace.told) if (a.who !== 'next' || m.buyers.includes(a.who)) add(`${words().who(a.who)}${t.colon}${say(a.answer)}`);
   for (const kind of ['held', 'stale', 'key', 'row', 'waits', 'flight']) if (kinds.has(kind)) add(words().bars[kind], kind);
   return { lines, end: lines.length ? y : from - 10 };
 }

@@ -22,7 +22,7 @@ export function playable(a) {
   if (last) last.values = a.after ?? []; // nothing was read in between
   return {
     strategy: a.strategy, question: '', name: '', stock: a.stock, buyers: a.buyers, steps, before: a.before ?? [], held: a.held ?? [],
-    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map(({ start = 0, took = 0 }) => start + took)), live: true, started: a.started,
+    told: a.told, problems: a.problems, cut: a.cut, live: true, started: a.started,
   };
 }
 

@@ -21,7 +21,6 @@ export const narrow = { ...servers, sql: 'SQL', zookeeper: 'ZK' }; // for narrow
  * @property {{who: string, from_us: number, to_us: number}[]} [held]
  * @property {Belief[]} [beliefs] when buyers thought that they had the lock
  * @property {boolean} [cut]
- * @property {number} [took]
  * @property {boolean} [live]
  * @property {string} [started] of a live one
  * @property {string} [title] of its drawing, in words: the drawing has no step numbers then

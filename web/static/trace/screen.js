@@ -56,15 +56,13 @@ export function Trace({ route }) {
     show(file.name, () => readExample(text));
   };
   const played = name ? trace : own?.trace;
-  const view = route.query.view === 'diagram' ? 'diagram' : '';
   return html`
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${played && html`
       <${Title} trace=${played} title=${name ? '' : own?.title} file=${name && fileOf(name)} matrix=${matrix} />
-      <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at} view=${view}
-        move=${(n) => (name ? stay('trace', name, { view, step: played.live ? n : n || '' }) : setAt(n))}
-        look=${(next) => stay('trace', name, { ...route.query, view: next })} />`}
+      <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at}
+        move=${(n) => (name ? stay('trace', name, { step: played.live ? n : n || '' }) : setAt(n))} />`}
     <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />`;
 }
 
@@ -96,7 +94,7 @@ function Chooser({ matrix, name, openFile }) {
             <optgroup key=${row.strategy} label=${row.strategy}>
               ${examples.map((q) => {
     const example = exampleOf(row.cells[q.id]);
-    return html`<option key=${example} value=${example} selected=${example === name}>${row.strategy}: ${t.guarantees.titleOf(q)}</option>`;
+    return html`<option key=${example} value=${example} selected=${example === name}>${row.strategy}${t.colon}${t.guarantees.titleOf(q)}</option>`;
   })}
             </optgroup>`)}
         </select></div>

@@ -48,6 +48,6 @@ export function Ending({ trace }) {
         <li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br />${say(p.message)}</li>`)}</ul>
       ${trace.told.length > 0 && html`
         <h3>${words().told}</h3>
-        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${words().who(a.who)}</b>: ${say(a.answer)}</li>`)}</ul>`}
+        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${words().who(a.who)}</b>${t.colon}${say(a.answer)}</li>`)}</ul>`}
     </section>`;
 }

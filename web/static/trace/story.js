@@ -119,7 +119,7 @@ function folded(rows, trace, m) {
 }
 
 /**
- * A very long trace ends early: the rest is in its steps.
+ * A very long trace ends early: the player steps through the rest.
  * @param {Row[]} rows @param {Trace} trace
  */
 function short(rows, trace) {

@@ -78,10 +78,10 @@ export default {
     strategy: ['strategy'], right: ['right?', 'is the ledger right, and what buyers were told?'], served: ['served?', 'in time, with a certain answer, until all was sold'],
     answers: ['answers/s', 'to all buyers, also those who were refused'], sales: ['sales/s', 'until a sale’s last unit'],
     sell_out: ['sold out in', 'from the first request to the last sale; only if all was sold'],
-    bought_p50: ['bought p50', 'half of those who got a unit waited no longer'], bought_p99: ['p99', '99 of 100 of them waited no longer'],
-    refused_p50: ['refused p50', 'half of those who got none waited no longer'], refused_p99: ['p99', '99 of 100 of them waited no longer'],
+    bought: ['bought, ms p50 / p99', 'half, and 99 of 100, of those who got a unit waited no longer'],
+    refused: ['refused, ms p50 / p99', 'half, and 99 of 100, of those who got none waited no longer'],
     commands: ['commands', 'to the backends, for each purchase'],
-    services: ['CPU service', 'processor time of the service processes, for each request'], servers: ['CPU servers', 'processor time of the private servers, for each request'],
+    processor: ['CPU, ms service / servers', 'processor time of the service processes, and of the private servers, for each request'],
     factor: ['', 'with its 95 % interval'],
   },
   tableNote: (rounds) => (rounds > 1

@@ -4,9 +4,9 @@ import { count, plural } from '../../ui.js';
 export default {
   what: 'Every cell was computed: the commands of two or three actors, in many schedules, on real servers. Select a ✗ to see it break step by step, a strategy for all its answers.',
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
-  locks: 'Locks', lockless: 'Ways without a lock', broke: 'and what: the stock, the lock, the counter, or an answer', nothing: 'nothing breaks it', all: (n) => `Show all ${count(n)}`,
+  locks: 'Locks', lockless: 'Ways without a lock', broke: 'and what: the stock, the lock, the counter, or an answer', nothing: 'nothing known breaks it', all: (n) => `Show all ${count(n)}`,
   about: { stock: 'stock', lock: 'lock', counter: 'counter', answer: 'answer' },
-  name: 'Strategy', semicolon: '; ', presetsLabel: 'Show what',
+  name: 'Strategy', presetsLabel: 'Show what',
   presets: {
     oversell: 'never oversells', processes: 'several processes', 'dead-holder': 'survives a dead holder', 'lease-end': 'survives a pause', order: 'fair',
   },

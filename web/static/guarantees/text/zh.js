@@ -10,9 +10,9 @@ const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters
 export default {
   what: '每一格都是算出来的：两三个参与者的命令，按许多种先后，在真实的服务器上运行。点 ✗ 一步一步看它怎么出错，点策略看它的全部答案。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
-  locks: '锁', lockless: '不用锁的做法', broke: '以及坏在哪里：库存、锁、计数器，还是答复', nothing: '没有什么会打破它', all: (n) => `显示全部 ${count(n)} 个`,
+  locks: '锁', lockless: '不用锁的做法', broke: '以及坏在哪里：库存、锁、计数器，还是答复', nothing: '没有已知的情形会打破它', all: (n) => `显示全部 ${count(n)} 个`,
   about: { stock: '库存', lock: '锁', counter: '计数', answer: '答复' },
-  name: '策略', semicolon: '；', presetsLabel: '只看',
+  name: '策略', presetsLabel: '只看',
   presets: { oversell: '不超卖', processes: '可用于多个进程', 'dead-holder': '持有者死亡也不怕', 'lease-end': '持有者停顿也不怕', order: '先到先得' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个。`),
   asksOf: (q) => asks[q.id] ?? q.asks,

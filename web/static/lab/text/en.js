@@ -103,7 +103,6 @@ export default {
     },
   },
   effects: {
-    colon: ': ', stop: '.', semicolon: '; ',
     says: { bit: 'It took effect', harmless: 'It took effect, but could not matter', void: 'It had no effect' },
     why: {
       no_units: 'no units were left', idle: 'the process had no purchase in progress',

@@ -21,7 +21,7 @@ const cases = {
   order: (p) => `用户 ${p.user} 的订单 ${p.order}`,
   order_of_run: (p) => `第 ${p.run} 场的订单 ${p.order}`,
   bad_order: (p) => `订单 ${p.order}：${count(p.quantity)} 件，状态${state(p.state)}`,
-  beyond: (p) => `用户 ${p.user} 的订单 ${p.order} 卖出第 ${count(p.from)} 到第 ${count(p.to)} 件，而库存只有 ${count(p.stock)} 件`,
+  beyond: (p) => `用户 ${p.user} 的订单 ${p.order} 卖出第 ${count(p.from)}${p.to > p.from ? ` 到第 ${count(p.to)}` : ''} 件，而库存只有 ${count(p.stock)} 件`,
   twice: (p) => `订单 ${p.order} 和 ${p.other} 都卖出了第 ${count(p.unit)} 件：一个被告知剩 ${count(p.left)} 件，另一个剩 ${count(p.other_left)} 件`,
   user: (p) => `用户 ${p.user}`,
   keeps_stock_in: (p) => `${p.strategy} 把库存放在 ${p.store}`,
@@ -127,7 +127,6 @@ export default {
     },
   },
   effects: {
-    colon: '：', stop: '。', semicolon: '；',
     says: { bit: '已生效', harmless: '已生效，但不可能有影响', void: '没有生效' },
     why: {
       no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',

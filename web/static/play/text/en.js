@@ -56,7 +56,6 @@ export default {
 
   course: 'So far', empty: 'Nothing has happened yet. Press a buyer’s command.', looking: (n, all) => `You look at step ${count(n)} of ${count(all)}.`,
   beginning: 'You look at the state before the first step.', present: 'Back to now',
-  view: 'View', steps: 'Steps', diagram: 'Diagram',
 
   /** The verdict. */
   sold: (v) => (v.sold > v.stock ? `You sold ${count(v.sold)} of ${count(v.stock)}` : v.told > v.sold ? `Buyers were told they have ${plural(v.told, 'unit')}, and the orders say ${count(v.sold)}`

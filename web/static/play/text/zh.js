@@ -55,7 +55,6 @@ export default {
 
   course: '目前为止', empty: '还什么都没有发生。请按一个买家的命令。', looking: (n, all) => `正在看第 ${count(n)} 步，共 ${count(all)} 步。`,
   beginning: '正在看第一步之前的状态。', present: '回到现在',
-  view: '视图', steps: '步骤', diagram: '时空图',
 
   /** 裁决。 */
   sold: (v) => (v.sold > v.stock ? `${count(v.stock)} 件卖出了 ${count(v.sold)} 件` : v.told > v.sold ? `买家以为共买到 ${count(v.told)} 件，订单只有 ${count(v.sold)} 件`

@@ -11,7 +11,7 @@ export default {
   title: 'Flash sale',
   skip: 'Skip to the product',
 
-  price: '$49', was: '$199', wasLabel: 'before: $199', priceHint: 'for show: you pay nothing',
+  product: 'Pocket power station', price: '$49', was: '$199', wasLabel: 'before: $199', priceHint: 'for show: you pay nothing',
 
   loading: 'Loading the sale …',
   nothing: 'Nothing is on sale yet. Start a sale below.',

@@ -8,7 +8,7 @@ export default {
   title: '限时秒杀',
   skip: '跳到商品',
 
-  price: '¥349', was: '¥1,399', wasLabel: '原价 ¥1,399', priceHint: '仅供展示，不用付款',
+  product: '便携储能电源', price: '¥349', was: '¥1,399', wasLabel: '原价 ¥1,399', priceHint: '仅供展示，不用付款',
 
   loading: '正在加载……',
   nothing: '还没有商品在卖，请在下面开始一场。',

@@ -10,7 +10,7 @@ export default {
   liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
   download: 'Or:',
-  view: 'View', steps: 'Steps', diagram: 'Diagram', diagramHint: 'Time runs downwards, not to scale. Select a command to see it in full.',
+  diagramHint: 'Time runs downwards, not to scale. Select a command to see it in full.',
   cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {
     notExample: () => 'That file is no counterexample of seckill prove: strategy, scenario or steps are missing.',
@@ -42,8 +42,7 @@ export default {
     delayed: 'The command was sent and is delayed. Its sender gets no answer in time, cleans up and continues; the command is still on its way.',
     'arrives late': 'The delayed command reaches its server now, and takes effect. Its sender has already moved on.',
   },
-  waits: 'waits', waitsHint: 'it waits in the server', woke: (who) => `${who} continues`,
-  background: 'renewer', renewerHint: 'the lock’s renewer acts, concurrently with the buyer whose lock it renews',
+  waitsHint: 'it waits in the server', woke: (who) => `${who} continues`, renewerHint: 'the lock’s renewer acts, concurrently with the buyer whose lock it renews',
   /** Steps that are not server commands. */
   commands: {
     'works under the lock': 'works under the lock', 'its time has come': 'the time to renew has come', "wait: the lock's renewer": 'waits for its renewer',
@@ -77,8 +76,8 @@ export default {
   bars: { stale: 'the buyer thinks it holds the lock, and the servers say otherwise', held: 'from the moment the buyer learns that it has the lock until it releases it', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that the buyer’s session has locked',
     waits: 'the buyer waits for the server’s answer', flight: 'a command on its way: sent, but not yet arrived' },
   /** In the diagram. */
-  story: { again: (n) => `the same again, ${n === 1 ? 'once' : `${count(n)} times`}`, times: (n) => `${count(n)} ×`, rest: (n) => `${plural(n, 'more step')}, under “Steps”`,
-    colon: ': ', comma: ', ', name: (strategy, question) => `${strategy}${question && ` · ${question}`}: who sent what to which server, and what came back`,
+  story: { again: (n) => `the same again, ${n === 1 ? 'once' : `${count(n)} times`}`, times: (n) => `${count(n)} ×`, rest: (n) => plural(n, 'more step'),
+    name: (strategy, question) => `${strategy}${question && ` · ${question}`}: who sent what to which server, and what came back`,
     to: (who, server) => `${who} to ${server}`, answers: (server, who) => `${server} answers ${who}`, done: 'done' },
   state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
   broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',

@@ -10,7 +10,7 @@ export default {
   liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
   liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两个买家竞争'}`,
   download: '或者：',
-  view: '视图', steps: '步骤', diagram: '时空图', diagramHint: '时间从上往下，不按比例。点一条命令，就能看到它的全文。',
+  diagramHint: '时间从上往下，不按比例。点一条命令，就能看到它的全文。',
   cut: (n) => `只保留了前 ${count(n)} 条命令。`,
   wrong: {
     notExample: () => '这个文件不是 seckill prove 的反例：缺少 strategy、scenario 或 steps。',
@@ -42,8 +42,7 @@ export default {
     delayed: '命令已经发出，但被延迟。发出者没有及时得到答复，清理之后就继续了；命令还在路上。',
     'arrives late': '被延迟的命令这时才到服务器，并且生效。发出者早已继续。',
   },
-  waits: '等待', waitsHint: '在服务器里等待', woke: (who) => `${who} 继续`,
-  background: '续期', renewerHint: '锁的续期线程在执行，与它所服务的买家并行',
+  waitsHint: '在服务器里等待', woke: (who) => `${who} 继续`, renewerHint: '锁的续期线程在执行，与它所服务的买家并行',
   /** 不是服务器命令的步骤。 */
   commands: {
     'works under the lock': '持锁工作', 'its time has come': '到了续期的时候', "wait: the lock's renewer": '等自己的续期线程',
@@ -55,7 +54,7 @@ export default {
   events: [
     [/^the key (\S+) expires$/, '$1 到期'], [/^the (deadline|expire) of (\S+) is past$/, '$2 的 $1 已过'],
     [/^the session of (\S+) ends$/, '$1 的会话结束'], [/^the lease of (\S+) is revoked$/, '$1 的租约被撤销'],
-    [/^the server closes the holder's connections$/, '服务器关闭持有者的连接'], [/^an operator removes the lock$/, '运维删掉了锁'], [/^the leases of slots are past$/, '号码的租约已过'],
+    [/^the server closes the holder's connections$/, '服务器关闭持有者的连接'], [/^an operator removes the lock$/, '运维删掉了锁'],
     [/^the primary with what it had not replicated$/, '主节点，连同它尚未复制的数据'], [/^a shard with what it had$/, '一个分片，连同它的数据'],
     [/^clocks move on by a lease(, and those who wait look again)?$/, '时钟前进一个租约'],
   ],
@@ -83,8 +82,8 @@ export default {
   bars: { stale: '买家以为自己持有锁，服务器却不这么认为', held: '从得知拿到锁，到释放锁为止', key: '锁的 key、节点或记录，由这个买家写入', row: '这个买家的会话锁住的行（或命名锁）',
     waits: '买家在等服务器的答复', flight: '在路上的命令：已经发出，还没有到' },
   /** 时空图里的文字。 */
-  story: { again: (n) => `再重复 ${count(n)} 遍`, times: (n) => `${count(n)} 次`, rest: (n) => `还有 ${count(n)} 步，见“步骤”`,
-    colon: '：', comma: '，', name: (strategy, question) => `${strategy}${question && ` · ${question}`}：谁向哪台服务器发了什么，得到什么答复`,
+  story: { again: (n) => `再重复 ${count(n)} 遍`, times: (n) => `${count(n)} 次`, rest: (n) => `还有 ${count(n)} 步`,
+    name: (strategy, question) => `${strategy}${question && ` · ${question}`}：谁向哪台服务器发了什么，得到什么答复`,
     to: (who, server) => `${who} 发给 ${server}`, answers: (server, who) => `${server} 答复 ${who}`, done: '完成' },
   state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
   broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
