@@ -270,9 +270,11 @@ func (r *Result) rounds() measure.Table {
 
 // Report is the result for people, and for programs.
 func (r *Result) Report() measure.Report {
+	block := r.Table()
+	block.Notes = nil // the page of figures explains the columns of all its tables once
 	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
 		Problems: r.Problems, Summary: r.Summary(),
-		Name: r.Settings.Preset, Block: []measure.Table{r.Table()}, Figures: r.forLessons(),
+		Name: r.Settings.Preset, Block: []measure.Table{block}, Figures: r.forLessons(),
 		From: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers).String()}
 }
 
