@@ -401,8 +401,8 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.answered(adapter.CodeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
-		t.Errorf("%d of %d interrupted, exit status %d", r.answered(adapter.CodeInterrupted), r.Requests, r.ExitStatus())
+	if answered(r, adapter.CodeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
+		t.Errorf("%d of %d interrupted, exit status %d", answered(r, adapter.CodeInterrupted), r.Requests, r.ExitStatus())
 	}
 }
 
@@ -429,7 +429,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != ledger.Held || r.answered(adapter.CodeUnreachable) == 0 || r.answered(adapter.CodeLost) == 0 || r.CommandsMissing == "" {
+	if r.Verdict != ledger.Held || answered(r, adapter.CodeUnreachable) == 0 || answered(r, adapter.CodeLost) == 0 || r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
 }
@@ -528,4 +528,14 @@ func TestCounterOfTheOtherService(t *testing.T) {
 	if err != nil || snap.StockStores[ledger.InRedis] != 3 || sees.closed != 1 {
 		t.Errorf("%v, %v, closed %d times", snap.StockStores, err, sees.closed)
 	}
+}
+
+// answered counts the answers with one code.
+func answered(r *Result, code string) (n int) {
+	for _, a := range r.Answers {
+		if a.Code == code {
+			n += a.Count
+		}
+	}
+	return n
 }

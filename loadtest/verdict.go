@@ -97,16 +97,6 @@ func (r *Result) definite() int {
 	return r.Requests - r.Counts[ledger.OutcomeUnknown] - r.Counts[ledger.OutcomeError]
 }
 
-// answered counts the answers with one code.
-func (r *Result) answered(code string) int {
-	for _, a := range r.Answers {
-		if a.Code == code {
-			return a.Count
-		}
-	}
-	return 0
-}
-
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented
 // and the sale stood still: units were left, buyers asked for them, and none was
 // sold for longer than Served.PatienceMs. The audit's own verdict does not know it.
