@@ -138,8 +138,8 @@ func TestCommandsOfBugsFound(t *testing.T) {
 		words := strings.Fields(m[1])
 		if words[0] == "go" {
 			checkGoTest(t, words)
-		} else if file := words[len(words)-1]; strings.HasSuffix(file, ".json") {
-			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+		} else if last := len(words) - 1; words[last-1] == "--replay" {
+			if _, _, err := (&ProveCmd{Replay: words[last]}).toReplay(); err != nil {
 				t.Errorf("%s: %v", m[1], err)
 			}
 		}

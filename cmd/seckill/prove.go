@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab"
 	"seckill/internal/measure"
@@ -28,7 +28,7 @@ import (
 	"seckill/web"
 )
 
-// ProveCmd computes the guarantee matrix, or replays one counterexample.
+// ProveCmd computes the guarantee matrix, or replays one schedule.
 type ProveCmd struct {
 	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
 	Options    prove.Options `embed:""`
@@ -39,7 +39,7 @@ type ProveCmd struct {
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
 
-	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
+	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program, or other moves of its buyers, STRATEGY.QUESTION:MOVES; or a counterexample's FILE."`
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen []catalog.Info
@@ -51,8 +51,8 @@ type ProveCmd struct {
 
 // Exit statuses of seckill prove, beside 1 and 2.
 const (
-	statusDiffers  = 10 // the proof says other than a strategy does of itself; the replayed order is sound now
-	statusDiverged = 11 // the replayed order does not fit any more
+	statusDiffers  = 10 // the proof says other than a strategy does of itself; the replayed schedule breaks nothing
+	statusDiverged = 11 // the replayed schedule does not fit
 )
 
 // Help is what seckill prove --help says below its flags.
@@ -61,9 +61,9 @@ func (ProveCmd) Help() string {
 ✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
 others: --schedules tries more of them, --full all. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
 
-Exit status: 0 when every strategy came out as it says of itself and as the matrix in this program has it (or a replayed
-counterexample still breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out
-otherwise (or a replayed counterexample does not break any more), %d when a replayed counterexample does not fit any more.`,
+Exit status: 0 when every strategy came out as it says of itself and as the matrix in this program has it (or the replayed
+schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out
+otherwise (or the replayed schedule breaks nothing), %d when the replayed schedule does not fit.`,
 		statusDiffers, statusDiverged)
 }
 
@@ -384,25 +384,55 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// replay runs one counterexample again.
+// toReplay is the schedule that --replay names.
+func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) {
+	name, moves, written := strings.Cut(c.Replay, ":")
+	files, file := web.Guarantees(), name+".json"
+	if strings.HasSuffix(c.Replay, ".json") {
+		files, file = os.DirFS(filepath.Dir(c.Replay)), filepath.Base(c.Replay)
+		written = false
+	}
+	strategy, _, _ := strings.Cut(name, ".")
+	switch f, ferr := files.Open(file); {
+	case written && strategy == name: // free play
+		if info, err = strategyNamed("--replay", name); err != nil {
+			return e, info, err
+		}
+		buyers := 2
+		if strings.Contains(moves, "c") {
+			buyers = 3
+		}
+		e = explore.Example{Strategy: name, Scenario: *game.Free(info, buyers, 2, 0).Scenario("free play")}
+	case ferr != nil:
+		return e, info, fmt.Errorf("the counterexample cannot be read: %w", ferr)
+	default:
+		defer f.Close()
+		if e, err = explore.ReadExample(f); err != nil {
+			return e, info, fmt.Errorf("%s: %w", c.Replay, err)
+		}
+		if info, err = strategyNamed("strategy", e.Strategy); err != nil {
+			return e, info, fmt.Errorf("%s: %w", c.Replay, err)
+		}
+	}
+	if written {
+		e.Schedule, e.Steps, e.Problems = moves, nil, nil
+		_, err = e.Choices()
+	}
+	return e, info, err
+}
+
+// replay runs one schedule again.
 func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
-	f, err := os.Open(c.Replay)
+	e, info, err := c.toReplay()
 	if err != nil {
-		return fmt.Errorf("the counterexample cannot be read: %w", err)
-	}
-	e, err := explore.ReadExample(io.LimitReader(f, math.MaxInt32))
-	f.Close()
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.Replay, err)
-	}
-	info, err := strategyNamed("strategy", e.Strategy)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.Replay, err)
+		return err
 	}
 	now, err := c.again(ctx, info, e)
 	if errors.Is(err, explore.ErrDiverged) {
-		fmt.Fprintf(stdout, "%s does not fit any more: %v\nCompute it anew: seckill prove --strategies %s --questions %s\n",
-			c.Replay, err, e.Strategy, e.Question)
+		fmt.Fprintf(stdout, "%s does not fit any more: %v\n", c.Replay, err)
+		if e.Question != "" {
+			fmt.Fprintf(stdout, "Compute it anew: seckill prove --strategies %s --questions %s\n", e.Strategy, e.Question)
+		}
 		return exitStatus(statusDiverged)
 	}
 	if err != nil {
@@ -411,17 +441,23 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	if err := now.WriteTable(stdout); err != nil {
 		return err
 	}
+	var rules []string
 	for _, p := range e.Problems {
 		if slices.ContainsFunc(now.Problems, func(q explore.Problem) bool { return q.Rule == p.Rule }) {
 			fmt.Fprintf(stdout, "It still breaks: %s.\n", p.Rule)
 			return nil
 		}
-	}
-	var rules []string
-	for _, p := range e.Problems {
 		rules = append(rules, p.Rule)
 	}
-	fmt.Fprintf(stdout, "It does not break any more: the file says %s.\n", strings.Join(rules, ", "))
+	switch {
+	case e.Problems != nil:
+		fmt.Fprintf(stdout, "It does not break any more: the file says %s.\n", strings.Join(rules, ", "))
+	case len(now.Problems) > 0:
+		fmt.Fprintf(stdout, "It breaks: %s.\n", now.Problems[0].Rule)
+		return nil
+	default:
+		fmt.Fprintln(stdout, "It breaks nothing.")
+	}
 	return exitStatus(statusDiffers)
 }
 

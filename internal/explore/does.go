@@ -3,17 +3,35 @@ package explore
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // Does is what an actor does.
 type Does string
 
-// A doing is one kind of actor. Each is a file of its own, which adds it.
+// What actors do.
+const (
+	Buys     Does = "buys"
+	Cancels  Does = "cancels"
+	Locks    Does = "locks"
+	Resets   Does = "resets"
+	Starts   Does = "starts"
+	Accepts  Does = "accepts"
+	Writes   Does = "writes"
+	Asks     Does = "asks"
+	Pays     Does = "pays"
+	Releases Does = "releases"
+	PaysLate Does = "pays late"
+	Sweeps   Does = "sweeps"
+)
+
+// A doing is one kind of actor.
 type doing struct {
-	next Does // what the next buyer does, after all others are done
+	next Does // what the next buyer does, after all others are done; "": buys
 	// check says why a strategy cannot be asked to; nil: it always can.
 	check func(*World) error
 	// prepare is what must be there before the actors come.
@@ -21,21 +39,107 @@ type doing struct {
 	perform func(ctx context.Context, w *World, p *process, o *Outcome)
 	// told is what the actor knows, for the ledger's judge; nil: nothing.
 	told func(*World, Outcome) []ledger.Told
-	// answer is what it was told, in words, when it worked; nil: "done".
+	// answer is what it was told, in words, when it worked.
 	answer func(Outcome) string
 }
 
-var doings = map[Does]doing{}
+var doings = map[Does]doing{
+	// It calls the strategy's Deduct.
+	Buys: {
+		perform: deduct,
+		told:    tellPurchase,
+		answer:  sold,
+	},
+	// It calls the strategy's Restore for an order that was placed before the actors
+	// came, and again when that failed (Buyer.Again). Two may cancel the same one
+	// (Buyer.Same).
+	Cancels: {
+		prepare: func(ctx context.Context, w *World, first *process, b Buyer) (err error) {
+			if _, there := w.placed[b.owner()]; there {
+				return nil
+			}
+			if w.placed[b.owner()], err = first.strategy.Deduct(ctx, w.purchase(b)); err != nil {
+				return fmt.Errorf("place the order that %s cancels: %w", b.Name, err)
+			}
+			return nil
+		},
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+				if o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID); o.Err == nil {
+					return
+				}
+			}
+		},
+		told: func(w *World, o Outcome) (told []ledger.Told) {
+			placed := w.placed[o.owner()]
+			t := Tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
+			if o.Same == "" { // the purchase, once
+				told = append(told, t)
+			}
+			t.Call, t.Outcome = ledger.CallCancel, ledger.OutcomeUnknown
+			switch {
+			case o.Err == nil:
+				t.Outcome = ledger.OutcomeCancelled
+			case o.NothingTaken():
+				t.Outcome = ledger.OutcomeError
+			}
+			return append(told, t)
+		},
+		answer: func(Outcome) string { return "cancelled" },
+	},
+	// It takes the lock, works a step, and frees it: no stock.
+	Locks: {
+		next: Locks,
+		check: func(w *World) error {
+			if w.info.Locker == nil {
+				return fmt.Errorf("%s is not a lock: it cannot be locked without a purchase", w.info.Name)
+			}
+			return nil
+		},
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) { o.Err = w.hold(ctx, p) },
+		answer:  func(Outcome) string { return "had the lock" },
+	},
+	// It sets the sale anew, as PUT /skus/ID does: the ledger first, then what the
+	// strategy keeps elsewhere.
+	Resets: {
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			if _, o.Err = p.store.Reset(ctx, w.sku, skuName, w.stock); o.Err != nil {
+				return
+			}
+			if r, ok := p.strategy.(seckill.Resetter); ok {
+				o.Err = r.Reset(ctx, w.sku, w.stock)
+			}
+		},
+		answer: func(Outcome) string { return "the sale was set anew" },
+	},
+	// It is the moment at which the sale begins: until then it is scheduled for later.
+	Starts: {
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			if err := p.in.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku).Error; err != nil {
+				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			}
+		},
+		answer: func(Outcome) string { return "the sale has begun" },
+	},
+	Accepts:  accepts,
+	Writes:   writes,
+	Asks:     asks,
+	Pays:     pays,
+	Releases: releases,
+	PaysLate: paysLate,
+	Sweeps:   sweeps,
+}
 
-func addDoing(name Does, d doing) Does {
-	if d.next == "" {
-		d.next = "buys"
-	}
-	if d.answer == nil {
-		d.answer = func(Outcome) string { return "done" }
-	}
-	doings[name] = d
-	return name
+func deduct(ctx context.Context, w *World, p *process, o *Outcome) {
+	o.Receipt, o.Err = p.strategy.Deduct(ctx, w.purchase(o.Buyer))
+}
+
+func tellPurchase(w *World, o Outcome) []ledger.Told {
+	return []ledger.Told{Tell(w.purchase(o.Buyer), o)}
+}
+
+func sold(o Outcome) string {
+	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
 // Tell is what a buyer knows of a purchase.
@@ -51,4 +155,22 @@ func Tell(p seckill.Purchase, o Outcome) ledger.Told {
 		t.Outcome = ledger.OutcomeError
 	}
 	return t
+}
+
+// Work is the backend of the one step that a buyer does under a lock that
+// protects nothing.
+const Work = "work"
+
+func (w *World) hold(ctx context.Context, p *process) error {
+	lease, err := p.locker.Acquire(ctx, w.key(), p.options)
+	if err != nil {
+		return err
+	}
+	err = tap.Do(lease.Context(), Work, func() *tap.Command {
+		return &tap.Command{Name: "work", Text: "works under the lock"}
+	}, func(context.Context) error { return nil })
+	if left := lease.Release(context.WithoutCancel(ctx)); err == nil {
+		err = left
+	}
+	return err
 }

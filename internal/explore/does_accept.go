@@ -10,11 +10,11 @@ import (
 )
 
 var (
-	// Accepts buys and does not wait for the order, and asks again, with the same
+	// accepts buys and does not wait for the order, and asks again, with the same
 	// key, when the answer was lost (Buyer.Again). The next buyer of such a
 	// scenario comes a lease later, and writes what others have left.
-	Accepts = addDoing("accepts", doing{
-		next:  "writes",
+	accepts = doing{
+		next:  Writes,
 		check: acceptor,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
@@ -37,12 +37,12 @@ var (
 			if o.Accepted {
 				return "accepted"
 			}
-			return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
+			return sold(o)
 		},
-	})
+	}
 
-	// Writes is a buyer who comes when the leases of the dead have ended.
-	Writes = addDoing("writes", doing{
+	// writes is a buyer who comes when the leases of the dead have ended.
+	writes = doing{
 		check: acceptor,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			// Without the tap: it is no command of the buyer's.
@@ -50,11 +50,11 @@ var (
 				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 				return
 			}
-			doings[Buys].perform(ctx, w, p, o)
+			deduct(ctx, w, p, o)
 		},
-		told:   func(w *World, o Outcome) []ledger.Told { return doings[Buys].told(w, o) },
-		answer: func(o Outcome) string { return doings[Buys].answer(o) },
-	})
+		told:   tellPurchase,
+		answer: sold,
+	}
 )
 
 func acceptor(w *World) error {

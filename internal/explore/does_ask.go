@@ -21,10 +21,10 @@ import (
 // A Service makes the HTTP service of a process. close ends what it started.
 type Service func(*backend.Instance, catalog.Info, catalog.Settings) (h http.Handler, close func() error, err error)
 
-// Asks sends a purchase with an Idempotency-Key through the whole service, and
+// asks sends a purchase with an Idempotency-Key through the whole service, and
 // sends it again, with the same key, while it is not told for good what became
 // of it (Buyer.Again). Two may send the same request (Buyer.Same).
-var Asks = addDoing("asks", doing{
+var asks = doing{
 	check: func(w *World) error {
 		if w.service == nil {
 			return errors.New("there is no service to ask")
@@ -68,10 +68,8 @@ var Asks = addDoing("asks", doing{
 		}
 		return o.Told
 	},
-	answer: func(o Outcome) string {
-		return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
-	},
-})
+	answer: sold,
+}
 
 // The judge compares times. Those of a schedule are its steps, each shorter than
 // what it grants a call on its way. What happens beside each other, within one

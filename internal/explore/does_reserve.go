@@ -14,8 +14,8 @@ import (
 // the same (Buyer.Same). Its deadline is far away until a sweeper has the time
 // pass: so the scheduler decides what is in time.
 var (
-	// Pays pays it, and again when that failed (Buyer.Again).
-	Pays = addReserving("pays", doing{
+	// pays pays it, and again when that failed (Buyer.Again).
+	pays = reserving(Pays, doing{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
 				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
@@ -27,8 +27,8 @@ var (
 		answer: func(Outcome) string { return "paid" },
 	}, ledger.CallPay, ledger.OutcomeSold)
 
-	// Releases cancels it, and again when that failed.
-	Releases = addReserving("releases", doing{
+	// releases cancels it, and again when that failed.
+	releases = reserving(Releases, doing{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
 				_, o.Err = p.strategy.(seckill.Reserver).Release(ctx, w.placed[o.owner()].OrderID)
@@ -40,8 +40,8 @@ var (
 		answer: func(Outcome) string { return "cancelled" },
 	}, ledger.CallCancel, ledger.OutcomeCancelled)
 
-	// PaysLate pays it when the deadline has passed.
-	PaysLate = addReserving(paysLate, doing{
+	// paysLate pays it when the deadline has passed.
+	paysLate = reserving(PaysLate, doing{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			if o.Err = w.overdue(ctx, p); o.Err == nil {
 				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
@@ -50,8 +50,8 @@ var (
 		answer: func(Outcome) string { return "paid" },
 	}, ledger.CallPay, ledger.OutcomeSold)
 
-	// Sweeps has the deadline pass, and sweeps.
-	Sweeps = addReserving("sweeps", doing{
+	// sweeps has the deadline pass, and sweeps.
+	sweeps = reserving(Sweeps, doing{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			err := w.overdue(ctx, p)
 			if err == nil {
@@ -66,18 +66,16 @@ var (
 	}, "", "")
 )
 
-const paysLate = "pays late"
-
 // overdue has the deadline of what is still reserved pass.
 func (w *World) overdue(ctx context.Context, p *process) error {
 	return p.in.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// addReserving adds an actor at a reservation. call is what it asks of it, and
+// reserving is an actor at a reservation. call is what it asks of it, and
 // done what it is told when that worked.
-func addReserving(name Does, d doing, call ledger.Call, done ledger.Outcome) Does {
-	d.next = "sweeps" // what a dead sweeper has left is given back
+func reserving(name Does, d doing, call ledger.Call, done ledger.Outcome) doing {
+	d.next = Sweeps // what a dead sweeper has left is given back
 	d.check = func(w *World) error {
 		if !w.info.Reserves {
 			return errors.New("the strategy has no reservations")
@@ -107,7 +105,7 @@ func addReserving(name Does, d doing, call ledger.Call, done ledger.Outcome) Doe
 		if call == "" {
 			return told
 		}
-		t.Call, t.Outcome, t.Late = call, ledger.OutcomeUnknown, name == paysLate
+		t.Call, t.Outcome, t.Late = call, ledger.OutcomeUnknown, name == PaysLate
 		switch {
 		case o.Err == nil && !o.Dead:
 			t.Outcome = done
@@ -118,5 +116,5 @@ func addReserving(name Does, d doing, call ledger.Call, done ledger.Outcome) Doe
 		}
 		return append(told, t)
 	}
-	return addDoing(name, d)
+	return d
 }

@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// An Example is one schedule of a strategy in a file: what was done, what came of
-// it, and what was wrong. Replay runs it again.
+// An Example is one schedule of a strategy in a file: the choices that it is made
+// of, what came of them, and what was wrong. Replay makes the choices again.
 type Example struct {
 	Format   int       `json:"format"` // exampleFormat
 	Strategy string    `json:"strategy"`
 	Question string    `json:"question,omitempty"` // which cell of the matrix it answers
 	Scenario Scenario  `json:"scenario"`
+	Schedule string    `json:"schedule,omitempty"` // as FormatSchedule; "" of a node's loss, which is not scheduled
 	Steps    []Step    `json:"steps"`
 	Held     []Belief  `json:"held,omitempty"`
 	Problems []Problem `json:"problems"`
@@ -34,11 +35,16 @@ const exampleFormat = 1
 // NewExample describes a schedule.
 func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
-		Steps: o.Steps, Held: o.Held, Problems: o.Problems}
+		Schedule: FormatSchedule(o.turns()...), Steps: o.Steps, Held: o.Held, Problems: o.Problems}
 	for _, b := range o.Buyers {
 		e.Told = append(e.Told, Answer{b.Name, o.plain(b.answer())})
 	}
 	return e
+}
+
+// turns are the choices until the next buyer came, which nobody makes.
+func (s *Schedule) turns() []Choice {
+	return slices.DeleteFunc(s.Choices(), func(c Choice) bool { return c.Who == NextBuyer })
 }
 
 func (o Outcome) answer() string {
@@ -94,7 +100,20 @@ func (e Example) check() error {
 			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
-	return nil
+	if e.Schedule == "" && !slices.Contains(s.Faults, NodeLost) {
+		return errors.New("the counterexample has no schedule")
+	}
+	_, err := e.Choices()
+	return err
+}
+
+// Choices are those that the example is made of.
+func (e Example) Choices() ([]Choice, error) {
+	list, err := ParseSchedule(e.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("the schedule %q makes no sense at %w", clip(e.Schedule, 60), err)
+	}
+	return list, nil
 }
 
 // Replay runs an example again on this world's servers, looking at the values
@@ -110,7 +129,12 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if slices.Contains(e.Scenario.Faults, NodeLost) {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
-	choices, want := e.chosen()
+	choices, err := e.Choices()
+	if err != nil {
+		return nil, err
+	}
+	// It passes by itself here, whenever nobody can go on.
+	choices = slices.DeleteFunc(choices, func(c Choice) bool { return c.Fault == TimePasses })
 	if err := w.rehearse(ctx, &e.Scenario); err != nil {
 		return nil, err
 	}
@@ -118,35 +142,19 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err != nil {
 		return o, err
 	}
-	at := 0
-	for _, s := range o.Steps {
-		if !s.chosen || at >= len(want) {
-			continue
-		}
-		if verb(s.Command) != verb(want[at].Command) {
-			return o, fmt.Errorf("%w: step %d was %q, and is %q now", ErrDiverged, at+1, want[at].Command, s.Command)
-		}
-		at++
+	if made := len(o.turns()); made < len(choices) {
+		return o, fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, made, len(choices))
 	}
-	if at < len(want) {
-		return o, fmt.Errorf("%w: step %d was %q, and all have finished by now", ErrDiverged, at+1, want[at].Command)
+	was := slices.DeleteFunc(slices.Clone(e.Steps), func(s Step) bool {
+		return s.Who == NextBuyer || s.Fault == TimePasses || s.Result == gaveUp || s.ByItself
+	})
+	is := slices.DeleteFunc(slices.Clone(o.Steps), func(s Step) bool { return !s.chosen })
+	for i := range min(len(was), len(is)) {
+		if verb(is[i].Command) != verb(was[i].Command) {
+			return o, fmt.Errorf("%w: step %d was %q, and is %q now", ErrDiverged, i+1, was[i].Command, is[i].Command)
+		}
 	}
 	return o, nil
-}
-
-// Choices are the choices that the example was made of.
-func (e Example) Choices() []Choice {
-	choices, _ := e.chosen()
-	return choices
-}
-
-func (e Example) chosen() (choices []Choice, steps []Step) {
-	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != TimePasses && s.Result != gaveUp && !s.ByItself {
-			choices, steps = append(choices, s.Choice), append(steps, s)
-		}
-	}
-	return choices, steps
 }
 
 func verb(command string) string {

@@ -115,9 +115,9 @@ func TestReplayDiverges(t *testing.T) {
 	}
 	// The turn of a buyer that does not exist or has finished.
 	naive := open(t, sqlrow.Naive)
-	for _, who := range []string{"C", "A"} {
+	for _, who := range []string{"c", "a"} {
 		longer, _ := counterexample(t)
-		longer.Steps = append(longer.Steps, explore.Step{Choice: explore.Choice{Who: who}})
+		longer.Schedule += who
 		if _, err := naive.Replay(t.Context(), longer); !errors.Is(err, explore.ErrDiverged) {
 			t.Errorf("one more step of %s: %v, want that it does not fit", who, err)
 		}
@@ -126,7 +126,7 @@ func TestReplayDiverges(t *testing.T) {
 
 func TestUnreadableExamples(t *testing.T) {
 	const good = `{"format":1,"strategy":"naive","scenario":{"name":"s","stock":5,"buyers":[` +
-		`{"name":"A","process":0,"quantity":1,"does":"buys"}]},"steps":[{"who":"A"}],"problems":[],"told":[]}`
+		`{"name":"A","process":0,"quantity":1,"does":"buys"}]},"schedule":"a","steps":[{"who":"A"}],"problems":[],"told":[]}`
 	if _, err := explore.ReadExample(strings.NewReader(good)); err != nil {
 		t.Fatalf("what the others are made of cannot be read: %v", err)
 	}
@@ -161,6 +161,8 @@ func TestUnreadableExamples(t *testing.T) {
 		"process -1":              {replace(`"process":0`, `"process":-1`), "buyer 1"},
 		"a step of nobody":        {replace(`{"who":"A"}`, `{}`), "step 1"},
 		"a fault that is unknown": {replace(`{"who":"A"}`, `{"who":"A","fault":"sulks"}`), "step 1"},
+		"no schedule":             {replace(`"schedule":"a",`, ``), "no schedule"},
+		"a schedule of nobody":    {replace(`"schedule":"a"`, `"schedule":"aD"`), "letter 2"},
 		"not UTF-8":               {"\xff\xfe" + good, "no counterexample"},
 	} {
 		_, err := explore.ReadExample(strings.NewReader(c.file))

@@ -2,14 +2,19 @@ package explore
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"time"
 
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/explore/policy"
+	"seckill/internal/lock"
+	"seckill/internal/tap"
 )
 
-// A faultKind makes one fault happen between two commands. Each is a file of its
-// own, which adds it.
+// A faultKind makes one fault happen between two commands.
 type faultKind struct {
-	name Fault
 	// follows: it is the consequence of another fault, may come whenever it can,
 	// and is not counted.
 	follows bool
@@ -21,17 +26,208 @@ type faultKind struct {
 	happens func(ctx context.Context, r *run, step Step) error
 }
 
-var (
-	kinds  = map[Fault]faultKind{}
-	follow []faultKind
-)
+// follow are the faults that follow others, in the order in which they are offered.
+var follow = []Fault{GivenUp, Arrives}
 
-func addFault(k faultKind) faultKind {
-	kinds[k.name] = k
-	if k.follows {
-		follow = append(follow, k)
-	}
-	return k
+var kinds = map[Fault]faultKind{
+	// The lease of the lock's holder ends, as its server sees it. If the strategy is no
+	// lock, a transaction ends with its connection: that of the buyer who is named or,
+	// without a name, of the last of them.
+	LeaseEnds: {
+		at: func(r *run, _ []*thread) (list []policy.Option) {
+			all := r.leaseholders()
+			if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
+				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
+			}
+			if r.world.info.Locker == nil && len(all) > 1 {
+				for _, a := range all[:len(all)-1] {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: LeaseEnds}})
+				}
+			}
+			return list
+		},
+		happens: func(ctx context.Context, r *run, step Step) (err error) {
+			if r.paused = r.leaseholder(); step.Who != "" {
+				r.paused = r.actor(step.Who)
+			}
+			if step.Command, err = r.endLease(ctx, r.paused); err != nil {
+				return err
+			}
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			r.last = nil // the holder is paused: to go next takes no turn away
+			return nil
+		},
+	},
+	// A buyer's process dies; later the servers end what they keep for it.
+	Dies: {
+		at: func(r *run, _ []*thread) (list []policy.Option) {
+			die := map[*process]bool{}
+			for _, a := range r.actors {
+				if !a.done() && a.life == alive && !die[a.process] {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Dies}})
+					die[a.process] = true // and with it the others in it
+				}
+			}
+			return list
+		},
+		happens: func(_ context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.cuts(a.process)
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			a.process.tainted = true
+			a.process.in.Kill()
+			for _, other := range r.actors {
+				if other.process == a.process && !other.done() {
+					r.die(other)
+				}
+			}
+			r.everythingMoved()
+			return nil
+		},
+	},
+	GivenUp: {
+		follows: true,
+		at: func(r *run, can []*thread) (list []policy.Option) {
+			for _, a := range r.actors {
+				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
+				}
+			}
+			return list
+		},
+		happens: func(ctx context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.cuts(a.process)
+			return r.bury(ctx, a, true)
+		},
+	},
+	// A buyer leaves: they close their connection, or their time is up. Their process
+	// lives on; whatever it does for them under their context is refused.
+	Leaves: {
+		at: func(r *run, _ []*thread) (list []policy.Option) {
+			for _, a := range r.actors {
+				if !a.done() && a.life == alive && a.ctx.Err() == nil {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Leaves}})
+				}
+			}
+			return list
+		},
+		happens: func(_ context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.cuts(a.process) // database/sql closes what waits for an answer
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			a.cancel(context.Canceled)
+			r.everythingMoved()
+			return nil
+		},
+	},
+	// A connection is lost: behind a command that takes effect, or before it.
+	ReplyLost: {
+		aims: true,
+		at:   atCommands(ReplyLost),
+		happens: func(_ context.Context, r *run, step Step) error {
+			c := r.aimed(step.Choice)
+			r.cuts(c.actor.process)
+			r.send(c, step)
+			c.loseReply = true
+			c.answer <- nil
+			return nil
+		},
+	},
+	CommandLost: {
+		aims: true,
+		at:   atCommands(CommandLost),
+		happens: func(_ context.Context, r *run, step Step) error {
+			c := r.aimed(step.Choice)
+			r.cuts(c.actor.process)
+			r.fail(c, step, "never arrives", errCommandLost)
+			return nil
+		},
+	},
+	// A command is delayed: its sender gets no answer in time, cleans up and goes
+	// on, or leaves; it arrives at any later moment. ZooKeeper's commands are not:
+	// a session's are in order, and end with its connection.
+	//
+	// On a connection to the SQL server nothing follows it, as its sender closes
+	// the connection: what was open there stays open until then.
+	Delayed: {
+		aims: true,
+		at: func(r *run, can []*thread) (list []policy.Option) {
+			for _, o := range atCommands(Delayed)(r, can) {
+				if mayBeLate(r.aimed(o.Choice).command) {
+					list = append(list, o)
+				}
+			}
+			return list
+		},
+		happens: func(_ context.Context, r *run, step Step) error {
+			c := r.aimed(step.Choice)
+			kept := event{kind: evKept, call: c}
+			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
+				kept.deliver = deliver
+				c.actor.tell(kept)
+			}})
+			return nil
+		},
+	},
+	// The first delayed command of a buyer reaches its server.
+	Arrives: {
+		follows: true,
+		at: func(r *run, _ []*thread) (list []policy.Option) {
+			for _, a := range r.actors {
+				if len(a.late) > 0 {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Arrives}})
+				}
+			}
+			return list
+		},
+		happens: func(ctx context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			l := a.late[0]
+			a.late = slices.Delete(a.late, 0, 1)
+			// It goes by itself, as another thread of its sender's.
+			t := &thread{actor: a, helper: &tap.Helper{}}
+			c := &call{actor: a, helper: t.helper, command: l.call.command, state: sent, step: len(r.schedule.Steps)}
+			t.add(c)
+			a.threads = append(a.threads, t)
+			if r.peek {
+				step.Backend, step.Command = c.command.Backend, l.call.text(r.world.names)
+			}
+			step.Result = "waits"
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			r.everythingMoved()
+			r.cuts(a.process) // what it was sent on is closed behind it
+			ctx = context.WithoutCancel(ctx)
+			r.programs.Go(func() {
+				err := l.deliver(ctx)
+				a.tell(event{kind: evLeaves, call: c, err: err})
+				a.tell(event{kind: evOver, helper: t.helper})
+			})
+			return nil
+		},
+	},
+	// The clock of a process jumps ahead by more than a lease, as a wrong time server
+	// sets it. Servers' clocks go on as before, and so do timers, which are monotonic.
+	ClockJumps: {
+		at: func(r *run, _ []*thread) (list []policy.Option) {
+			jumps := map[*process]bool{}
+			for _, a := range r.actors {
+				if !a.done() && a.life == alive && a.process.ahead.Load() == 0 && !jumps[a.process] {
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: ClockJumps}})
+					jumps[a.process] = true // and with it the others' in it
+				}
+			}
+			return list
+		},
+		happens: func(_ context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			a.process.ahead.Store(int64(leaseEnd(r.world.settings)))
+			a.process.tainted = true // the next schedule has another process
+			r.everythingMoved()
+			return nil
+		},
+	},
 }
 
 // known reports whether a step of an example may have this fault.
@@ -69,4 +265,129 @@ func (r *run) aimed(c Choice) *call {
 		}
 	}
 	return nil
+}
+
+// leaseholders are the actors whose lease has not ended or, if the strategy is no
+// lock, whose transaction has not: that ends with its connection.
+func (r *run) leaseholders() (list []*actor) {
+	for _, a := range r.actors {
+		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// leaseholder is the last of them; nil: none.
+func (r *run) leaseholder() *actor {
+	if all := r.leaseholders(); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
+}
+
+// endLease ends the lease of holder, or whichever there is if that is nil, and says
+// what that did; "" if there was no lease.
+func (r *run) endLease(ctx context.Context, holder *actor) (what string, err error) {
+	if holder != nil {
+		holder.expired, holder.outcome.Expired = true, true
+	}
+	what, err = r.world.endLease(ctx, holder, r.scenario.Clears)
+	r.everythingMoved()
+	if err == nil && what != "" {
+		_, err = r.ringTimers(ctx)
+	}
+	return what, err
+}
+
+// endLease with clears removes a lock that never ends, too.
+func (w *World) endLease(ctx context.Context, of *actor, clears bool) (what string, err error) {
+	w.clock.Add(int64(leaseEnd(w.settings)))
+	var did []string
+	if of != nil {
+		did, err = w.probes.Expire(ctx, w.key(), of.holder())
+	} else {
+		did, err = w.probes.Expire(ctx, w.key(), nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	if did != nil && w.admin.Etcd != nil {
+		// A lease is its process's, which finds out by and by: that would be
+		// another step of some later schedule.
+		for _, p := range w.numbers {
+			p.tainted = p.tainted || of == nil || p == of.process
+		}
+	}
+	if did == nil && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
+		n, err := w.sql.Kill(ctx, of.process.in.Dialer.LocalAddrs())
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
+			of.process.tainted = true
+			did = append(did, "the server closes the holder's connections")
+		}
+	}
+	if did == nil && of != nil && clears {
+		if c, ok := of.process.locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
+			did = append(did, "an operator removes the lock")
+		}
+	}
+	if did == nil && w.info.Locker == nil && w.AsksTime() {
+		did = append(did, "the processes' clocks move on by the time of a lease")
+	}
+	return w.names.Plain(strings.Join(did, "; ")), nil
+}
+
+// leaseEnd is how far the processes' clocks move when a lease ends.
+func leaseEnd(s catalog.Settings) time.Duration { return s.LockLease + time.Second }
+
+// die is one buyer's part of the death of their process, whose sockets are closed:
+// whatever they do from now on fails without reaching a server.
+func (r *run) die(a *actor) {
+	a.life, a.grip = dead, loose
+	a.outcome.Dead = true
+	a.late = nil // what had not left the machine
+	a.cancel(errDead)
+	a.each(func(c *call) {
+		if c.state == ready || c.state == asleep {
+			c.drop()
+			c.answer <- errDead
+		}
+	})
+}
+
+// bury has the servers end what a dead buyer's process still has there.
+func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
+	a.life = buried
+	did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
+	if did == nil {
+		did = []string{"nothing of theirs is left"}
+	}
+	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: GivenUp},
+		Command: r.world.names.Plain(strings.Join(did, "; ")), chosen: chosen, ByItself: !chosen})
+	r.everythingMoved()
+	return err
+}
+
+func mayBeLate(c *tap.Command) bool {
+	switch c.Backend {
+	case tap.SQL:
+		// A BEGIN or ROLLBACK changes nothing when it comes late, and a key is
+		// claimed in a session of the process, one statement after the other.
+		return !slices.Contains([]string{"BEGIN", "ROLLBACK", "CLAIM", "GIVE UP"}, c.Name)
+	case tap.Redis:
+		return c.Name != "SUBSCRIBE"
+	case tap.Etcd:
+		return c.Name != "watch" && c.Name != "keepalive"
+	}
+	return false
+}
+
+// late is a command that has not arrived.
+type late struct {
+	call    *call
+	deliver func(context.Context) error
+	failed  bool // at the end of the schedule
 }

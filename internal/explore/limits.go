@@ -30,6 +30,7 @@ type Result struct {
 	Schedules int `json:"schedules"` // run to their end
 	Random    int `json:"random"`    // of them drawn at random
 	Broken    int `json:"broken"`    // of them with problems
+	Orders    int `json:"orders"`    // in which their conflicting commands came
 	// Preemptions: all schedules with at most so many were run. -1: not even those
 	// without one, or it is not known (Limits.Reduce), or all were run (Exhausted).
 	Preemptions int `json:"preemptions"`

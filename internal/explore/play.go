@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -65,7 +66,7 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 		r.schedule.Left = w.look(ctx)
 	}
 	if s.Next {
-		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: doings[s.Buyers[0].Does].next}
+		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: cmp.Or(doings[s.Buyers[0].Does].next, Buys)}
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
@@ -237,7 +238,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 
 // leftovers is what still happens when every program has ended.
 func (r *run) leftovers() []policy.Option {
-	list := arrives.at(r, nil)
+	list := kinds[Arrives].at(r, nil)
 	if r.scenario.Renewals > 0 {
 		for _, t := range r.ready() {
 			list = append(list, policy.Option{Choice: t.choice()})

@@ -8,7 +8,7 @@
 // Schedule. Which schedules are run is for a policy (package policy), which
 // knows no servers.
 //
-// What an actor does is a file does_….go, what may go wrong a file fault_….go.
+// What actors do is a table (does.go), and so is what may go wrong (faults.go).
 package explore
 
 import (

@@ -14,8 +14,8 @@ import (
 // Search runs the schedules of s within the limits: all, those with the fewest
 // preemptions first, then some that are drawn at random. It fails when a server
 // does, or when ctx ends; what was found so far is returned, too.
-func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
-	res := Result{Preemptions: -1, Rules: map[string]*Schedule{}}
+func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, err error) {
+	res = Result{Preemptions: -1, Rules: map[string]*Schedule{}}
 	if err := w.check(s); err != nil {
 		return res, err
 	}
@@ -24,7 +24,9 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	}
 	found := func() bool { return res.First != nil && !l.All }
 	fewest := &policy.Fewest{Most: l.Preemptions, Reduce: l.Reduce}
-	err := w.playAll(ctx, s, fewest, l, &res, func() bool { return found() || l.Schedules > 0 && res.Schedules >= l.Schedules })
+	orders := &policy.Orders{Policy: fewest}
+	defer func() { res.Orders = orders.Seen() }()
+	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || l.Schedules > 0 && res.Schedules >= l.Schedules })
 	res.Pruned, res.Diverged, res.Preemptions = fewest.Same, fewest.Diverged, fewest.Complete()
 	open := fewest.Open()
 	res.Cut = open + res.Diverged
@@ -32,8 +34,8 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		return res, err
 	}
 	all := res.Schedules
-	random := policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1)))
-	err = w.playAll(ctx, s, random, l, &res, func() bool { return found() || res.Schedules-all >= l.Random })
+	orders.Policy = policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1)))
+	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || res.Schedules-all >= l.Random })
 	res.Random = res.Schedules - all
 	return res, err
 }

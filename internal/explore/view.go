@@ -27,35 +27,53 @@ type State string
 
 // The states of an actor.
 const (
-	StateReady    State = "ready"     // stands before a command
-	StateWaits    State = "waits"     // has sent one, and has no answer
-	StateBacksOff State = "backs_off" // tries again when another has moved
-	StateDone     State = "done"
-	StateDead     State = "dead"
+	StateReady    State = "ready"     // stands before Next, which a choice lets run
+	StateWaits    State = "waits"     // has sent a command, and has no answer: Waiting says why
+	StateBacksOff State = "backs_off" // waits by themselves, and tries again when another has moved
+	StateDone     State = "done"      // was told what Told says
+	StateDead     State = "dead"      // their process has died
 )
 
 // An ActorView is a buyer.
 type ActorView struct {
 	Buyer
-	State   State
-	Next    *CommandView // if ready
-	Waiting *WaitView    // if they wait
-	Renewer *CommandView // what the renewer of their lock would send
-	Late    []CommandView
-	Holds   bool
-	Expired bool
-	Told    string // "" until they are done
-	Err     error  // what a buyer who is done was told, if not sold
+	State State `json:"state"`
+	// Next is the command that runs when it is this buyer's turn; null unless they
+	// are ready.
+	Next *CommandView `json:"next"`
+	// Waiting is the command that has no answer yet; null unless they wait or back off.
+	Waiting *WaitView `json:"waiting"`
+	// Renewer is the next command of the renewer of their lock; null without one.
+	Renewer *CommandView `json:"renewer,omitempty"`
+	// Late are commands that were delayed and have not arrived, oldest first.
+	Late []CommandView `json:"late,omitempty"`
+	// Holds: they believe that they have the lock. Always false when the strategy is
+	// not a lock.
+	Holds bool `json:"holds"`
+	// Expired: the lease of the lock that they hold has ended, and they have not heard
+	// of it.
+	Expired bool `json:"expired,omitempty"`
+	// Told is what they were told in the end, in English: "sold 1, 0 left", "sold out",
+	// "died"; "" until then.
+	Told string `json:"told,omitempty"`
+	Err  error  `json:"-"` // what a buyer who is done was told, if not sold
 }
 
-// A CommandView is a command, as a step shows it.
-type CommandView struct{ Backend, Text string }
+// A CommandView is a command, as a step shows it: the SKU is written as 1, random
+// values as t1, t2, … and times as time1, ….
+type CommandView struct {
+	Backend string `json:"backend"` // as the tap names them, or Work
+	Text    string `json:"text"`
+}
 
 // A WaitView is a command that has no answer yet.
 type WaitView struct {
 	CommandView
-	Why string
-	For []string // who holds it up, as far as the server says so
+	// Why is the server's own reason, in English: "waits for an X lock on
+	// stock.PRIMARY, held by A".
+	Why string `json:"why"`
+	// For names who holds it up, as far as the server says so. Never null.
+	For []string `json:"for"`
 }
 
 // An OptionView is a choice that may be made.
@@ -95,7 +113,7 @@ func (r *run) commandView(c *call) *CommandView {
 }
 
 func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
-	v := ActorView{Buyer: a.Buyer, Holds: a.grip == holding, Expired: a.expired}
+	v := ActorView{Buyer: a.Buyer, Holds: a.grip == holding, Expired: a.expired && a.grip == holding}
 	for _, l := range a.late {
 		v.Late = append(v.Late, *r.commandView(l.call))
 	}
@@ -103,6 +121,7 @@ func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
 	switch state := program.state(); {
 	case a.life != alive:
 		v.State, v.Told, v.Holds = StateDead, a.outcome.answer(), false
+		v.Expired = false
 		return v
 	case state == isOver:
 		v.State, v.Told, v.Err = StateDone, r.schedule.plain(a.outcome.answer()), a.outcome.Err
@@ -192,7 +211,7 @@ func (r *run) optionView(o policy.Option) OptionView {
 		return v
 	}
 	switch a := r.actor(o.Who); {
-	case o.Fault == arrives.name:
+	case o.Fault == Arrives:
 		v.Command = r.commandView(a.late[0].call)
 	case o.Fault == "" || kind.aims:
 		c := r.aimed(o.Choice)

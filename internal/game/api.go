@@ -27,7 +27,7 @@ type State struct {
 	Moves []Move `json:"moves"`
 	// Values are what the servers keep now: the stock row, Redis keys, rows of
 	// locks, znodes. The order is stable; names may repeat on other nodes.
-	Values []Value `json:"values"`
+	Values []explore.Value `json:"values"`
 	// Steps are what happened, oldest first. A move is one step; some steps come
 	// by themselves.
 	Steps []Step `json:"steps"`
@@ -50,11 +50,11 @@ type State struct {
 type Setting struct {
 	Strategy string `json:"strategy"`
 	// Stock is how many units the fresh SKU has.
-	Stock  int64   `json:"stock"`
-	Buyers []Buyer `json:"buyers"`
-	// Faults that may happen: "lease ends", "dies", "leaves", "reply lost",
-	// "command lost", "delayed", "clock jumps". Never null.
-	Faults []string `json:"faults"`
+	Stock int64 `json:"stock"`
+	// Buyers are called A, B and C.
+	Buyers []explore.Buyer `json:"buyers"`
+	// Faults that may happen. Never null.
+	Faults []explore.Fault `json:"faults"`
 	// MaxFaults is how many of them in one game.
 	MaxFaults int `json:"max_faults"`
 	// Renewals is how often renewers of locks may act.
@@ -64,79 +64,13 @@ type Setting struct {
 	Clears bool `json:"clears,omitempty"`
 }
 
-// A Buyer is one column of a setting.
-type Buyer struct {
-	Name     string `json:"name"`     // "A", "B", "C"
-	Quantity int64  `json:"quantity"` // units wanted
-	// Does is "buys"; in some levels "cancels" an order that was placed before,
-	// or "locks": takes the lock, works, and frees it.
-	Does string `json:"does"`
-	// Process says which service process the buyer is in: those of one process
-	// share its memory, and die together.
-	Process int `json:"process"`
-	// Same names the buyer whose order this one cancels; "" is their own.
-	Same string `json:"same,omitempty"`
-	// Other: this one buys another SKU; nothing they do should make others wait.
-	Other bool `json:"other,omitempty"`
-}
-
-// States of a buyer.
-const (
-	Ready    = "ready"     // stands before Next, which a move lets run
-	Waits    = "waits"     // a server (or a lock in the process) lets them wait: Waiting says why
-	BacksOff = "backs_off" // waits by themselves, and tries again when another has changed something
-	Done     = "done"      // was told what Told says
-	Dead     = "dead"      // their process has died
-)
-
 // A BuyerState is one column.
 type BuyerState struct {
-	Buyer
-	// State is one of "ready", "waits", "backs_off", "done" and "dead".
-	State string `json:"state"`
-	// Next is the command that runs when it is this buyer's turn; null unless
-	// State is "ready".
-	Next *Command `json:"next"`
-	// Waiting is the command that has no answer yet; null unless State is "waits"
-	// or "backs_off".
-	Waiting *Waiting `json:"waiting"`
-	// Renewer is the next command of the renewer of their lock; null without one.
-	Renewer *Command `json:"renewer,omitempty"`
-	// Late are commands that were delayed and have not arrived, oldest first.
-	Late []Command `json:"late,omitempty"`
-	// Holds: they believe that they have the lock. Always false when the
-	// strategy is not a lock.
-	Holds bool `json:"holds"`
-	// Expired: the lease of their lock has ended, and they have not heard of it.
-	Expired bool `json:"expired,omitempty"`
-	// Told is what they were told in the end, in English: "sold 1, 0 left",
-	// "sold out", "died"; "" until then.
-	Told string `json:"told,omitempty"`
+	explore.ActorView
 	// Outcome is Told as a code: "sold", "sold_out", "busy", "duplicate",
 	// "conflict", "unavailable", "invalid", "unknown" (they do not know whether
 	// they bought), "died", "done" (not a purchase); "" until then.
 	Outcome string `json:"outcome,omitempty"`
-}
-
-// A Command is one that is really sent.
-type Command struct {
-	// Backend is "sql", "redis", "zookeeper" or "etcd"; "work" is a
-	// step under a lock that sends nothing.
-	Backend string `json:"backend"`
-	// Text is the command, with its arguments in place. The SKU is written as 1,
-	// random values as t1, t2, … and times as time1, …, as in a trace.
-	Text string `json:"text"`
-}
-
-// A Waiting is a command without an answer.
-type Waiting struct {
-	Command
-	// Why is the server's own reason, in English: "waits for an X lock on
-	// stock.PRIMARY, held by A".
-	Why string `json:"why"`
-	// For names the buyers who hold what is waited for, as far as the server
-	// says so. Never null.
-	For []string `json:"for"`
 }
 
 // A Move is one that is possible now.
@@ -169,12 +103,8 @@ type Move struct {
 	// Switches: it takes the turn from a buyer who could go on.
 	Switches bool `json:"switches"`
 	// Command is what runs, is lost or arrives; null for other faults.
-	Command *Command `json:"command"`
+	Command *explore.CommandView `json:"command"`
 }
-
-// A Value is something that a server keeps: {"name":"stock.num","value":"2"}.
-// A value of "—" or "" says that there is none.
-type Value = explore.Value
 
 // A Step is what happened at one moment.
 type Step struct {
@@ -195,14 +125,14 @@ type Step struct {
 	// Woke names the buyers who waited until this step.
 	Woke []string `json:"woke,omitempty"`
 	// Values are what the servers kept after the step.
-	Values []Value `json:"values,omitempty"`
+	Values []explore.Value `json:"values,omitempty"`
 }
 
 // A Verdict is the judge's.
 type Verdict struct {
 	// Broken: at least one promise is broken.
-	Broken   bool      `json:"broken"`
-	Problems []Problem `json:"problems"` // never null
+	Broken   bool              `json:"broken"`
+	Problems []explore.Problem `json:"problems"` // never null
 	// Stock is what there was, Sold the units of all orders, Told the units that
 	// buyers were told they have, Left what is left by the ledger. "You sold 3 of
 	// 2" is Sold and Stock.
@@ -210,15 +140,6 @@ type Verdict struct {
 	Sold  int64 `json:"sold"`
 	Told  int64 `json:"told"`
 	Left  int64 `json:"left"`
-}
-
-// A Problem is one promise that is broken.
-type Problem struct {
-	// Rule is a stable code: "oversold", "lost_update", "two_holders",
-	// "missing_order", "unknown", "blocked", ….
-	Rule string `json:"rule"`
-	// Message says what the judge found, in English.
-	Message string `json:"message"`
 }
 
 // A Grade is how a level was played.

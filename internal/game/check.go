@@ -105,7 +105,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		}
 	}()
 	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
-	scenario := t.Setting.scenario("a search")
+	scenario := t.Setting.Scenario("a search")
 	res, err := p.world.Search(ctx, scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible > 0, Time: c.Time, Stop: breaks})
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		if err != nil {
 			return err
 		}
-		f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
+		f.Found, f.FoundMoves, f.FoundSwitches = explore.FormatSchedule(made...), len(made), view.Preemptions
 	}
 	switch {
 	case t.Impossible > 0 && res.First != nil:

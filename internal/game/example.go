@@ -39,16 +39,14 @@ func ofExample(e explore.Example) (s Setting, err error) {
 		return s, &Mistake{Unplayable, "This counterexample cannot be played as a game: " + why + ". Its trace shows every step."}
 	}
 	from := e.Scenario
-	s = Setting{Strategy: e.Strategy, Stock: from.Stock, MaxFaults: from.MaxFaults, Renewals: from.Renewals, Clears: from.Clears, Faults: []string{}}
-	for _, f := range from.Faults {
-		s.Faults = append(s.Faults, string(f))
-	}
+	s = Setting{Strategy: e.Strategy, Stock: from.Stock, MaxFaults: from.MaxFaults, Renewals: from.Renewals, Clears: from.Clears,
+		Faults: append([]explore.Fault{}, from.Faults...)}
 	for _, b := range from.Buyers {
 		if b.Again > 0 {
 			return cannot("its buyers send a request again")
 		}
-		s.Buyers = append(s.Buyers, Buyer{Name: b.Name, Quantity: max(1, b.Quantity), Does: string(b.Does), Process: b.Process,
-			Same: b.Same, Other: b.Other})
+		b.Quantity = max(1, b.Quantity)
+		s.Buyers = append(s.Buyers, b)
 	}
 	if from.InLine || from.DiesFirst {
 		return cannot("something happens in it before the first move")
@@ -71,7 +69,11 @@ func follow(ctx context.Context, servers backend.Config, info catalog.Info, e ex
 			err = left
 		}
 	}()
-	view, made, err := p.byHand(ctx, s.scenario("a counterexample"), e.Choices())
+	choices, err := e.Choices()
+	if err != nil {
+		return "", err
+	}
+	view, made, err := p.byHand(ctx, s.Scenario("a counterexample"), choices)
 	if errors.Is(err, explore.ErrImpossible) || errors.Is(err, explore.ErrOver) {
 		return "", &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
 	}
@@ -83,7 +85,7 @@ func follow(ctx context.Context, servers backend.Config, info catalog.Info, e ex
 	}) {
 		return "", &Mistake{Unplayable, "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step."}
 	}
-	return schedule(made), nil
+	return explore.FormatSchedule(made...), nil
 }
 
 // Codes of mistakes of a replay.

@@ -68,16 +68,22 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
 	g.end()
-	live, view, err := g.place.world.Begin(ctx, g.setting.scenario("a game"))
+	live, view, err := g.place.world.Begin(ctx, g.setting.Scenario("a game"))
 	if err != nil {
 		return fmt.Errorf("begin the game: %w", err)
 	}
 	g.live, g.view, g.moves = live, view, nil
 	for i, m := range moves {
+		// A counterexample's schedule does not say when time passes.
+		for m.Fault != explore.TimePasses && len(g.view.Options) > 0 && g.view.Options[0].Fault == explore.TimePasses {
+			if err := g.choose(ctx, g.view.Options[0].Choice); err != nil {
+				return err
+			}
+		}
 		if err := g.choose(ctx, m); err != nil {
 			var mistake *Mistake
 			if errors.As(err, &mistake) {
-				return &Mistake{BadSchedule, fmt.Sprintf("The schedule does not fit: move %d, %q, cannot be made. %s", i+1, Write(m), mistake.Detail)}
+				return &Mistake{BadSchedule, fmt.Sprintf("The schedule does not fit: move %d, %q, cannot be made. %s", i+1, explore.FormatSchedule(m), mistake.Detail)}
 			}
 			return err
 		}
@@ -97,12 +103,12 @@ func (g *Game) choose(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
 	case errors.Is(err, explore.ErrImpossible):
-		return &Mistake{ImpossibleMove, fmt.Sprintf("%q is not possible now: %s", Write(m), g.whyNot(m))}
+		return &Mistake{ImpossibleMove, fmt.Sprintf("%q is not possible now: %s", explore.FormatSchedule(m), g.whyNot(m))}
 	case errors.Is(err, explore.ErrOver):
 		return &Mistake{GameOver, "The game is over: all buyers are done. Undo a move, or begin another game."}
 	case err != nil:
 		g.end()
-		return fmt.Errorf("make the move %s: %w", Write(m), err)
+		return fmt.Errorf("make the move %s: %w", explore.FormatSchedule(m), err)
 	}
 	g.view, g.moves = view, append(g.moves, m)
 	return nil

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"seckill/internal/explore"
 	"seckill/internal/yamlfile"
 )
 
@@ -33,14 +35,15 @@ type Task struct {
 
 // levelFile is a level as it is written.
 type levelFile struct {
-	Chapter    int         `yaml:"chapter"`
-	Played     settingFile `yaml:",inline"`
-	Breaks     []string    `yaml:"breaks"`
-	Impossible int         `yaml:"impossible"`
-	Solution   string      `yaml:"solution"`
-	Switches   int         `yaml:"switches"`
-	En         LevelText   `yaml:"en"`
-	Zh         LevelText   `yaml:"zh"`
+	Chapter    int       `yaml:"chapter"`
+	Setting    Setting   `yaml:",inline"`
+	Processes  int       `yaml:"processes"` // as for Free
+	Breaks     []string  `yaml:"breaks"`
+	Impossible int       `yaml:"impossible"`
+	Solution   string    `yaml:"solution"`
+	Switches   int       `yaml:"switches"`
+	En         LevelText `yaml:"en"`
+	Zh         LevelText `yaml:"zh"`
 }
 
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
@@ -55,9 +58,15 @@ func ReadLevel(name string, text []byte) (t Task, err error) {
 	if err := yamlfile.Decode(text, &f); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}
+	f.Setting.fill(f.Processes)
+	if f.Setting.Faults == nil {
+		f.Setting.Faults = []explore.Fault{}
+	} else {
+		f.Setting.MaxFaults = cmp.Or(f.Setting.MaxFaults, 1)
+	}
 	t = Task{Impossible: f.Impossible, Solution: f.Solution, Switches: f.Switches}
 	t.Number, _ = strconv.Atoi(m[1])
-	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks, Setting: f.Played.setting(),
+	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks, Setting: f.Setting,
 		Text: map[string]LevelText{"en": f.En, "zh": f.Zh}}
 	if err := t.check(); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
@@ -149,5 +158,5 @@ func (t *Task) grade(s State, said bool) *Grade {
 
 // won: a rule that the level names is broken.
 func (t *Task) won(s State) bool {
-	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
+	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
 }

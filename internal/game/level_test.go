@@ -2,7 +2,6 @@ package game_test
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -147,21 +146,5 @@ func TestWrongLevelFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s with %q: %v", c.name, c.to, err)
 		}
-	}
-}
-
-// Letters and moves are the same thing.
-func TestSchedulesReadAndWrite(t *testing.T) {
-	const all = "abcnaLTDaGbQcRaCbWaVaRna"
-	moves, err := game.Read(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var letters []string
-	for _, m := range moves {
-		letters = append(letters, game.Write(m))
-	}
-	if got := strings.Join(letters, ""); got != all || len(slices.Compact(slices.Sorted(slices.Values(letters)))) != len(moves) {
-		t.Errorf("%q became %q", all, got)
 	}
 }

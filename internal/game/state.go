@@ -2,7 +2,6 @@ package game
 
 import (
 	"errors"
-	"strings"
 
 	"seckill/internal/explore"
 	"seckill/internal/seckill"
@@ -10,17 +9,14 @@ import (
 
 // state writes what the explorer shows, as the API says it.
 func state(s Setting, moves []explore.Choice, v explore.View) State {
-	out := State{Setting: s, Schedule: schedule(moves), Buyers: []BuyerState{}, Moves: []Move{}, Values: v.Values, Steps: []Step{},
+	out := State{Setting: s, Schedule: explore.FormatSchedule(moves...), Buyers: []BuyerState{}, Moves: []Move{}, Values: v.Values, Steps: []Step{},
 		MovesMade: len(moves), Switches: v.Preemptions, FaultsLeft: s.MaxFaults - v.Faults, Over: v.Schedule != nil}
-	if out.Setting.Faults == nil {
-		out.Setting.Faults = []string{}
-	}
-	for i, a := range v.Actors {
-		out.Buyers = append(out.Buyers, buyerState(s.Buyers[i], a))
+	for _, a := range v.Actors {
+		out.Buyers = append(out.Buyers, BuyerState{a, outcome(a)})
 	}
 	for _, o := range v.Options {
-		out.Moves = append(out.Moves, Move{Move: Write(o.Choice), Who: o.Who, Fault: string(o.Fault), Renewer: o.Renewer,
-			Costs: o.Costs, Switches: o.Preempts, Command: command(o.Command)})
+		out.Moves = append(out.Moves, Move{Move: explore.FormatSchedule(o.Choice), Who: o.Who, Fault: string(o.Fault), Renewer: o.Renewer,
+			Costs: o.Costs, Switches: o.Preempts, Command: o.Command})
 	}
 	for _, step := range v.Steps {
 		out.Steps = append(out.Steps, Step{Who: step.Who, Fault: string(step.Fault), Renewer: step.Renewer, Backend: step.Backend,
@@ -28,44 +24,11 @@ func state(s Setting, moves []explore.Choice, v explore.View) State {
 	}
 	for i, at := range v.Chosen {
 		if i < len(moves) && at < len(out.Steps) && out.Steps[at].Move == "" {
-			out.Steps[at].Move = Write(moves[i])
+			out.Steps[at].Move = explore.FormatSchedule(moves[i])
 		}
 	}
 	if v.Schedule != nil {
 		out.Verdict = verdict(s, v.Schedule)
-	}
-	return out
-}
-
-func schedule(moves []explore.Choice) string {
-	var b strings.Builder
-	for _, m := range moves {
-		b.WriteString(Write(m))
-	}
-	return b.String()
-}
-
-func command(c *explore.CommandView) *Command {
-	if c == nil {
-		return nil
-	}
-	return &Command{c.Backend, c.Text}
-}
-
-func buyerState(b Buyer, a explore.ActorView) BuyerState {
-	out := BuyerState{Buyer: b, State: string(a.State), Next: command(a.Next), Renewer: command(a.Renewer), Holds: a.Holds,
-		Expired: a.Expired && a.Holds, Told: a.Told}
-	if a.Waiting != nil {
-		out.Waiting = &Waiting{Command{a.Waiting.Backend, a.Waiting.Text}, a.Waiting.Why, a.Waiting.For}
-	}
-	for _, l := range a.Late {
-		out.Late = append(out.Late, *command(&l))
-	}
-	switch a.State {
-	case explore.StateDead:
-		out.Outcome = "died"
-	case explore.StateDone:
-		out.Outcome = outcome(b, a.Err)
 	}
 	return out
 }
@@ -80,15 +43,19 @@ var outcomes = []struct {
 	{seckill.ErrUnknownSKU, "invalid"},
 }
 
-func outcome(b Buyer, err error) string {
-	if err == nil && b.Does == string(explore.Buys) {
+func outcome(a explore.ActorView) string {
+	switch {
+	case a.State == explore.StateDead:
+		return "died"
+	case a.State != explore.StateDone:
+		return ""
+	case a.Err == nil && a.Does == explore.Buys:
 		return "sold"
-	}
-	if err == nil {
+	case a.Err == nil:
 		return "done"
 	}
 	for _, o := range outcomes {
-		if errors.Is(err, o.err) {
+		if errors.Is(a.Err, o.err) {
 			return o.code
 		}
 	}
@@ -96,10 +63,8 @@ func outcome(b Buyer, err error) string {
 }
 
 func verdict(s Setting, o *explore.Schedule) *Verdict {
-	v := &Verdict{Broken: len(o.Problems) > 0, Problems: []Problem{}, Stock: s.Stock, Sold: o.Audit.Sold, Left: o.Audit.Remaining}
-	for _, p := range o.Problems {
-		v.Problems = append(v.Problems, Problem{p.Rule, p.Message})
-	}
+	v := &Verdict{Broken: len(o.Problems) > 0, Problems: append([]explore.Problem{}, o.Problems...), Stock: s.Stock,
+		Sold: o.Audit.Sold, Left: o.Audit.Remaining}
 	for _, b := range o.Buyers {
 		if b.Does == explore.Buys && b.Err == nil && !b.Dead {
 			v.Told += b.Receipt.Quantity

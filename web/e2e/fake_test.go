@@ -223,7 +223,7 @@ func goldenResult() *compare.Result {
 func fakeLevels(w http.ResponseWriter, _ *http.Request) {
 	level := func(number int, name, strategy string, en, zh game.LevelText) game.Level {
 		return game.Level{Name: name, Number: number, Chapter: 1, Available: true, Breaks: []string{"oversold"}, Text: map[string]game.LevelText{"en": en, "zh": zh},
-			Setting: game.Setting{Strategy: strategy, Stock: 2, Faults: []string{}, Buyers: []game.Buyer{{Name: "A", Quantity: 2, Does: "buys"}, {Name: "B", Quantity: 1, Does: "buys"}}}}
+			Setting: game.Setting{Strategy: strategy, Stock: 2, Faults: []explore.Fault{}, Buyers: []explore.Buyer{{Name: "A", Quantity: 2, Does: "buys"}, {Name: "B", Quantity: 1, Does: "buys"}}}}
 	}
 	json.NewEncoder(w).Encode(map[string]any{"levels": []game.Level{
 		level(1, "first", "naive", game.LevelText{Title: "The first lost update", Goal: "Sell more than there is.", Solved: "Both read 2, and the second write hid the first."},

@@ -318,3 +318,19 @@ func TestRandom(t *testing.T) {
 		}
 	}
 }
+
+// Of all interleavings only those count that change the order at one counter.
+func TestOrdersOfConflictingStepsAreCounted(t *testing.T) {
+	for _, c := range []struct {
+		a, b   string
+		orders int
+	}{{"x= x=", "x= x=", 6}, {"x= x=", "y= y=", 1}, {"x= y=", "x= y=", 4}, {"x= y=", "y= x=", 3}} {
+		w := &toy{threads: []string{c.a, c.b}, apart: true}
+		p := &policy.Orders{Policy: &policy.Fewest{Most: -1}}
+		schedules := 0
+		w.run(t, p, 100, func() { schedules++ })
+		if schedules != 6 || p.Seen() != c.orders {
+			t.Errorf("%s beside %s: %d schedules, %d orders; want 6 and %d", c.a, c.b, schedules, p.Seen(), c.orders)
+		}
+	}
+}

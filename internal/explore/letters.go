@@ -1,0 +1,76 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A schedule is written as one short text, the same in a link, a file, a test and a
+// command: "a" is the next command of buyer A, "na" that of the renewer of A's lock,
+// and a capital letter is a fault, with the buyer behind it whom it befalls.
+var letters = []faultLetter{
+	{'L', LeaseEnds, true},
+	{'K', LeaseEnds, false}, // of a buyer who is named
+	{'T', TimePasses, true},
+	{'D', Dies, false},
+	{'G', GivenUp, false},
+	{'Q', Leaves, false},
+	{'R', ReplyLost, false},
+	{'C', CommandLost, false},
+	{'W', Delayed, false},
+	{'V', Arrives, false},
+	{'J', ClockJumps, false},
+}
+
+type faultLetter struct {
+	letter byte
+	fault  Fault
+	alone  bool // no buyer follows
+}
+
+// FormatSchedule writes choices as a schedule.
+func FormatSchedule(choices ...Choice) string {
+	var b strings.Builder
+	for _, c := range choices {
+		for _, l := range letters {
+			if l.fault == c.Fault && l.alone == (c.Who == "") {
+				b.WriteByte(l.letter)
+			}
+		}
+		if c.Renewer {
+			b.WriteByte('n')
+		}
+		b.WriteString(strings.ToLower(c.Who))
+	}
+	return b.String()
+}
+
+// ParseSchedule reads what FormatSchedule writes.
+func ParseSchedule(text string) (list []Choice, err error) {
+	wrong := func(i int, what string) ([]Choice, error) { return nil, fmt.Errorf("letter %d: %s", i+1, what) }
+	for i := 0; i < len(text); i++ {
+		var c Choice
+		if f := slices.IndexFunc(letters, func(l faultLetter) bool { return l.letter == text[i] }); f >= 0 {
+			c.Fault = letters[f].fault
+			if letters[f].alone {
+				list = append(list, c)
+				continue
+			}
+			i++
+		}
+		if i < len(text) && text[i] == 'n' {
+			c.Renewer = true
+			i++
+		}
+		switch {
+		case i >= len(text):
+			return wrong(i-1, "a buyer's letter must follow")
+		case text[i] < 'a' || text[i] >= 'a'+maxBuyers:
+			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, R, C, W, V and J", text[i]))
+		}
+		c.Who = strings.ToUpper(text[i : i+1])
+		list = append(list, c)
+	}
+	return list, nil
+}

@@ -1,0 +1,32 @@
+package explore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/explore"
+)
+
+// Letters and choices are the same thing.
+func TestSchedulesReadAndWrite(t *testing.T) {
+	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRna"
+	choices, err := explore.ParseSchedule(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := explore.FormatSchedule(choices...); got != all || len(choices) != 17 {
+		t.Errorf("%q became %d choices, %q", all, len(choices), got)
+	}
+	slices.SortFunc(choices, func(a, b explore.Choice) int {
+		return strings.Compare(explore.FormatSchedule(a), explore.FormatSchedule(b))
+	})
+	if len(slices.Compact(choices)) != 17 {
+		t.Errorf("two choices are written alike: %v", choices)
+	}
+	for text, says := range map[string]string{"abbi": "letter 4", "A": "letter 1", "aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
+		if _, err := explore.ParseSchedule(text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
+	}
+}
