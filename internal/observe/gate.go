@@ -4,16 +4,18 @@ import (
 	"context"
 	"sync"
 
+	"seckill/internal/lock"
 	"seckill/internal/tap"
 )
 
-// A Gate is a tap.Tap that records a buyer's own commands and stops the buyer
-// before the first one that it is asked about, until it is opened. Commands of
-// a renewer pass unseen.
+// A Gate is the tap.Tap and Holder of one buyer: it records what they send and when
+// they have the lock, and stops them before the first command of their own that it
+// is asked about, until it is opened.
 type Gate struct {
 	*Recorder
 	Reached <-chan struct{} // closed when the buyer stands there
 
+	who     string
 	at      func(n int, c *tap.Command) bool
 	reached chan struct{}
 	open    chan struct{}
@@ -26,11 +28,11 @@ type Gate struct {
 
 // NewGate stops a buyer before the first command for which at says so; n counts
 // from 0. Nil never does.
-func NewGate(at func(n int, c *tap.Command) bool) *Gate {
+func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }
 	}
-	g := &Gate{Recorder: NewRecorder(NewNames(), 0), at: at, reached: make(chan struct{}), open: make(chan struct{})}
+	g := &Gate{Recorder: r, who: who, at: at, reached: make(chan struct{}), open: make(chan struct{})}
 	g.Reached = g.reached
 	return g
 }
@@ -41,18 +43,18 @@ func (g *Gate) Open() { g.opened.Do(func() { close(g.open) }) }
 // Before implements tap.Tap.
 func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
 	if tap.IsBackground(ctx) {
+		g.Sent(ctx, g.who, c)
 		return nil
 	}
-	g.Sent(ctx, "", c)
 	g.mu.Lock()
 	n := g.n
 	g.n++
 	g.mu.Unlock()
-	if !g.at(n, c) {
-		return nil
+	if g.at(n, c) {
+		g.once.Do(func() { close(g.reached) })
+		<-g.open
 	}
-	g.once.Do(func() { close(g.reached) })
-	<-g.open
+	g.Sent(ctx, g.who, c)
 	return nil
 }
 
@@ -62,11 +64,25 @@ func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// Commands are those that were sent so far.
+// Reads implements tap.Reader.
+func (g *Gate) Reads() bool { return true }
+
+// Holds implements Holder.
+func (g *Gate) Holds(lease lock.Lease, _ bool) { g.granted(g.who, lease) }
+
+// Frees implements Holder.
+func (g *Gate) Frees() { g.releases(g.who) }
+
+// Freed implements Holder.
+func (g *Gate) Freed() {}
+
+// Commands are those of the buyer's own that were sent so far.
 func (g *Gate) Commands() (list []*tap.Command) {
 	sent, _ := g.List()
 	for _, s := range sent {
-		list = append(list, s.Command)
+		if s.Who == g.who && !s.Renewer {
+			list = append(list, s.Command)
+		}
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"seckill/internal/lock"
 	"seckill/internal/tap"
 )
 
@@ -22,14 +23,25 @@ type Sent struct {
 	Reply   string // plain
 }
 
-// A Recorder keeps what several buyers send, on one clock. It is for several
-// goroutines.
+// A Hold is a time during which a buyer surely had the lock: from the grant to the
+// call of its release. Two that overlap are a lock that failed.
+type Hold struct {
+	Who      string
+	From, To time.Duration // To is 0 while they have it
+	Sent     int           // commands there were before it
+	Beside   []string      // who else had it, and had not been told that their lease was over
+	lease    lock.Lease
+}
+
+// A Recorder keeps what several buyers send and when they have the lock, on one
+// clock. It is for several goroutines.
 type Recorder struct {
 	mu     sync.Mutex
 	names  *Names
 	began  time.Time
 	limit  int // entries; 0: none
 	list   []Sent
+	held   []Hold
 	places map[*tap.Command]int
 	cut    bool
 }
@@ -84,6 +96,43 @@ func (r *Recorder) Answered(c *tap.Command, err error) {
 	delete(r.places, c)
 	s := &r.list[at]
 	s.Took, s.Done, s.Err, s.Reply = time.Since(r.began)-s.At, true, err, r.names.Reply(c)
+}
+
+// granted notes that a buyer has the lock. One of a database session ends with the
+// transaction that it is for: it is beside no other.
+func (r *Recorder) granted(who string, lease lock.Lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := Hold{Who: who, From: time.Since(r.began), Sent: len(r.list), lease: lease}
+	for _, other := range r.held {
+		if other.To == 0 && !ofSession(lease) && !ofSession(other.lease) && other.lease.Context().Err() == nil {
+			h.Beside = append(h.Beside, other.Who)
+		}
+	}
+	r.held = append(r.held, h)
+}
+
+func ofSession(l lock.Lease) bool {
+	_, ok := l.(lock.SessionLease)
+	return ok
+}
+
+// releases notes that a buyer is about to give the lock back.
+func (r *Recorder) releases(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.held {
+		if h := &r.held[i]; h.Who == who && h.To == 0 {
+			h.To = time.Since(r.began)
+		}
+	}
+}
+
+// Held is when the lock was had so far.
+func (r *Recorder) Held() []Hold {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.held)
 }
 
 // List is all that was seen so far, and whether something did not fit.

@@ -7,28 +7,31 @@ import (
 	"strings"
 
 	"seckill/internal/explore"
+	"seckill/internal/ledger"
 )
 
-// A Question is a column of the matrix. Each is a file ask_….go, which adds it.
-type Question struct {
-	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
-	Title string `json:"title"`
-	Asks  string `json:"asks"`
-
-	column int // its place
-	ask    func(*bench, context.Context) (Cell, error)
+// answer asks a question.
+func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
+	if q.ask != nil {
+		return q.ask(b, ctx)
+	}
+	if q.applies != nil {
+		if why, err := q.applies(ctx, b); why != "" || err != nil {
+			return Cell{Answer: NotAsked, Text: why}, err
+		}
+	}
+	processes, err := b.premise(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	if processes == 0 {
+		return notAsked(q.premise)
+	}
+	if q.nothing != "" {
+		return b.faulty(ctx, q.ID, q.nothing, q.breaks, q.scenarios(b, processes)...)
+	}
+	return b.search(ctx, q.ID, q.breaks, something, q.scenarios(b, processes)...)
 }
-
-var questions []Question
-
-func addQuestion(q Question) Question {
-	questions = append(questions, q)
-	slices.SortFunc(questions, func(a, b Question) int { return a.column - b.column })
-	return q
-}
-
-// Questions are all columns, in order.
-func Questions() []Question { return slices.Clone(questions) }
 
 func choose(ids []string) ([]Question, error) {
 	all := Questions()
@@ -53,35 +56,18 @@ func choose(ids []string) ([]Question, error) {
 	return chosen, nil
 }
 
-// buyers of the scenarios, each in a process of its own or all in one. Their
-// quantities differ: writing an equal value twice would hide a lost update.
-func buyers(processes int, does ...explore.Does) []explore.Buyer {
-	list := make([]explore.Buyer, len(does))
-	for i, d := range does {
-		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Does: d}
-		if processes > 1 {
-			list[i].Process = i
-		}
-	}
-	return list
-}
-
-// twice is two actors with one order, or one request, between them.
-func twice(processes, again int, does explore.Does) []explore.Buyer {
-	list := buyers(processes, does, does)
-	list[1].Same, list[1].Quantity = "A", list[0].Quantity
-	for i := range list {
-		list[i].Again = again
-	}
-	return list
-}
-
 // Rules by which a schedule counts as broken.
 func anyRule(string) bool { return true }
 
 // notOverlap leaves two holders out: the question is whether the stock is right.
 func notOverlap(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
+}
+
+// wrongStock: the ledger is wrong. That nothing was sold may be a death's doing,
+// and that a lock stays behind is another question.
+func wrongStock(rule string) bool {
+	return explore.LedgerRule(rule) && rule != ledger.RuleNothingSold
 }
 
 // atTheLock is two holders, or a lock that another has freed or renewed.
@@ -117,15 +103,18 @@ func (b *bench) search(
 	return c, nil
 }
 
-// faulty searches scenarios in which one thing goes wrong.
-func (b *bench) faulty(ctx context.Context, question string, counts func(rule string) bool, scenarios ...*explore.Scenario) (Cell, error) {
+// faulty searches scenarios in which one thing goes wrong. nothing says why it is
+// not asked where that cannot be.
+func (b *bench) faulty(
+	ctx context.Context, question, nothing string, counts func(rule string) bool, scenarios ...*explore.Scenario,
+) (Cell, error) {
 	for _, s := range scenarios {
 		s.MaxFaults = max(s.MaxFaults, 1)
 	}
 	any := false
 	return b.search(ctx, question, counts, func(r explore.Result) string {
 		if any = any || r.Faulty > 0; !any {
-			return "there is nothing that could end or be lost"
+			return nothing
 		}
 		return ""
 	}, scenarios...)
@@ -148,6 +137,7 @@ func (b *bench) limits(counts func(rule string) bool) explore.Limits {
 func (c *Cell) add(r explore.Result) {
 	c.Schedules += r.Schedules
 	c.Random += r.Random
+	c.Orders += r.Orders
 	c.Cut += r.Cut
 	c.Pruned += r.Pruned
 	if r.Exhausted() {

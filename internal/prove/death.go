@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -20,33 +19,14 @@ import (
 
 // plan is what an undisturbed purchase sends.
 func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
-	var g *observe.Gate
+	var t *turn
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
-		g = observe.NewGate(nil)
-		if _, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user)); err != nil {
+		t = p.stopped(sku, user, nil)
+		if _, err := p.strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
 	}
-	return g.Commands(), nil
-}
-
-// stand starts a purchase and returns when it stands before command at, counted
-// from 0. Opening the gate lets it go on; done yields when it has ended.
-func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *observe.Gate, done <-chan error, err error) {
-	g = observe.NewGate(func(n int, _ *tap.Command) bool { return n == at })
-	over := make(chan error, 1)
-	go func() {
-		_, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user))
-		over <- err
-	}()
-	select {
-	case <-g.Reached:
-		return g, over, nil
-	case err := <-over:
-		return g, over, fmt.Errorf("the purchase was over before it came to command %d: %w", at+1, err)
-	case <-ctx.Done():
-		return g, over, context.Cause(ctx)
-	}
+	return t.Commands(), nil
 }
 
 // timeAfterDeath kills a buyer's process before each of its commands in real
@@ -134,17 +114,17 @@ func (b *bench) dieBefore(
 	if _, err := victim.strategy.Deduct(ctx, buy(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}
-	g, done, err := victim.stand(ctx, sku, 1, n)
-	if err != nil {
+	last := victim.stopped(sku, 1, func(at int, _ *tap.Command) bool { return at == n })
+	if err := last.buy(tap.With(ctx, last.Gate)); err != nil {
 		return 0, err
 	}
 	left := b.left(ctx, other, sku, n)
 	killed := time.Now()
 	victim.in.Kill()
-	g.Open()
+	last.Open()
 	defer func() {
 		select {
-		case <-done:
+		case <-last.over:
 		case <-time.After(realWait):
 			err = errors.Join(err, errors.New("the dead buyer's purchase does not end"))
 		}

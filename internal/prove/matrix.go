@@ -30,6 +30,9 @@ type Cell struct {
 	// Schedules that were run to their end, of them Random ones drawn at random.
 	Schedules int `json:"schedules,omitempty"`
 	Random    int `json:"random,omitempty"`
+	// Orders are those in which conflicting commands came: schedules that differ in the
+	// order of others lead to the same end. 0: they were not counted.
+	Orders int `json:"orders,omitempty"`
 	// Exhausted: there is no other schedule of its scenarios.
 	Exhausted bool `json:"exhausted,omitempty"`
 	// Preemptions: all schedules with at most so many were run; nil: that is not

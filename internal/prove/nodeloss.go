@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -230,7 +229,7 @@ func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*
 	if err != nil {
 		return nil, err
 	}
-	return newShopper(b, p, l.story), nil
+	return newShopper(b, p, l.story, b.Name == lossBuyers[0].Name), nil
 }
 
 func (l *loss) config(first *lab.Process) backend.Config {
@@ -255,36 +254,35 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 	if err := l.ensemble.Lag(ctx); err != nil {
 		return err
 	}
-	a.open = make(chan struct{})
-	goOn := sync.OnceFunc(func() { close(a.open) })
-	defer func() { goOn(); <-a.done }()
+	defer func() { a.Open(); <-a.done }()
 	go a.goShopping(ctx, lossWait)
 	select {
-	case <-a.reached:
+	case <-a.Reached:
 	case <-a.done:
 		return fmt.Errorf("buyer A never came to a write: %w", a.outcome.Err)
 	}
 	l.look(ctx)
 
-	begun := time.Now()
+	begun := l.story.Now()
 	what, with := l.describe()
-	l.story.tell(explore.Step{Choice: explore.Choice{Fault: explore.NodeLost}, Command: what + with})
+	l.story.mark(mark{step: explore.Step{Choice: explore.Choice{Fault: explore.NodeLost}, Command: what + with}})
 	if err := l.ensemble.Lose(ctx, lost); err != nil {
 		return err
 	}
 	l.look(ctx)
 	go b.goShopping(ctx, lossWait)
 	b.settle(lossQuiet, lossPatience)
-	goOn()
+	a.Open()
 	<-a.done
 	<-b.done
 	l.look(ctx)
 	next.goShopping(ctx, lossWait)
 	l.look(ctx)
 	l.outage, l.next, l.told = b.took, next.took, a.outcome.Err
-	if !b.heard.IsZero() {
-		l.outage = b.heard.Sub(begun)
+	if _, heard := b.progress(); heard > 0 {
+		l.outage = heard - begun
 	}
+	l.story.tell()
 	return ctx.Err()
 }
 

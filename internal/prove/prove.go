@@ -159,7 +159,7 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 			continue
 		}
 		begun := time.Now()
-		c, err := q.ask(b, ctx)
+		c, err := b.answer(ctx, q)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -168,7 +168,7 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 			// under us. Twice is an answer of its own.
 			b.options.Log.Warn("a question failed and is asked again", "strategy", b.info.Name, "question", q.ID, "error", err)
 			b.close()
-			if c, err = q.ask(b, ctx); err != nil {
+			if c, err = b.answer(ctx, q); err != nil {
 				if errors.Is(err, context.Canceled) {
 					return err
 				}

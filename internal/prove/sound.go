@@ -88,19 +88,6 @@ func (b *bench) premise(ctx context.Context) (processes int, err error) {
 	return 0, nil
 }
 
-// stands asks a question only of a strategy that is right while nothing goes
-// wrong; why says what it breaks with otherwise.
-func (b *bench) stands(ctx context.Context, why string, ask func(processes int) (Cell, error)) (Cell, error) {
-	processes, err := b.premise(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
-	if processes == 0 {
-		return Cell{Answer: NotAsked, Text: why}, nil
-	}
-	return ask(processes)
-}
-
 var oversellRules = []string{ledger.RuleOversold, ledger.RuleNegative}
 
 // verdict breaks when one of the rules was broken, with the shortest schedule

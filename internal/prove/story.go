@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/explore"
-	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -20,174 +18,126 @@ import (
 // A story is what several buyers did in real time, in the order in which they
 // did it, and who had the lock meanwhile.
 type story struct {
-	sku int64
-
-	mu       sync.Mutex
+	*observe.Recorder
+	sku      int64
 	schedule explore.Schedule
-	names    *observe.Names
-	inside   map[string]context.Context // their leases'
-	said     map[string]string          // what each did last
+	marks    []mark
+}
+
+// A mark is what happened, or what the servers were seen to keep, after so many
+// commands.
+type mark struct {
+	sent   int
+	step   explore.Step // a fault; else it is a look
+	values []explore.Value
 }
 
 func newStory(sku int64, s *explore.Scenario) *story {
-	return &story{sku: sku, schedule: explore.Schedule{Scenario: s}, names: observe.NewNames(sku),
-		inside: map[string]context.Context{}, said: map[string]string{}}
+	return &story{Recorder: observe.NewRecorder(observe.NewNames(sku), 0), sku: sku, schedule: explore.Schedule{Scenario: s}}
+}
+
+func (s *story) mark(m mark) {
+	sent, _ := s.List()
+	m.sent = len(sent)
+	s.marks = append(s.marks, m)
+}
+
+// look notes what the servers keep.
+func (s *story) look(values []explore.Value) {
+	for i, v := range values {
+		values[i] = explore.Value{Name: s.Plain(v.Name), Value: s.Plain(v.Value)}
+	}
+	s.mark(mark{values: values})
 }
 
 // storyLimit bounds the steps of a polling buyer.
 const storyLimit = 200
 
-// tell adds a step and returns its number; -1 if it is a repetition.
-func (s *story) tell(step explore.Step) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	step.Command = s.names.Plain(step.Command)
-	if step.Who != "" && s.said[step.Who] == step.Command || len(s.schedule.Steps) == storyLimit {
-		return -1
-	}
-	s.said[step.Who] = step.Command
-	s.schedule.Steps = append(s.schedule.Steps, step)
-	return len(s.schedule.Steps) - 1
-}
-
-func (s *story) result(step int, result string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if step >= 0 {
-		s.schedule.Steps[step].Result = s.names.Plain(result)
-	}
-}
-
-// look adds what the servers keep to the last step.
-func (s *story) look(values []explore.Value) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, v := range values {
-		values[i] = explore.Value{Name: s.names.Plain(v.Name), Value: s.names.Plain(v.Value)}
-	}
-	if n := len(s.schedule.Steps); n > 0 {
-		s.schedule.Steps[n-1].Values = values
-	}
-}
-
-// enters notes that a buyer has the lock, and which others have it. A buyer who
-// was told that their lease is over is no holder any more.
-func (s *story) enters(who string, lease context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for other, theirs := range s.inside {
-		if theirs.Err() == nil {
-			s.schedule.Overlaps = append(s.schedule.Overlaps,
-				explore.Overlap{Step: len(s.schedule.Steps) - 1, First: other, Second: who})
+// tell makes the schedule of what was recorded. What a buyer repeats is one step.
+func (s *story) tell() {
+	o := &s.schedule
+	sent, _ := s.List()
+	said := map[string]string{}
+	for n := range len(sent) + 1 {
+		for _, m := range s.marks {
+			switch {
+			case m.sent != n:
+			case m.step.Fault != "":
+				o.Steps = append(o.Steps, m.step)
+			case len(o.Steps) > 0:
+				o.Steps[len(o.Steps)-1].Values = m.values
+			}
+		}
+		for _, h := range s.Held() {
+			for _, other := range h.Beside {
+				if h.Sent == n {
+					o.Overlaps = append(o.Overlaps, explore.Overlap{Step: len(o.Steps) - 1, First: other, Second: h.Who})
+				}
+			}
+		}
+		if n == len(sent) {
+			return
+		}
+		c := sent[n]
+		step := explore.Step{Choice: explore.Choice{Who: c.Who}, Backend: c.Command.Backend, Command: c.Text, Reply: c.Reply}
+		if c.Renewer {
+			step.Command = "(renewer) " + step.Command
+		}
+		if c.Err != nil && !answers(c) {
+			step.Result = s.Plain(c.Err.Error())
+		}
+		if c.Command.Name != "back-off" && said[c.Who] != step.Command && len(o.Steps) < storyLimit {
+			said[c.Who] = step.Command
+			o.Steps = append(o.Steps, step)
 		}
 	}
-	s.inside[who] = lease
 }
 
-func (s *story) leaves(who string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.inside, who)
-}
+// answers: a server has answered; "there is no such key" is an answer.
+func answers(c observe.Sent) bool { return c.Done && (c.Err == nil || errors.Is(c.Err, redis.Nil)) }
 
-// A shopper is a buyer in a story, as the tap of their own commands. A shopper who
-// is held stands before their first write to the database until they may go on.
+// A shopper is a buyer in a story. One who is held stands before their first write to
+// the database until the gate is opened.
 type shopper struct {
 	explore.Buyer
 	*party
+	*observe.Gate
 	story   *story
-	reached chan struct{} // closed when they stand before their write
-	open    chan struct{} // nil: not held
 	done    chan struct{} // closed when outcome is known
 	outcome explore.Outcome
 	took    time.Duration
-
-	mu     sync.Mutex
-	held   bool
-	sent   map[string]bool
-	under  map[*tap.Command]sending
-	newest time.Time // when they sent what they had not sent before, or had its answer
-	heard  time.Time // when a server other than the database first answered
 }
 
-// A sending is a command under way.
-type sending struct {
-	step  int
-	fresh bool // not sent before
+func newShopper(b explore.Buyer, p *party, s *story, held bool) *shopper {
+	at := func(_ int, c *tap.Command) bool {
+		return held && c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE")
+	}
+	return &shopper{Buyer: b, party: p, Gate: observe.NewGate(s.Recorder, b.Name, at), story: s, done: make(chan struct{})}
 }
 
-func newShopper(b explore.Buyer, p *party, s *story) *shopper {
-	return &shopper{Buyer: b, party: p, story: s, reached: make(chan struct{}), done: make(chan struct{}),
-		sent: map[string]bool{}, under: map[*tap.Command]sending{}}
-}
-
-// Holds implements observe.Holder. A lock of a database session ends with the
-// transaction that it is for: there is nothing to see.
-func (s *shopper) Holds(lease lock.Lease, _ bool) {
-	if _, ok := lease.(lock.SessionLease); !ok {
-		s.story.enters(s.Name, lease.Context())
+// progress is when they last sent what they had not sent before, or had its answer;
+// and when a server other than the database first answered them, 0 if none has.
+func (s *shopper) progress() (newest, heard time.Duration) {
+	sent, _ := s.List()
+	known := map[string]bool{}
+	for _, c := range sent {
+		if c.Who != s.Name || c.Command.Name == "back-off" {
+			continue
+		}
+		answered, what := c.At+c.Took, fmt.Sprint(c.Renewer, c.Text)
+		switch {
+		case known[what]:
+		case c.Done:
+			newest = max(newest, answered)
+		default:
+			newest = max(newest, c.At)
+		}
+		known[what] = true
+		if answers(c) && c.Command.Backend != tap.SQL && c.Command.Backend != tap.Waiting && (heard == 0 || answered < heard) {
+			heard = answered
+		}
 	}
-}
-
-// Frees implements observe.Holder.
-func (s *shopper) Frees() { s.story.leaves(s.Name) }
-
-// Freed implements observe.Holder.
-func (s *shopper) Freed() {}
-
-// Before implements tap.Tap.
-func (s *shopper) Before(ctx context.Context, c *tap.Command) error {
-	if c.Name == "back-off" {
-		return nil
-	}
-	if s.open != nil && c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE"}, c.Name) {
-		s.stand()
-	}
-	text := observe.Describe(c)
-	if tap.IsBackground(ctx) {
-		text = "(renewer) " + text
-	}
-	step := s.story.tell(explore.Step{Choice: explore.Choice{Who: s.Name}, Backend: c.Backend, Command: text})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.under[c] = sending{step, !s.sent[text]}
-	if !s.sent[text] {
-		s.sent[text], s.newest = true, time.Now()
-	}
-	return nil
-}
-
-func (s *shopper) stand() {
-	s.mu.Lock()
-	first := !s.held
-	s.held = true
-	s.mu.Unlock()
-	if first {
-		close(s.reached)
-	}
-	<-s.open
-}
-
-// After implements tap.Tap.
-func (s *shopper) After(_ context.Context, c *tap.Command, err error) error {
-	answer := err == nil || errors.Is(err, redis.Nil)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sent, told := s.under[c]
-	delete(s.under, c)
-	if !told {
-		return err
-	}
-	if sent.fresh {
-		s.newest = time.Now()
-	}
-	if answer && s.heard.IsZero() && c.Backend != tap.SQL && c.Backend != tap.Waiting {
-		s.heard = time.Now()
-	}
-	if !answer {
-		s.story.result(sent.step, err.Error())
-	}
-	return err
+	return newest, heard
 }
 
 // settle returns when the shopper is through, or has been answered and then, for
@@ -205,10 +155,7 @@ func (s *shopper) settle(quiet, patience time.Duration) {
 			return
 		case <-look.C:
 		}
-		s.mu.Lock()
-		waits := !s.heard.IsZero() && time.Since(s.newest) > quiet
-		s.mu.Unlock()
-		if waits {
+		if newest, heard := s.progress(); heard > 0 && s.Now()-newest > quiet {
 			return
 		}
 	}
@@ -227,7 +174,7 @@ func (s *shopper) goShopping(ctx context.Context, patience time.Duration) {
 		s.took = time.Since(begun)
 		close(s.done)
 	}()
-	ctx, cancel := context.WithTimeout(tap.With(ctx, s), patience)
+	ctx, cancel := context.WithTimeout(tap.With(ctx, s.Gate), patience)
 	defer cancel()
 	s.outcome = explore.Outcome{Buyer: s.Buyer}
 	for {

@@ -49,6 +49,9 @@ func (c Cell) Bound() string {
 	if c.Random > 0 {
 		bound += fmt.Sprintf(", and %d at random", c.Random)
 	}
+	if c.Orders > 0 {
+		bound += fmt.Sprintf("; %d orders of conflicting commands", c.Orders)
+	}
 	return bound + fmt.Sprintf("; %d turns not taken", c.Cut)
 }
 

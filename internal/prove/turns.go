@@ -35,10 +35,12 @@ type turn struct {
 // statement of its own (FOR UPDATE, GET_LOCK) has it from there to its first
 // write, and stands before that.
 func (p *party) turn(sku, user int64) *turn {
-	g := observe.NewGate(nil)
-	if p.locker == nil {
-		g = observe.NewGate(func(_ int, c *tap.Command) bool { return writes(c) })
-	}
+	return p.stopped(sku, user, func(_ int, c *tap.Command) bool { return p.locker == nil && writes(c) })
+}
+
+// stopped is a turn in which a purchase stands before the first command that at says.
+func (p *party) stopped(sku, user int64, at func(n int, c *tap.Command) bool) *turn {
+	g := observe.NewGate(observe.NewRecorder(observe.NewNames(), 0), "", at)
 	return &turn{party: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
 }
 
@@ -54,6 +56,11 @@ func (t *turn) begin(ctx context.Context) (err error) {
 		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), t.info.LockOptions(realSettings()))
 		return err
 	}
+	return t.buy(ctx)
+}
+
+// buy starts the purchase and returns when it stands at its gate.
+func (t *turn) buy(ctx context.Context) error {
 	go func() {
 		_, err := t.strategy.Deduct(ctx, buy(t.sku, t.user))
 		t.over <- err
@@ -61,9 +68,9 @@ func (t *turn) begin(ctx context.Context) (err error) {
 	select {
 	case <-t.Reached:
 		return nil
-	case err = <-t.over:
+	case err := <-t.over:
 		if err == nil {
-			err = errors.New("a purchase that writes nothing")
+			err = errors.New("the purchase was over before it came to its gate")
 		}
 		return err
 	}
@@ -321,6 +328,9 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 func (t *turn) waits() (itself bool, unanswered time.Duration) {
 	sent, _ := t.List()
 	for _, c := range sent {
+		if c.Renewer {
+			continue
+		}
 		itself = itself || c.Command.Backend == tap.Waiting
 		if !c.Done {
 			unanswered = max(unanswered, c.Took)

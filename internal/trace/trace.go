@@ -16,11 +16,11 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/ledger"
-	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // A Trace is what was recorded. Times are microseconds since the buyers were
@@ -86,7 +86,7 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 	if err := ledger.Migrate(ctx, in.DB); err != nil {
 		return nil, err
 	}
-	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: newRecorder()}
+	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: observe.NewRecorder(observe.NewNames(sku), maxSteps)}
 	if s.probes, err = probe.Of(ctx, in, info); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ type sale struct {
 	info     catalog.Info
 	store    *ledger.Store
 	strategy seckill.Strategy
-	recorder *recorder
+	recorder *observe.Recorder
 	probes   probe.Set
 	run      int64
 }
@@ -158,15 +158,21 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 	for i, b := range t.Buyers {
 		all.Go(func() {
 			p, enter := purchase(i, b, "1"), sync.OnceFunc(gate.pass)
-			r, err := s.strategy.Deduct(tap.With(ctx, &buyer{recorder: s.recorder, name: b.Name, enter: enter}), p)
+			r, err := s.strategy.Deduct(tap.With(ctx, observe.NewGate(s.recorder, b.Name, func(int, *tap.Command) bool {
+				enter()
+				return false
+			})), p)
 			enter() // a buyer that sends nothing blocks no other
-			told[i] = tell(p, r, err)
+			told[i] = explore.Tell(p, explore.Outcome{Receipt: r, Err: err})
+			if err != nil {
+				told[i].Outcome = wire.Of(err).Outcome
+			}
 			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.Plain(answer(r, err))}
 		})
 	}
 	all.Wait()
 	t.After = s.look(ctx)
-	t.Steps, t.Held, t.Cut = s.recorder.result()
+	t.Steps, t.Held, t.Cut = s.recorded()
 	snap, err := catalog.Snapshot(ctx, s.store, sku, []catalog.Seller{{Info: s.info, Strategy: s.strategy}})
 	if err != nil {
 		return fmt.Errorf("audit the trace: %w", err)
@@ -199,24 +205,6 @@ func (s *sale) forget(ctx context.Context) error {
 	return nil
 }
 
-func tell(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
-	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: r.OrderID, Remaining: r.Remaining,
-		Outcome: ledger.OutcomeUnknown}
-	switch {
-	case err == nil:
-		t.Outcome = ledger.OutcomeSold
-	case errors.Is(err, seckill.ErrSoldOut):
-		t.Outcome = ledger.OutcomeSoldOut
-	case errors.Is(err, seckill.ErrBusy):
-		t.Outcome = ledger.OutcomeBusy
-	case errors.Is(err, seckill.ErrConflict):
-		t.Outcome = ledger.OutcomeConflict
-	case seckill.NothingTaken(err):
-		t.Outcome = ledger.OutcomeError
-	}
-	return t
-}
-
 func answer(r seckill.Receipt, err error) string {
 	if err != nil {
 		return err.Error()
@@ -224,84 +212,24 @@ func answer(r seckill.Receipt, err error) string {
 	return fmt.Sprintf("sold %d, %d left", r.Quantity, r.Remaining)
 }
 
-// A recorder keeps what several buyers do and who has the lock, on one clock.
-type recorder struct {
-	*observe.Recorder
-	mu   sync.Mutex
-	held []Hold
-}
-
-func newRecorder() *recorder {
-	return &recorder{Recorder: observe.NewRecorder(observe.NewNames(sku), maxSteps)}
-}
-
-func (r *recorder) now() int64 { return r.Now().Microseconds() }
-
-func (r *recorder) result() (steps []Step, held []Hold, cut bool) {
-	list, cut := r.List()
-	for _, s := range list {
-		step := Step{Who: s.Who, Backend: s.Command.Backend, Command: s.Text, Background: s.Renewer,
-			Start: s.At.Microseconds(), Took: s.Took.Microseconds(), Reply: s.Reply}
-		if s.Err != nil {
-			step.Result = r.Plain(s.Err.Error())
+// recorded are the steps in the order in which they were sent, and when the lock was
+// had.
+func (s *sale) recorded() (steps []Step, held []Hold, cut bool) {
+	list, cut := s.recorder.List()
+	for _, c := range list {
+		step := Step{Who: c.Who, Backend: c.Command.Backend, Command: c.Text, Background: c.Renewer,
+			Start: c.At.Microseconds(), Took: c.Took.Microseconds(), Reply: c.Reply}
+		if c.Err != nil {
+			step.Result = s.recorder.Plain(c.Err.Error())
 		}
 		steps = append(steps, step)
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Start, b.Start) })
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	held = slices.Clone(r.held)
-	for i := range held {
-		if held[i].To == 0 { // never released
-			held[i].To = r.now()
-		}
+	for _, h := range s.recorder.Held() {
+		held = append(held, Hold{Who: h.Who, From: h.From.Microseconds(), To: cmp.Or(h.To, s.recorder.Now()).Microseconds()})
 	}
 	return steps, held, cut
 }
-
-// A buyer is the tap of one purchase.
-type buyer struct {
-	*recorder
-	name  string
-	enter func() // through the gate, once
-	holds int    // index in held
-}
-
-// Before implements tap.Tap.
-func (b *buyer) Before(ctx context.Context, c *tap.Command) error {
-	b.enter()
-	b.Sent(ctx, b.name, c)
-	return nil
-}
-
-// Reads implements tap.Reader.
-func (b *buyer) Reads() bool { return true }
-
-// After implements tap.Tap.
-func (b *buyer) After(_ context.Context, c *tap.Command, err error) error {
-	b.Answered(c, err)
-	return err
-}
-
-// Holds implements observe.Holder.
-func (b *buyer) Holds(lock.Lease, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.holds = len(b.held)
-	b.held = append(b.held, Hold{Who: b.name, From: b.now()})
-}
-
-// Frees implements observe.Holder.
-func (b *buyer) Frees() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if h := &b.held[b.holds]; h.To == 0 {
-		h.To = b.now()
-	}
-}
-
-// Freed implements observe.Holder.
-func (b *buyer) Freed() {}
 
 // A gate lets all buyers send their first command at once: a race that one of
 // them wins by being started first shows nothing.

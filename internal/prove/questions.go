@@ -1,0 +1,337 @@
+package prove
+
+import (
+	"context"
+
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+)
+
+// A Question is a column of the matrix: a search in scenarios, or whatever ask does.
+type Question struct {
+	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
+	Title string `json:"title"`
+	Asks  string `json:"asks"`
+
+	// applies says why it cannot be asked; nil: it always can.
+	applies func(context.Context, *bench) (whyNot string, err error)
+	// premise is why it is not asked of a strategy that breaks by itself.
+	premise string
+	// nothing is why it is not asked where no fault could happen; "": there need be
+	// none. With it, one fault happens in each schedule.
+	nothing string
+	// breaks says which rules count.
+	breaks    func(rule string) bool
+	scenarios func(b *bench, processes int) []*explore.Scenario
+
+	ask func(*bench, context.Context) (Cell, error) // nil: it is a search
+}
+
+const (
+	nothingEnds = "there is nothing that could end or be lost"
+	notLeased   = "it holds nothing between two commands that could end"
+)
+
+var (
+	dies  = []explore.Fault{explore.Dies}
+	lost  = []explore.Fault{explore.ReplyLost, explore.CommandLost}
+	fails = []explore.Fault{explore.ReplyLost, explore.CommandLost, explore.Dies}
+)
+
+// Questions are all columns, in order.
+func Questions() []Question {
+	return []Question{
+		{ID: "oversell", Title: "no oversell",
+			Asks: "Two buyers in one process, every schedule of their commands: is ever more sold than there was?",
+			ask:  withoutFault("oversell", 1, isOversell)},
+		{ID: "lost-update", Title: "no lost update",
+			Asks: "The same, and a buyer who cancels: do stock and orders agree in the end, and does every buyer get through?",
+			ask: withoutFault("lost-update", 1, func(rule string) bool {
+				return !isOversell(rule) && rule != explore.RuleOverlap
+			})},
+		{ID: "processes", Title: "across processes",
+			Asks: "The same with the buyers in two processes.",
+			ask:  withoutFault("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
+		// No buyer comes afterwards: they would buy the units that show it.
+		{ID: "sold-out", Title: "sold out told rightly",
+			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies: " +
+				"is a buyer told sold out of units that stay unsold to the end?",
+			premise: "it breaks with enough for all",
+			breaks:  func(rule string) bool { return rule == ledger.RuleUndersold },
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				all, more := buyers(processes, explore.Buys, explore.Buys), buyers(processes, explore.Buys, explore.Buys)
+				all[1].Quantity = 2
+				more[0].Quantity, more[1].Quantity = 3, 2
+				list := []*explore.Scenario{
+					{Name: "two buyers each want all units", Stock: 2, Buyers: all},
+					{Name: "one wants all units, one more than there are", Stock: 2, Buyers: more},
+				}
+				if processes > 1 { // a process takes all its buyers along
+					list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
+						Buyers: all, Faults: dies, MaxFaults: 1})
+				}
+				return list
+			}},
+		{ID: "dead-holder", Title: "dead holder",
+			Asks: "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?",
+			ask:  (*bench).deadHolder},
+		// What a buyer who leaves is told goes to the log, and to the copy of the request
+		// that comes next. All are in one process: a queue there has a third buyer, behind
+		// the one who leaves.
+		{ID: "leaves", Title: "a buyer leaves",
+			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their process lives on: " +
+				"is what they are told true, is the stock right, and do the others get through?",
+			premise: "it breaks when every buyer stays", nothing: nothingEnds, breaks: notOverlap,
+			scenarios: func(*bench, int) []*explore.Scenario {
+				leaves := []explore.Fault{explore.Leaves}
+				return []*explore.Scenario{
+					{Name: "two buyers in one process, enough for one, one may leave", Stock: 2,
+						Buyers: buyers(1, explore.Buys, explore.Buys), Faults: leaves},
+					{Name: "three buyers in one process, enough for all, one may leave", Stock: 6, Next: true,
+						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: leaves}}
+			}},
+		{ID: "hung-holder", Title: "hung holder",
+			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock?",
+			ask:  (*bench).hungHolder},
+		{ID: "lease-end", Title: "lease ends under a holder",
+			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
+			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				ends := []explore.Fault{explore.LeaseEnds}
+				return []*explore.Scenario{
+					{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
+					{Name: "two buyers, enough for both, the holder's lease ends", Stock: 5, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
+					{Name: "one buys, one cancels, the holder's lease ends", Stock: 4, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Cancels), Faults: ends}}
+			}},
+		{ID: "clocks", Title: "clocks disagree",
+			Asks: "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
+			ask:  (*bench).clocks},
+		{ID: "owner", Title: "only the owner releases",
+			Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever free the lock of another?",
+			ask:  (*bench).owner},
+		{ID: "lost-reply", Title: "lost reply",
+			Asks:    "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?",
+			premise: "it breaks with every reply heard", nothing: nothingEnds, breaks: notOverlap,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				return append(b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
+					&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost})
+			}},
+		{ID: "late-command", Title: "late command",
+			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at any later moment. " +
+				"Is the stock right?",
+			premise: "it breaks with every command in time", nothing: nothingEnds, breaks: explore.LedgerRule,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				late := []explore.Fault{explore.Delayed}
+				return append(b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
+					&explore.Scenario{Name: "two buyers, a command is late", Stock: 5, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: late})
+			}},
+		{ID: "renewal", Title: "renewers",
+			Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: " +
+				"does it ever take, keep or free a lock that is not its holder's?",
+			ask: (*bench).renewal},
+		{ID: "cancel", Title: "cancelling",
+			Asks: "Two cancel one order, or one cancels while another buys; replies are lost, a process dies, and the cancellation is sent again: " +
+				"is each order given back once, and only once? Reservations, where there are any, are paid, cancelled and swept, too.",
+			premise: "it breaks when nothing is cancelled", breaks: wrongStock,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				beside := buyers(processes, explore.Buys, explore.Cancels)
+				beside[1].Again = 1
+				more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
+					b.reserved()...)
+				return append(more,
+					&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true, Buyers: twice(processes, 0, explore.Cancels)},
+					&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,
+						Buyers: twice(processes, 1, explore.Cancels), Faults: fails, MaxFaults: 1},
+					&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,
+						Buyers: beside, Faults: fails, MaxFaults: 1})
+			}},
+		{ID: "reset", Title: "reset and start",
+			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset: " +
+				"is the new sale's stock right, and is nothing sold before the start?",
+			premise: "it breaks without a reset", breaks: wrongStock,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				two := func(name string, does ...explore.Does) *explore.Scenario {
+					return &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: buyers(processes, does...)}
+				}
+				return append([]*explore.Scenario{
+					two("one buys while the sale is set anew", explore.Buys, explore.Resets),
+					two("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
+					two("two set the sale anew", explore.Resets, explore.Resets),
+					two("one buys while the sale starts", explore.Buys, explore.Starts),
+				}, b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})...)
+			}},
+		{ID: "same-key", Title: "one key, one order",
+			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, and they are sent again: " +
+				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order?",
+			applies: func(_ context.Context, b *bench) (string, error) {
+				if b.options.Service == nil {
+					return "there is no service to ask", nil
+				}
+				return "", nil
+			},
+			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				oneUser := buyers(processes, explore.Asks, explore.Asks)
+				oneUser[1].User = oneUser[0].Name
+				return []*explore.Scenario{
+					{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
+					{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4, Buyers: twice(processes, 1, explore.Asks),
+						Faults: lost, MaxFaults: 1},
+					{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser}}
+			}},
+		{ID: "accepted", Title: "accepted is kept",
+			Asks: "A buyer is answered before the order is written; the process that accepted it, or the one that writes, dies, or a reply or a command is lost: " +
+				"does every accepted request come to an order or a refusal, and is its buyer told which?",
+			applies: func(ctx context.Context, b *bench) (string, error) {
+				w, err := b.open(ctx)
+				if err != nil {
+					return "", err
+				}
+				if two, err := w.Accepts(ctx); err != nil || !two {
+					return "it answers when the order is written", err
+				}
+				return "", nil
+			},
+			premise: "it breaks when every buyer waits",
+			// What this question is about; others ask for the rest.
+			breaks: func(rule string) bool { return rule == ledger.RuleLostRequest || rule == explore.RuleUntold },
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				one, two := accepting(1), accepting(processes)
+				faults := []explore.Fault{explore.Dies, explore.ReplyLost, explore.CommandLost}
+				return []*explore.Scenario{
+					{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
+					{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
+						Buyers: one, Faults: faults, MaxFaults: 1},
+					{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+						Buyers: two, Faults: faults, MaxFaults: 1},
+					{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+						Buyers: twice(processes, 1, explore.Accepts), Faults: faults, MaxFaults: 1}}
+			}},
+		{ID: "two-faults", Title: "two faults",
+			Asks: "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
+			ask:  (*bench).twoFaults},
+		{ID: "history", Title: "linearizable",
+			Asks: "A load run over two processes: is there an order of the purchases, one at a time, that explains every answer?",
+			ask:  (*bench).history},
+		{ID: "other-skus", Title: "other SKUs unhindered",
+			Asks: "Two buyers of different SKUs: does one ever wait for the other?",
+			ask: func(b *bench, ctx context.Context) (Cell, error) {
+				two := buyers(1, explore.Buys, explore.Buys)
+				two[1].Other = true
+				return b.search(ctx, "other-skus", func(rule string) bool { return rule == explore.RuleHindered }, something,
+					&explore.Scenario{Name: "two buyers of different SKUs", Stock: 5, Buyers: two})
+			}},
+		// These are measured, in real time.
+		{ID: "waits", Title: "how it waits",
+			Asks: "What a buyer does while another holds the lock, and how many commands that costs in 300 ms.",
+			ask:  (*bench).waits},
+		{ID: "order", Title: "first come first served",
+			Asks: "Six buyers come one after another while a seventh holds the lock: do they get it in that order?",
+			ask:  (*bench).order},
+		{ID: "reentrant", Title: "reentrant",
+			Asks: "Does the holder get the lock again when it passes its lease's context on?",
+			ask:  (*bench).reentrant},
+		{ID: NodeLossQuestion, Title: "loss of one node",
+			Asks: "One server of the lock's backend is lost while the lock is held.",
+			ask:  (*bench).nodeLoss},
+	}
+}
+
+// buyers of the scenarios, each in a process of its own or all in one. Their
+// quantities differ: writing an equal value twice would hide a lost update.
+func buyers(processes int, does ...explore.Does) []explore.Buyer {
+	list := make([]explore.Buyer, len(does))
+	for i, d := range does {
+		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Does: d}
+		if processes > 1 {
+			list[i].Process = i
+		}
+	}
+	return list
+}
+
+// twice is two actors with one order, or one request, between them.
+func twice(processes, again int, does explore.Does) []explore.Buyer {
+	list := buyers(processes, does, does)
+	list[1].Same, list[1].Quantity = "A", list[0].Quantity
+	for i := range list {
+		list[i].Again = again
+	}
+	return list
+}
+
+// accepting is a buyer who does not wait, and asks again when an answer was lost,
+// beside one who buys.
+func accepting(processes int) []explore.Buyer {
+	list := buyers(processes, explore.Accepts, explore.Buys)
+	list[0].Again = 1
+	return list
+}
+
+// shared are further scenarios for a strategy whose buyers share a transaction
+// (catalog.Info.Shares). Two buyers never do: the first goes ahead at once. So
+// three are in one process, where the second and the third share, and with two
+// processes a fourth does something beside them. Other strategies have none.
+func (b *bench) shared(processes int, fourth explore.Does, s explore.Scenario) []*explore.Scenario {
+	if !b.info.Shares {
+		return nil
+	}
+	s.Next = true
+	s.Buyers = buyers(1, explore.Buys, explore.Buys, explore.Buys)
+	if processes > 1 {
+		s.Buyers = buyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
+		s.Buyers[3].Process = 1
+	}
+	return []*explore.Scenario{&s}
+}
+
+// copied are the same scenarios once more, in which the third buyer is a copy of
+// another.
+func copied(scenarios []*explore.Scenario, of string) (copies []*explore.Scenario) {
+	for _, s := range scenarios {
+		c := *s
+		c.Name += ", " + of + " twice"
+		c.Buyers = append([]explore.Buyer(nil), s.Buyers...)
+		c.Buyers[2].Same, c.Buyers[2].Quantity = of, c.Buyers[of[0]-'A'].Quantity
+		copies = append(copies, &c)
+	}
+	return copies
+}
+
+// reserved are the ways in which a payment, a cancellation and sweepers meet at
+// one reservation. None for a strategy without reservations.
+func (b *bench) reserved() (list []*explore.Scenario) {
+	if !b.info.Reserves {
+		return nil
+	}
+	at := func(again int, does ...explore.Does) []explore.Buyer {
+		all := buyers(2, does...)
+		for i := range all {
+			all[i].Quantity, all[i].Again = 2, again
+			if i > 0 {
+				all[i].Same = "A"
+			}
+		}
+		return all
+	}
+	for _, s := range []explore.Scenario{
+		{Name: "one pays, a sweeper comes", Buyers: at(0, explore.Pays, explore.Sweeps)},
+		{Name: "one pays after the deadline", Buyers: at(0, explore.PaysLate)},
+		{Name: "one cancels, a sweeper comes", Buyers: at(0, explore.Releases, explore.Sweeps)},
+		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
+		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
+		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
+		{Name: "one pays, a sweeper comes; a reply or a command is lost, or one dies", Buyers: at(1, explore.Pays, explore.Sweeps), Faults: fails, MaxFaults: 1},
+	} {
+		s.Stock, s.Next = 3, true
+		list = append(list, &s)
+	}
+	return list
+}
