@@ -149,11 +149,7 @@ func TestExplorerHasWords(t *testing.T) {
 				t.Errorf("static/trace/text/%s.js has no badge or no sentence for the fault %q", language, name)
 			}
 		}
-		var does []string
-		for _, file := range []string{"ask", "buy", "cancel", "lock", "reset"} {
-			does = append(does, names("../internal/explore/does_"+file+".go", `addDoing\("(\w+)"`, 1)...)
-		}
-		for _, name := range does {
+		for _, name := range names("../internal/explore/does.go", `(?m)^\t\w+ +Does = "(\w+)"`, 11) {
 			if !strings.Contains(words, " "+name+": ") {
 				t.Errorf("static/trace/text/%s.js has no words for an actor who %s", language, name)
 			}
