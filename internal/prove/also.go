@@ -32,7 +32,7 @@ func (m *Matrix) Add(name string, other *Matrix) {
 		}
 	}()
 	for _, theirs := range other.Rows {
-		ours := m.cells(theirs.Strategy)
+		ours := m.row(theirs.Strategy)
 		if ours == nil {
 			continue
 		}
@@ -41,7 +41,7 @@ func (m *Matrix) Add(name string, other *Matrix) {
 			if c.Answer == Missing {
 				continue
 			}
-			if asked++; !c.sameAs(ours[id]) {
+			if asked++; !c.sameAs(ours.Cells[id]) {
 				differs[id] = c
 			}
 		}
@@ -53,15 +53,6 @@ func (m *Matrix) Add(name string, other *Matrix) {
 			also.Differs[theirs.Strategy] = differs
 		}
 	}
-}
-
-func (m *Matrix) cells(strategy string) map[string]Cell {
-	for _, r := range m.Rows {
-		if r.Strategy == strategy {
-			return r.Cells
-		}
-	}
-	return nil
 }
 
 // sameAs: the same is promised. How far a search got is no difference, nor is
