@@ -59,7 +59,7 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 		return l.checkGiven(ctx, k)
 	case l.IsArranged(name):
 		return l.addArranged(ctx, k, program)
-	case l.isPrivate(k):
+	case program.Found() && !l.options.Embedded:
 		return l.addPrivate(ctx, k, program)
 	case k.embedded != nil:
 		return k.embedded(ctx)
@@ -69,11 +69,6 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 		why = "there is no embedded engine for it: start the lab without --embedded"
 	}
 	return backend.Status{Name: name, Error: why}, nil
-}
-
-// isPrivate reports whether the backend is started as a server of this machine.
-func (l *Lab) isPrivate(k kind) bool {
-	return len(k.In(l.options.Given)) == 0 && l.programs[k.tool].Found() && !l.options.Embedded
 }
 
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {

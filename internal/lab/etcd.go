@@ -23,8 +23,12 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of 
 		return server{
 			name: member(name, i, n), backend: of,
 			command: func(ports []int) (command, error) {
-				return command{Env: l.serverEnv(), Dir: l.folder, Args: etcdArgs(program.Path, names[i],
-					filepath.Join(l.folder, names[i]), ports, strings.Join(cluster, ","))}, nil
+				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
+				return command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path,
+					"--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
+					"--listen-client-urls", clients, "--advertise-client-urls", clients,
+					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
+					"--initial-cluster", strings.Join(cluster, ",")}}, nil
 			},
 			check: func(ctx context.Context, addr string, _ int) (string, error) {
 				return checkEtcd(ctx, addr, names...)
@@ -47,16 +51,6 @@ func etcdLeads(ctx context.Context, p *Process) (bool, error) {
 		return false, errors.New("it knows no leader")
 	}
 	return status.Leader == status.Header.Member, nil
-}
-
-// etcdArgs are those of a cluster's member. A cluster of one listens for peers,
-// too.
-func etcdArgs(path, member, data string, ports []int, cluster string) []string {
-	clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
-	return []string{path, "--name", member, "--data-dir", data,
-		"--listen-client-urls", clients, "--advertise-client-urls", clients,
-		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
-		"--initial-cluster", cluster}
 }
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }

@@ -177,12 +177,3 @@ func taken(port int) bool {
 	l.Close()
 	return false
 }
-
-func anyTaken(ports []int) bool {
-	for _, port := range ports {
-		if taken(port) {
-			return true
-		}
-	}
-	return false
-}

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -169,10 +170,7 @@ func (l *Lab) Config() backend.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.config
-	c.Tiers = make(map[string]backend.Tier, len(l.config.Tiers))
-	for name, tier := range l.config.Tiers {
-		c.Tiers[name] = tier
-	}
+	c.Tiers = maps.Clone(l.config.Tiers)
 	return c
 }
 

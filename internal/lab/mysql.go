@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,26 +173,15 @@ func bootstrapHead() string {
 }
 
 func concatenate(file string, parts []string) error {
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if _, err := io.WriteString(out, bootstrapHead()); err != nil {
-		return err
-	}
+	text := []byte(bootstrapHead())
 	for _, part := range parts {
-		in, err := os.Open(part)
+		more, err := os.ReadFile(part)
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(out, in)
-		in.Close()
-		if err != nil {
-			return err
-		}
+		text = append(text, more...)
 	}
-	return out.Close()
+	return os.WriteFile(file, text, 0o600)
 }
 
 // isMariaDB tells what a program called mysqld is.

@@ -83,7 +83,7 @@ func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [
 			return processes, nil
 		}
 		killAll(processes)
-		if attempt == 5 || !anyTaken(free) {
+		if attempt == 5 || !slices.ContainsFunc(free, taken) {
 			return nil, err
 		}
 	}
@@ -187,26 +187,22 @@ func (p *Process) Ended() string {
 
 // Pause stops the process without ending it: its sockets stay open and nothing
 // answers.
-func (p *Process) Pause(ctx context.Context) error {
-	run := p.current()
-	if err := p.control(ctx, run, pause); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.paused = run
-	return nil
-}
+func (p *Process) Pause(ctx context.Context) error { return p.control(ctx, pause) }
 
 // Resume continues a paused process.
-func (p *Process) Resume(ctx context.Context) error {
+func (p *Process) Resume(ctx context.Context) error { return p.control(ctx, resume) }
+
+func (p *Process) control(ctx context.Context, do action) error {
 	run := p.current()
-	if err := p.control(ctx, run, resume); err != nil {
-		return err
+	if err := p.lab.supervisor.control(ctx, run, do); err != nil {
+		return fmt.Errorf("%s %s: %w", do, p.Name, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = nil
+	if do == pause {
+		p.paused = run
+	}
 	return nil
 }
 
@@ -244,13 +240,6 @@ func (p *Process) endSurely(ctx context.Context) error {
 		return nil
 	}
 	return p.Kill(ctx)
-}
-
-func (p *Process) control(ctx context.Context, run *running, do action) error {
-	if err := p.lab.supervisor.control(ctx, run, do); err != nil {
-		return fmt.Errorf("%s %s: %w", do, p.Name, err)
-	}
-	return nil
 }
 
 func (p *Process) end(ctx context.Context, how action) error {
