@@ -11,9 +11,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// WrapEtcd lets every command of c pass the Tap of its context, those of
-// packages built on c (concurrency) too. What the client does by itself (the
-// heartbeats of a KeepAlive, a watch taken up again) belongs to no purchase
+// WrapEtcd lets the commands that locks send by c pass the Tap of their context,
+// those of packages built on c (concurrency) too. What the client does by itself
+// (the heartbeats of a KeepAlive, a watch taken up again) belongs to no purchase
 // and is left out.
 func WrapEtcd(c *clientv3.Client) {
 	c.KV = etcdKV{c.KV}
@@ -21,24 +21,8 @@ func WrapEtcd(c *clientv3.Client) {
 	c.Watcher = etcdWatcher{c.Watcher}
 }
 
-func etcdDo[T any](ctx context.Context, describe func() (name, text string), send func(context.Context) (T, error)) (T, error) {
-	return etcdSet(ctx, nil, describe, send)
-}
-
-// etcdSet is etcdDo for what writes keys.
-func etcdSet[T any](
-	ctx context.Context, ops []clientv3.Op, describe func() (name, text string), send func(context.Context) (T, error),
-) (got T, err error) {
-	err = Ask(ctx, Etcd, func() *Command {
-		name, text := describe()
-		c := &Command{Name: name, Text: text}
-		for _, op := range ops {
-			if op.IsPut() {
-				c.Sets = append(c.Sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
-			}
-		}
-		return c
-	}, func(ctx context.Context) error {
+func etcdDo[T any](ctx context.Context, describe func() *Command, send func(context.Context) (T, error)) (got T, err error) {
+	err = Ask(ctx, Etcd, describe, func(ctx context.Context) error {
 		answer, err := send(ctx)
 		if !IsLate(ctx) {
 			got = answer
@@ -91,41 +75,26 @@ type etcdKV struct{ clientv3.KV }
 func (kv etcdKV) Put(
 	ctx context.Context, key, val string, opts ...clientv3.OpOption,
 ) (*clientv3.PutResponse, error) {
-	op := clientv3.OpPut(key, val, opts...)
-	return etcdSet(ctx, []clientv3.Op{op}, func() (string, string) { return describeOp(op) },
+	return etcdDo(ctx, operation(clientv3.OpPut(key, val, opts...)),
 		func(ctx context.Context) (*clientv3.PutResponse, error) { return kv.KV.Put(ctx, key, val, opts...) })
 }
 
 func (kv etcdKV) Get(
 	ctx context.Context, key string, opts ...clientv3.OpOption,
 ) (*clientv3.GetResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
+	return etcdDo(ctx, operation(clientv3.OpGet(key, opts...)),
 		func(ctx context.Context) (*clientv3.GetResponse, error) { return kv.KV.Get(ctx, key, opts...) })
-}
-
-func (kv etcdKV) GetStream(
-	ctx context.Context, key string, opts ...clientv3.OpOption,
-) (clientv3.GetStreamChan, error) {
-	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
-		func(ctx context.Context) (clientv3.GetStreamChan, error) { return kv.KV.GetStream(ctx, key, opts...) })
 }
 
 func (kv etcdKV) Delete(
 	ctx context.Context, key string, opts ...clientv3.OpOption,
 ) (*clientv3.DeleteResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpDelete(key, opts...)) },
+	return etcdDo(ctx, operation(clientv3.OpDelete(key, opts...)),
 		func(ctx context.Context) (*clientv3.DeleteResponse, error) { return kv.KV.Delete(ctx, key, opts...) })
 }
 
-func (kv etcdKV) Compact(
-	ctx context.Context, rev int64, opts ...clientv3.CompactOption,
-) (*clientv3.CompactResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return "compact", fmt.Sprint("compact ", rev) },
-		func(ctx context.Context) (*clientv3.CompactResponse, error) { return kv.KV.Compact(ctx, rev, opts...) })
-}
-
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return etcdSet(ctx, []clientv3.Op{op}, func() (string, string) { return describeOp(op) },
+	return etcdDo(ctx, operation(op),
 		func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
 }
 
@@ -158,8 +127,9 @@ func (t *etcdTxn) Else(ops ...clientv3.Op) clientv3.Txn {
 }
 
 func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
-	return etcdSet(t.ctx, slices.Concat(t.onSuccess, t.onFailed), func() (string, string) {
-		return "txn", describeTxn(t.cmps, t.onSuccess, t.onFailed)
+	return etcdDo(t.ctx, func() *Command {
+		return &Command{Name: "txn", Text: describeTxn(t.cmps, t.onSuccess, t.onFailed),
+			Sets: puts(slices.Concat(t.onSuccess, t.onFailed)...)}
 	}, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		if IsLate(ctx) { // the library's has the context of a caller who has gone
 			return t.kv.Txn(ctx).If(t.cmps...).Then(t.onSuccess...).Else(t.onFailed...).Commit()
@@ -171,46 +141,27 @@ func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
 type etcdLease struct{ clientv3.Lease }
 
 func (l etcdLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return "grant", fmt.Sprint("grant ", ttl, "s") },
+	return etcdDo(ctx, called("grant", fmt.Sprint(ttl, "s")),
 		func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
 }
 
 func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
-	return etcdDo(ctx, describeLease("revoke", id),
+	return etcdDo(ctx, called("revoke", fmt.Sprintf("%x", int64(id))),
 		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
-}
-
-func (l etcdLease) TimeToLive(
-	ctx context.Context, id clientv3.LeaseID, opts ...clientv3.LeaseOption,
-) (*clientv3.LeaseTimeToLiveResponse, error) {
-	return etcdDo(ctx, describeLease("timetolive", id),
-		func(ctx context.Context) (*clientv3.LeaseTimeToLiveResponse, error) {
-			return l.Lease.TimeToLive(ctx, id, opts...)
-		})
-}
-
-func (l etcdLease) Leases(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return "leases", "leases" },
-		func(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) { return l.Lease.Leases(ctx) })
 }
 
 // KeepAlive passes once, when it begins.
 func (l etcdLease) KeepAlive(
 	ctx context.Context, id clientv3.LeaseID,
 ) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-	return etcdDo(ctx, describeLease("keepalive", id),
+	return etcdDo(ctx, called("keepalive", fmt.Sprintf("%x", int64(id))),
 		func(ctx context.Context) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
 			return l.Lease.KeepAlive(ctx, id)
 		})
 }
 
-func (l etcdLease) KeepAliveOnce(
-	ctx context.Context, id clientv3.LeaseID,
-) (*clientv3.LeaseKeepAliveResponse, error) {
-	return etcdDo(ctx, describeLease("keepalive", id),
-		func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
-			return l.Lease.KeepAliveOnce(ctx, id)
-		})
+func called(verb, what string) func() *Command {
+	return func() *Command { return &Command{Name: verb, Text: verb + " " + what} }
 }
 
 type etcdWatcher struct{ clientv3.Watcher }
@@ -219,9 +170,9 @@ type etcdWatcher struct{ clientv3.Watcher }
 // A Tap's error shows as a channel that is closed, as the client's own does
 // when the context has ended; a watch that began all the same ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	changes, err := etcdDo(ctx, func() (string, string) {
+	changes, err := etcdDo(ctx, func() *Command {
 		_, text := describeOp(clientv3.OpGet(key, opts...))
-		return "watch", "watch" + strings.TrimPrefix(text, "get")
+		return &Command{Name: "watch", Text: "watch" + strings.TrimPrefix(text, "get")}
 	}, func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
@@ -231,8 +182,21 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-func describeLease(verb string, id clientv3.LeaseID) func() (string, string) {
-	return func() (string, string) { return verb, fmt.Sprintf("%s %x", verb, int64(id)) }
+func operation(op clientv3.Op) func() *Command {
+	return func() *Command {
+		verb, text := describeOp(op)
+		return &Command{Name: verb, Text: text, Sets: puts(op)}
+	}
+}
+
+// puts are the keys that operations write.
+func puts(ops ...clientv3.Op) (sets []Pair) {
+	for _, op := range ops {
+		if op.IsPut() {
+			sets = append(sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
+		}
+	}
+	return sets
 }
 
 // describeOp writes an operation as etcdctl would.
@@ -249,13 +213,8 @@ func describeOp(op clientv3.Op) (verb, text string) {
 		verb = "get"
 	}
 	text = verb + " " + key
-	switch {
-	case op.IsOptsWithPrefix():
+	if op.IsOptsWithPrefix() {
 		text += " --prefix"
-	case op.IsOptsWithFromKey():
-		text += " --from-key"
-	case len(op.RangeBytes()) > 0:
-		text += " " + string(op.RangeBytes())
 	}
 	if op.Rev() > 0 {
 		text += fmt.Sprint(" --rev=", op.Rev())

@@ -79,28 +79,12 @@ func (c *conn) do(ctx context.Context, describe func() *Command, send func(conte
 	return err
 }
 
-// plain is Counted, for a connection that is not cut: most commands of a sale go
-// this way.
-func (c *conn) plain(ctx context.Context) (n *Counter, ok bool) {
-	if c.cut.Load() {
-		return nil, false
-	}
-	return Counted(ctx)
-}
-
 var errNotSent = errors.New("not sent")
 
 // Raw is the inner driver's connection.
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	if n, ok := c.plain(ctx); ok {
-		defer n.Sent(SQL)
-		if tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o); err != nil {
-			return nil, err
-		}
-		return &transaction{tx, ctx, c}, nil
-	}
 	err = c.do(ctx, fixed("BEGIN"), func(ctx context.Context) error {
 		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		return err
@@ -115,10 +99,6 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	e, ok := c.Conn.(driver.ExecerContext)
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
-	}
-	if n, ok := c.plain(ctx); ok {
-		defer n.Sent(SQL)
-		return e.ExecContext(ctx, q, args)
 	}
 	return c.exec(ctx, q, args, func(ctx context.Context) (driver.Result, error) { return e.ExecContext(ctx, q, args) })
 }
@@ -137,10 +117,6 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	e, ok := c.Conn.(driver.QueryerContext)
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
-	}
-	if n, ok := c.plain(ctx); ok {
-		defer n.Sent(SQL)
-		return e.QueryContext(ctx, q, args)
 	}
 	return c.query(ctx, q, args, func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) })
 }
@@ -244,10 +220,6 @@ type transaction struct {
 }
 
 func (t *transaction) Commit() error {
-	if n, ok := t.conn.plain(t.ctx); ok {
-		defer n.Sent(SQL)
-		return t.Tx.Commit()
-	}
 	return t.conn.do(t.ctx, fixed("COMMIT"), func(context.Context) error { return t.Tx.Commit() }, nil)
 }
 

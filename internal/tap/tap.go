@@ -4,7 +4,7 @@
 // back-off).
 //
 // A Tap travels in the context. Without one a command pays for a single
-// context look-up (BenchmarkAbsent). With one, the Tap can count, trace, hold
+// context look-up. With one, the Tap can count, trace, hold
 // (block in Before), stop (an error from Before: the command is never sent)
 // and lose replies (another error from After: the command took effect, the
 // caller sees a failure).
@@ -213,15 +213,6 @@ func Ask(
 	return t.After(ctx, c, err)
 }
 
-// Counted is for a caller that sends without Ask, and so without anything made
-// for it, where nothing looks at the command: n counts it once it was sent. ok is
-// false where the context's Tap must see it.
-func Counted(ctx context.Context) (n *Counter, ok bool) {
-	t := From(ctx)
-	n, ok = t.(*Counter)
-	return n, ok || t == nil
-}
-
 // Wait waits until done yields or is closed, or until ctx ends (its error is
 // returned then). what names what is waited for: "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
@@ -378,13 +369,6 @@ func (n *Counter) After(_ context.Context, c *Command, err error) error {
 
 // Count is the number of commands sent to backend so far.
 func (n *Counter) Count(backend string) uint64 { return n.of(backend).Load() }
-
-// Sent counts a command that nothing looked at; n may be nil.
-func (n *Counter) Sent(backend string) {
-	if n != nil {
-		n.of(backend).Add(1)
-	}
-}
 
 func (n *Counter) of(backend string) *atomic.Uint64 {
 	switch backend {
