@@ -38,7 +38,9 @@ func (w *way) open() {
 	}
 }
 
-func listenRelay(port int) (*Relay, error) {
+// ListenRelay opens a relay at a port of this machine, 0: any, that leads nowhere yet.
+// Close it.
+func ListenRelay(port int) (*Relay, error) {
 	listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 	if err != nil {
 		return nil, err
@@ -269,7 +271,7 @@ func (l *Lab) doors(n int) (doors []*Relay, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, port := range free {
-		r, err := listenRelay(port)
+		r, err := ListenRelay(port)
 		if err != nil {
 			return nil, err
 		}

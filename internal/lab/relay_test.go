@@ -48,7 +48,7 @@ func newEcho(t *testing.T) *echo {
 // A client of an echo behind a relay.
 func throughRelay(t *testing.T) (*echo, *Relay, net.Conn) {
 	e := newEcho(t)
-	r, err := listenRelay(0)
+	r, err := ListenRelay(0)
 	if err != nil {
 		t.Fatal(err)
 	}
