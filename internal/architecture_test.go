@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"internal/web":         {},
 	"internal/yamlfile":    {},
 	"internal/backend":     {"internal/tap"},
-	"internal/ledger":      {"internal/seckill", "internal/tap"},
+	"internal/ledger":      {"internal/seckill", "internal/backend", "internal/tap"},
 	"internal/wire":        {"internal/seckill", "internal/ledger"},
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},
 	"internal/catalog":     {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},

@@ -59,12 +59,8 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 func (d *Dialer) Kill() {
 	d.mu.Lock()
 	d.dead = true
-	open := d.conns
-	d.conns = nil
 	d.mu.Unlock()
-	for c := range open {
-		c.(*trackedConn).Conn.Close()
-	}
+	d.Cut()
 }
 
 // Cut closes every open connection, as a broken cable would. New ones may be

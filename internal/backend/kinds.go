@@ -153,6 +153,8 @@ func (c Config) Or(other Config) Config {
 
 const quorumNodes = 5
 
+var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures", SkipLocked: "SKIP LOCKED"}
+
 // Has reports whether the configured backends offer a capability, and if not,
 // why.
 func (c Config) Has(need Capability) (ok bool, why string) {
@@ -163,12 +165,8 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		return false, fmt.Sprintf("unknown capability %q", need)
 	case need == SQL:
 		return len(addresses) > 0, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
-	case need == RowLocks && c.SQLitePath != "":
-		return false, "SQLite has no row locks: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
-	case need == Procedures && c.SQLitePath != "":
-		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
-	case need == SkipLocked && c.SQLitePath != "":
-		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
+	case c.SQLitePath != "" && sqliteLacks[need] != "":
+		return false, fmt.Sprintf("SQLite has no %s: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn", sqliteLacks[need])
 	case need == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // procedures are the stored procedures that strategies call, by name.
@@ -18,13 +16,6 @@ func AddProcedure(name, text string) string {
 	procedures[name] = text
 	return name
 }
-
-// MySQL's and MariaDB's error numbers.
-const (
-	errSyntax         = 1064
-	errProcedureThere = 1304
-	errWrongArguments = 1318
-)
 
 // openProcedures creates what is missing, and what another build made with another
 // text anew. Several processes may do so at once. An account that may not is no
@@ -51,7 +42,7 @@ func (in *Instance) openProcedure(ctx context.Context, name, text string) error 
 	if err != nil {
 		return err
 	}
-	if err := db.Exec(text).Error; err != nil && !isMySQL(err, errProcedureThere) { // another process was faster
+	if err := db.Exec(text).Error; err != nil && MySQLNumber(err) != MySQLProcedureThere { // another process was faster
 		return err
 	}
 	return in.callable(ctx, name)
@@ -61,7 +52,7 @@ func (in *Instance) openProcedure(ctx context.Context, name, text string) error 
 // number is wrong is said after it was found and the account may call it.
 func (in *Instance) callable(ctx context.Context, name string) error {
 	err := in.DB.WithContext(ctx).Exec("CALL " + name + "()").Error
-	if isMySQL(err, errWrongArguments) {
+	if MySQLNumber(err) == MySQLWrongArguments {
 		return nil
 	}
 	return err
@@ -85,9 +76,4 @@ func (in *Instance) Public(reason string) string {
 		return "this database's account may not make or call stored procedures (GET /readyz with the service's token tells its administrator what to grant)"
 	}
 	return reason
-}
-
-func isMySQL(err error, number uint16) bool {
-	var e *mysql.MySQLError
-	return errors.As(err, &e) && e.Number == number
 }

@@ -90,9 +90,7 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 	if in.Config.RedisRingLost != RingRehash {
 		o.HeartbeatFn = func(context.Context, *redis.Client) bool { return true }
 	}
-	ring := redis.NewRing(o)
-	ring.AddHook(oneShard{ring})
-	return ring, nil
+	return redis.NewRing(o), nil
 }
 
 // meetRing asks every shard for its version, and marks it as the one of its name.
@@ -163,87 +161,4 @@ func askRing(ctx context.Context, ring *redis.Ring) error {
 	}
 	asking.Wait()
 	return errors.Join(errs...)
-}
-
-// oneShard refuses a command, script or transaction whose keys are on several
-// shards, before anything is sent. A Cluster answers CROSSSLOT. go-redis' Ring goes
-// by the first key and finds nothing of the others there, and makes one
-// transaction for each shard.
-type oneShard struct{ ring *redis.Ring }
-
-func (oneShard) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s oneShard) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if err := s.check(keysOf(cmd)); err != nil {
-			return err
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (s oneShard) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		var all []string
-		together := len(cmds) > 0 && cmds[0].Name() == "multi"
-		for _, cmd := range cmds {
-			keys := keysOf(cmd)
-			if together {
-				all = append(all, keys...)
-				keys = all
-			}
-			if err := s.check(keys); err != nil {
-				for _, cmd := range cmds {
-					cmd.SetErr(err)
-				}
-				return err
-			}
-		}
-		return next(ctx, cmds)
-	}
-}
-
-func (s oneShard) check(keys []string) error {
-	var first *redis.Client
-	for i, key := range keys {
-		c, err := s.ring.GetShardClientForKey(key)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			first = c
-		} else if c != first {
-			return fmt.Errorf("the keys %s and %s are on different shards of the ring: give them the same {tag}", keys[0], key)
-		}
-	}
-	return nil
-}
-
-// keysOf are the keys of the commands that strategies send with several; of
-// others the first argument.
-func keysOf(cmd redis.Cmder) (keys []string) {
-	args := cmd.Args()
-	text := func(i int) string { return fmt.Sprint(args[i]) }
-	from, to := 1, 2
-	switch cmd.Name() {
-	case "multi", "exec":
-		return nil
-	case "eval", "evalsha", "eval_ro", "evalsha_ro":
-		if len(args) < 3 {
-			return nil
-		}
-		var n int
-		if _, err := fmt.Sscan(text(2), &n); err != nil {
-			return nil
-		}
-		from, to = 3, 3+n
-	case "del", "unlink", "exists", "mget", "touch", "watch":
-		to = len(args)
-	case "blpop", "brpop": // the last is how long to wait
-		to = len(args) - 1
-	}
-	for i := from; i < min(to, len(args)); i++ {
-		keys = append(keys, text(i))
-	}
-	return keys
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 )
@@ -61,47 +60,6 @@ func TestAKeyIsOnOneShard(t *testing.T) {
 		t.Errorf("the status is %+v", s)
 	}
 }
-
-// What spans shards is refused before anything is sent. By itself go-redis' Ring
-// would answer, and wrongly: a script finds nothing under its second key, and a
-// transaction becomes two.
-func TestKeysOfSeveralShardsAreRefused(t *testing.T) {
-	in, c, shards := ringOf(t, 3)
-	first, other := "seckill:stock:1", ""
-	at, _ := backend.ShardOf(c, first)
-	for i := 2; other == ""; i++ {
-		if key := fmt.Sprint("seckill:stock:", i); must(backend.ShardOf(c, key)) != at {
-			other = key
-		}
-	}
-	script := redis.NewScript("redis.call('INCR', KEYS[1]); return redis.call('INCR', KEYS[2])")
-	for name, send := range map[string]func(a, b string) error{
-		"script": func(a, b string) error { return script.Eval(t.Context(), in.Redis, []string{a, b}).Err() },
-		"MULTI/EXEC": func(a, b string) error {
-			_, err := in.Redis.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
-				p.Incr(t.Context(), a)
-				p.Incr(t.Context(), b)
-				return nil
-			})
-			return err
-		},
-		"DEL":   func(a, b string) error { return in.Redis.Del(t.Context(), a, b).Err() },
-		"BLPOP": func(a, b string) error { return in.Redis.BLPop(t.Context(), 1, a, b).Err() },
-	} {
-		if err := send(first, other); err == nil || !strings.Contains(err.Error(), "on different shards") {
-			t.Errorf("%s on two shards: %v", name, err)
-		}
-	}
-	for host, m := range shards {
-		if m.Exists(first) || m.Exists(other) {
-			t.Errorf("something was written at %s", host)
-		}
-	}
-	if err := script.Eval(t.Context(), in.Redis, []string{first, "{" + first + "}:2"}).Err(); err != nil {
-		t.Errorf("a script whose keys have the same tag: %v", err)
-	}
-}
-
 func must(text string, err error) string {
 	if err != nil {
 		panic(err)
@@ -136,34 +94,4 @@ func TestServicesAgreeAboutTheRing(t *testing.T) {
 		t.Fatalf("the same ring again: %v", err)
 	}
 	in.Close()
-}
-
-// A shard that is gone has its keys with it: they are refused, those of the others
-// are served, and nothing is sent elsewhere.
-func TestAShardThatIsGoneIsRefused(t *testing.T) {
-	in, c, shards := ringOf(t, 3)
-	key := "seckill:stock:1"
-	gone := must(backend.ShardOf(c, key))
-	shards[gone].Close()
-	err := in.Redis.Incr(t.Context(), key).Err()
-	if err == nil || !strings.Contains(err.Error(), "connect") {
-		t.Errorf("a key of the shard that is gone: %v, want that it cannot be reached", err)
-	}
-	served := 0
-	for i := range 20 {
-		key := fmt.Sprint("seckill:stock:", i)
-		if must(backend.ShardOf(c, key)) == gone {
-			continue
-		}
-		served++
-		if err := in.Redis.Incr(t.Context(), key).Err(); err != nil {
-			t.Errorf("%s is of another shard: %v", key, err)
-		}
-	}
-	if served == 0 {
-		t.Error("no other shard was asked")
-	}
-	if s := in.Status(t.Context())[0]; s.OK || !strings.Contains(s.Error, "shard shard-") || !strings.Contains(s.Error, gone) {
-		t.Errorf("the status is %+v, want that a shard does not answer", s)
-	}
 }

@@ -84,25 +84,11 @@ func (c *robbedConn) SyscallConn() (syscall.RawConn, error) {
 	return c.Conn.(syscall.Conn).SyscallConn()
 }
 
-// counts every command that is sent to Redis.
-type counting struct {
-	mu   sync.Mutex
-	seen []string
-}
-
-func (c *counting) Before(_ context.Context, cmd *tap.Command) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen = append(c.seen, cmd.Text)
-	return nil
-}
-
-func (*counting) After(_ context.Context, _ *tap.Command, err error) error { return err }
-
-func (c *counting) named(key string) (n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, text := range c.seen {
+// named is how many commands to a key the tap saw.
+func (r *recorder) named(key string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range r.seen {
 		if strings.Contains(text, key) {
 			n++
 		}
@@ -190,7 +176,7 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 						}
 						server.Redis.Del(t.Context(), key)
 						r.aim(key, says)
-						sent := &counting{}
+						sent := &recorder{}
 						err := send(tap.With(t.Context(), sent), in.Redis, key)
 						ran, _ := server.Redis.Get(t.Context(), key).Int()
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {

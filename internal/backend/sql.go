@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -65,7 +64,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 // trySkipLocked asks the server whether it knows the words.
 func (in *Instance) trySkipLocked(ctx context.Context) {
 	err := in.DB.WithContext(ctx).Exec("SELECT 1 FROM information_schema.SCHEMATA LIMIT 0 FOR UPDATE SKIP LOCKED").Error
-	if isMySQL(err, errSyntax) {
+	if MySQLNumber(err) == MySQLSyntax {
 		in.noSkipLocked = "this server has no SKIP LOCKED: MariaDB 10.6 and MySQL 8.0 are the first that do"
 	}
 }
@@ -141,8 +140,7 @@ func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error
 	db := sql.OpenDB(in.mysqlConnector(server))
 	defer db.Close()
 	_, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
-	var denied *mysql.MySQLError
-	if errors.As(err, &denied) && denied.Number == 1044 {
+	if MySQLNumber(err) == MySQLDatabaseDenied {
 		return nil // the account may not create databases; this one may exist
 	}
 	if err != nil {

@@ -17,63 +17,63 @@ import (
 )
 
 // Info is everything the program knows about one strategy. It is a value in
-// the strategy's own file.
+// the strategy's own file. The API shows what has a name in JSON.
 type Info struct {
-	Name   string // as it is selected: "for-update"
-	Title  string
-	Family string // the package it lives in: "sqlrow"
-	Source string // which article and idea it comes from
-	Idea   string // what it does, in a sentence or two
+	Name   string `json:"name"` // as it is selected: "for-update"
+	Title  string `json:"title"`
+	Family string `json:"family"` // the package it lives in: "sqlrow"
+	Source string `json:"source"` // which article and idea it comes from
+	Idea   string `json:"idea"`   // what it does, in a sentence or two
 	// One line each: what it promises, and what breaks it. The lesson says why.
-	Promises string
-	Breaks   string
+	Promises string `json:"promises"`
+	Breaks   string `json:"breaks"`
 	// Guarantees is what we expect the proof to answer. A question that is
 	// missing is open, or does not apply.
-	Guarantees Guarantees
+	Guarantees Guarantees `json:"guarantees"`
 	// Repair is the strategy to try next when this one breaks: it needs no other
 	// server. Empty if none is known to mend it.
-	Repair  string
-	Needs   []backend.Capability
-	Stock   ledger.StockStore
-	Options []Option
+	Repair  string               `json:"repair,omitempty"`
+	Needs   []backend.Capability `json:"needs"`
+	Stock   ledger.StockStore    `json:"stock"`
+	Options []Option             `json:"options"`
 	// Files is the strategy's own source (and its Lua), embedded, so that the
 	// page shows the very code that runs, and its Lesson.
-	Files embed.FS
+	Files embed.FS `json:"-"`
 
 	// Renews: a lock that is taken without a lease and renewed while it is held
 	// (unless Settings.NoRenewal).
-	Renews bool
+	Renews bool `json:"-"`
 	// Fenced: the lock has a fencing token, and the stock row checks it.
-	Fenced bool
+	Fenced bool `json:"-"`
 	// Shares: purchases of one process may share a transaction. The proof then
 	// puts several buyers into one.
-	Shares bool
+	Shares bool `json:"-"`
 	// Reserves: the strategy is a seckill.Reserver.
-	Reserves bool
+	Reserves bool `json:"reserves"`
 	// Accepts: the strategy is a seckill.Acceptor.
-	Accepts bool
+	Accepts bool `json:"accepts"`
 	// OneNode: what keeps others out is a lock that one database server has by
 	// itself: in a cluster, another node grants it as well.
-	OneNode bool
+	OneNode bool `json:"-"`
 
 	// Refuses: what breaks it refuses buyers of several units what is there. It
 	// never oversells, and a sale of single units holds.
-	Refuses bool
+	Refuses bool `json:"-"`
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
-	New func(Deps) (seckill.Strategy, error)
+	New func(Deps) (seckill.Strategy, error) `json:"-"`
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
-	Locker func(Deps) (lock.Locker, error)
-	Key    func(sku int64) string
+	Locker func(Deps) (lock.Locker, error) `json:"-"`
+	Key    func(sku int64) string          `json:"-"`
 	// Under is how a purchase uses the lock. Nil: lock.Guarded's own way.
-	Under func(*lock.Guarded) seckill.Strategy
+	Under func(*lock.Guarded) seckill.Strategy `json:"-"`
 }
 
 // An Option that changes how a strategy behaves, set on the command line of
 // the service.
 type Option struct {
-	Flag string // "--lock-wait"
-	Doc  string
+	Flag string `json:"flag"` // "--lock-wait"
+	Doc  string `json:"doc"`
 }
 
 // Settings are the options of all strategies, and flags of the service. The zero

@@ -42,6 +42,7 @@ func TestCalls(t *testing.T) {
 		"sale":         serverWith(t, nil, httpapi.Config{}),
 		"reservations": serverWith(t, nil, httpapi.Config{Instance: server}),
 		"counter":      serverWith(t, nil, httpapi.Config{Instance: server}),
+		"accepted":     serverWith(t, nil, httpapi.Config{Instance: labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)}), // its own claims
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile("testdata/calls/" + name + ".txt")

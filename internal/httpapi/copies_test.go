@@ -3,19 +3,14 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"slices"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
-	"seckill/strategies"
 	"seckill/strategies/sqlrow"
 )
 
@@ -41,58 +36,6 @@ func twoProcesses(t *testing.T, infos []catalog.Info, needs ...backend.Capabilit
 		servers[i] = serverWith(t, nil, httpapi.Config{Instance: in, Infos: here, Default: here[0].Name})
 	}
 	return servers, ins
-}
-
-// Stock 1, two processes, four copies of one request at once: each copy gets
-// the order, or is told that it is in progress.
-func TestCopiesAreNeverRefused(t *testing.T) {
-	names := []string{"conditional", "version", "for-update", "for-update-nowait", "get-lock", "redis-lua", "redis-counter", "redis-counter-mysql", "mysql-counter"}
-	infos := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return !slices.Contains(names, i.Name) })
-	servers, _ := twoProcesses(t, infos, backend.SQL, backend.RowLocks, backend.Redis)
-	const rounds = 20
-	for _, name := range names {
-		orders, waited := 0, 0
-		for round := range rounds {
-			ask(t, servers[0], "PUT", "/api/v1/skus/1", `{"stock":1}`)
-			var copies [4]reply
-			var g errgroup.Group
-			for i := range copies {
-				g.Go(func() error {
-					copies[i] = ask(t, servers[i%2], "POST", "/api/v1/seckill?strategy="+name, purchase(42, 1), key)
-					return nil
-				})
-			}
-			_ = g.Wait()
-			id := ""
-			for i, r := range copies {
-				switch {
-				case r.status == http.StatusOK:
-					var s sale
-					if r.into(t, &s); id != "" && s.OrderID != id {
-						t.Errorf("%s, round %d: one request got the orders %s and %s", name, round, id, s.OrderID)
-					}
-					id = s.OrderID
-					orders++
-				case r.Code == "in_progress":
-					waited++
-					if r.header.Get("Retry-After") != "1" {
-						t.Errorf("in_progress with Retry-After %q", r.header.Get("Retry-After"))
-					}
-				default:
-					t.Errorf("%s, round %d: copy %d of a request that gets the order is told %d %s", name, round, i+1, r.status, r.Code)
-				}
-			}
-			if id == "" {
-				t.Errorf("%s, round %d: no copy got the order", name, round)
-			}
-			again := ask(t, servers[1-round%2], "POST", "/api/v1/seckill?strategy="+name, purchase(42, 1), key)
-			var s sale
-			if again.into(t, &s); s.OrderID != id || again.header.Get("Idempotency-Replayed") != "true" {
-				t.Errorf("%s, round %d: the request got %s, sent again it got %s", name, round, id, again.body)
-			}
-		}
-		t.Logf("%s: %d answers with the order, %d in progress", name, orders, waited)
-	}
 }
 
 // insist sends a request again while it is in progress, for a bounded time.

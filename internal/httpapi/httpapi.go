@@ -53,7 +53,6 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
-	checked  checked        // the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset

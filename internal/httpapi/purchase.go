@@ -24,15 +24,6 @@ type purchaseBody struct {
 	Quantity int64  `json:"quantity"`
 }
 
-// A sale is the answer to a purchase that worked.
-type sale struct {
-	OrderID   string `json:"order_id"`
-	SKU       int64  `json:"sku_id"`
-	Quantity  int64  `json:"quantity"`
-	Remaining int64  `json:"remaining"`
-	Strategy  string `json:"strategy"`
-}
-
 // purchase sells, and answers.
 func (s *Server) purchase(c *gin.Context) (err error) {
 	sl, err := s.selected(c)
@@ -79,7 +70,7 @@ func (s *Server) answerSale(c *gin.Context, r seckill.Receipt, replayed bool) (o
 		outcome = outcomeReplayed
 		c.Header("Idempotency-Replayed", "true")
 	}
-	c.JSON(http.StatusOK, sale{r.OrderID, r.SKU, r.Quantity, r.Remaining, r.Strategy})
+	c.JSON(http.StatusOK, r)
 	return outcome
 }
 
@@ -137,7 +128,7 @@ func (s *Server) sell(
 
 // earlier looks for the order that another copy of a refused purchase got.
 func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error) (r seckill.Receipt, err error) {
-	o, err := s.ledger.Undecided(context.WithoutCancel(ctx), p.User, p.RequestID)
+	o, err := s.ledger.Requested(context.WithoutCancel(ctx), 0, p.User, p.RequestID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return r, refusal

@@ -158,61 +158,27 @@ func (s *Server) reservers() string {
 }
 
 func (s *Server) showReservation(c *gin.Context) error {
-	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
-		return desk.Reservation(ctx, id)
-	})
+	return s.atDesk(c, seckill.Reserver.Reservation, nil)
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
-	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
-		return s.settled(ctx, desk, id, desk.Pay, func(r seckill.Reservation) error {
-			switch r.State {
-			case seckill.Paid:
-				return nil
-			case seckill.ReservationExpired:
-				return seckill.ErrExpired
-			case seckill.ReservationReleased:
-				return seckill.ErrCancelled
-			}
-			return seckill.ErrUnknown // it may come yet
-		})
+	return s.atDesk(c, seckill.Reserver.Pay, map[seckill.ReservationState]error{
+		seckill.Paid: nil, seckill.ReservationExpired: seckill.ErrExpired, seckill.ReservationReleased: seckill.ErrCancelled,
 	})
 }
 
 func (s *Server) cancelReservation(c *gin.Context) error {
-	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
-		return s.settled(ctx, desk, id, desk.Release, func(r seckill.Reservation) error {
-			switch r.State {
-			case seckill.Paid:
-				return seckill.ErrPaid
-			case seckill.Reserved:
-				return seckill.ErrUnknown
-			}
-			return nil
-		})
+	return s.atDesk(c, seckill.Reserver.Release, map[seckill.ReservationState]error{
+		seckill.Paid: seckill.ErrPaid, seckill.ReservationExpired: nil, seckill.ReservationReleased: nil,
 	})
 }
 
-// settled does something to a reservation, and looks what became of it when that is
-// not known.
-func (s *Server) settled(ctx context.Context, desk seckill.Reserver, id string,
-	do func(context.Context, string) (seckill.Reservation, error), means func(seckill.Reservation) error,
-) (seckill.Reservation, error) {
-	r, err := do(ctx, id)
-	if err == nil || seckill.NothingTaken(err) {
-		return r, err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	now, look := desk.Reservation(ctx, id)
-	if look == nil {
-		err = means(now)
-	}
-	return now, err
-}
-
-// atDesk finds the reservation that a call names.
-func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserver, string) (seckill.Reservation, error)) error {
+// atDesk does something to the reservation that a call names. Where its outcome is
+// unknown, the state that is found afterwards may tell: means says which outcome, and
+// leaves out the states in which it may come yet.
+func (s *Server) atDesk(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error),
+	means map[seckill.ReservationState]error,
+) error {
 	id := c.Param("id")
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -231,7 +197,16 @@ func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserve
 	if desk == nil {
 		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
-	r, err := do(ctx, desk, id)
+	r, err := do(desk, ctx, id)
+	if err != nil && !seckill.NothingTaken(err) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		defer cancel()
+		if now, look := desk.Reservation(ctx, id); look == nil {
+			if outcome, told := means[now.State]; told {
+				r, err = now, outcome
+			}
+		}
+	}
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
 		return none

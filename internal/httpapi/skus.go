@@ -68,17 +68,11 @@ func (s *Server) showSKU(c *gin.Context) error {
 
 // answerSKU shows the SKU as it is.
 func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error {
-	stock, err := s.ledger.SKU(ctx, id)
-	if err != nil {
-		return err
+	is, err := s.product(ctx, id)
+	if err == nil {
+		c.JSON(http.StatusOK, is)
 	}
-	stockStores := catalog.StockStores(ctx, id, s.catalogued())
-	clock, err := s.ledger.Start(ctx, id) // last: callers set their clocks by it
-	if err != nil {
-		return err
-	}
-	c.JSON(http.StatusOK, product{stock, clock.Now, stockStores})
-	return nil
+	return err
 }
 
 // A product is a SKU's row, the time, and what the counters outside of the row
@@ -87,6 +81,16 @@ type product struct {
 	ledger.Stock
 	Now         ledger.Moment               `json:"now"` // by the clock that StartsAt is judged by
 	StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
+}
+
+func (s *Server) product(ctx context.Context, id int64) (p product, err error) {
+	if p.Stock, err = s.ledger.SKU(ctx, id); err != nil {
+		return p, err
+	}
+	p.StockStores = catalog.StockStores(ctx, id, s.catalogued())
+	clock, err := s.ledger.Start(ctx, id) // last: callers set their clocks by it
+	p.Now = clock.Now
+	return p, err
 }
 
 const maxName = 255 // characters
@@ -129,7 +133,9 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return s.halfReset(c, sl, err)
 	}
-	is, err := s.readBack(ctx, id)
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the reset may have used up its time
+	defer cancel()
+	is, err := s.product(ctx, id)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "a reset cannot be read back", "error", err)
 		return refused(seckill.ErrUnknown, fmt.Sprintf("The sale was reset; what it is now cannot be read. "+
@@ -137,18 +143,6 @@ func (s *Server) putSKU(c *gin.Context) error {
 	}
 	c.JSON(http.StatusOK, is)
 	return nil
-}
-
-// readBack reads a SKU that was reset. The reset may have used up its time.
-func (s *Server) readBack(ctx context.Context, id int64) (p product, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	if p.Stock, err = s.ledger.SKU(ctx, id); err != nil {
-		return p, err
-	}
-	clock, err := s.ledger.Start(ctx, id)
-	p.Now = clock.Now
-	return p, err
 }
 
 // resetOutside resets what strategies keep outside the stock row, or returns the

@@ -13,7 +13,6 @@ import (
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/internal/seckill"
 	"seckill/strategies"
 )
 
@@ -50,16 +49,6 @@ func TestStartOfASale(t *testing.T) {
 	after, _ := strconv.ParseFloat(r.header.Get("Retry-After"), 64)
 	if left := want.Sub(got.Now.Time()).Seconds(); after < left-60 || after > left+1 {
 		t.Errorf("Retry-After is %s s, the sale starts in %.0f s", r.header.Get("Retry-After"), left)
-	}
-}
-
-// What the ledger refused is answered as what this process refuses itself.
-func TestStartThatOnlyTheLedgerKnew(t *testing.T) {
-	s := serverWith(t, answers(fmt.Errorf("order: %w", seckill.ErrNotStarted)), httpapi.Config{})
-	r := ask(t, s, "POST", "/api/v1/seckill", good)
-	r.want(t, "a purchase that the ledger finds early", 409, "not_started")
-	if r.header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After is %q", r.header.Get("Retry-After"))
 	}
 }
 

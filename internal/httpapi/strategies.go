@@ -12,43 +12,23 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/wire"
 )
 
 // A strategy is a catalog entry with what this server can say about it.
 type strategy struct {
-	Name     string            `json:"name"`
-	Title    string            `json:"title"`
-	Titles   map[string]string `json:"titles"` // by language
-	Family   string            `json:"family"`
-	Source   string            `json:"source"` // the article it comes from
-	Idea     string            `json:"idea"`
-	Promises string            `json:"promises"`
-	Breaks   string            `json:"breaks"`
-	// Guarantees by question; one that is missing is open.
-	Guarantees catalog.Guarantees   `json:"guarantees"`
-	Repair     string               `json:"repair,omitempty"` // the strategy to try next when this one breaks
-	Needs      []backend.Capability `json:"needs"`
-	Stock      ledger.StockStore    `json:"stock"`
-	Options    []option             `json:"options"`
-	Reserves   bool                 `json:"reserves"` // POST /reservations works
-	Accepts    bool                 `json:"accepts"`  // Prefer: respond-async is heard
-	Broken     bool                 `json:"broken"`
-	Default    bool                 `json:"default"`
-	Available  bool                 `json:"available"`
-	Missing    []string             `json:"missing"`  // why it is not available, and what to do
-	UnfitOn    []string             `json:"unfit_on"` // topologies of the lab on which it is not right
+	catalog.Info
+	Titles    map[string]string `json:"titles"` // by language
+	Broken    bool              `json:"broken"`
+	Default   bool              `json:"default"`
+	Available bool              `json:"available"`
+	Missing   []string          `json:"missing"`  // why it is not available, and what to do
+	UnfitOn   []string          `json:"unfit_on"` // topologies of the lab on which it is not right
 
 	// Only when one strategy is asked for.
 	Files  []file            `json:"files,omitempty"`  // the source that runs
 	Lesson map[string]string `json:"lesson,omitempty"` // by language, as Markdown
-}
-
-type option struct {
-	Flag string `json:"flag"`
-	Doc  string `json:"doc"`
 }
 
 type file struct {
@@ -57,19 +37,12 @@ type file struct {
 }
 
 func (s *Server) describe(sl *seller) strategy {
-	i := sl.info
-	d := strategy{
-		Name: i.Name, Title: i.Title, Titles: map[string]string{}, Family: i.Family, Source: i.Source, Idea: i.Idea,
-		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees, Stock: i.Stock,
-		Needs:   append([]backend.Capability{}, i.Needs...),
-		Options: []option{}, Missing: append([]string{}, sl.missing...), UnfitOn: i.UnfitOn(),
-		Repair: i.Repair, Reserves: i.Reserves, Accepts: i.Accepts, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
-	}
+	d := strategy{Info: sl.info, Titles: map[string]string{}, Broken: sl.info.Broken(), Default: sl == s.standard,
+		Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
+	d.Needs = append([]backend.Capability{}, d.Needs...) // a list, also if it is empty
+	d.Options = append([]catalog.Option{}, d.Options...)
 	for _, language := range catalog.Languages {
-		d.Titles[language] = i.TitleIn(language)
-	}
-	for _, o := range i.Options {
-		d.Options = append(d.Options, option(o))
+		d.Titles[language] = d.TitleIn(language)
 	}
 	return d
 }

@@ -137,7 +137,7 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		}
 	}
 	if state.Status == requestNone && f.SKU != 0 { // its COMMIT may be under way: that is waited for
-		switch o, err := s.ledger.Undecided(ctx, f.User, f.RequestID); {
+		switch o, err := s.ledger.Requested(ctx, 0, f.User, f.RequestID); {
 		case err == nil && o.SKUID != f.SKU:
 		case err == nil:
 			if orders, err = s.ledger.Orders(ctx, f); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/seckill"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 		switch {
 		case err == nil:
 			return outcome, r, nil
-		case retriable(err) && attempt < deadlockRetries && ctx.Err() == nil:
+		case backend.TransactionUndone(err) && attempt < deadlockRetries && ctx.Err() == nil:
 			attempt++
 			s.observe.Retried()
 		case brokenKey(err) == keyID && ids < mostIDs:
@@ -51,7 +52,7 @@ func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remain
 			r, err = s.Record(tx, p, run, remaining)
 			return err
 		})
-		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return r, called(err)
 		}
 		s.observe.Retried()
@@ -105,12 +106,13 @@ func answer(rows *sql.Rows, err error) func(dest ...any) error {
 // Errors after which everything was rolled back, by the server or by a
 // procedure's handler, and those that come before anything ran.
 var (
-	undoneInside = []uint16{errDeadlock, errSnapshotConflict, errLockWaitTimeout, errNowait, errDuplicateEntry, errNullColumn}
-	neverRan     = []uint16{errNoProcedure, errMayNotCall, errWrongArguments}
+	undoneInside = []uint16{backend.MySQLDeadlock, backend.MySQLSnapshotConflict, backend.MySQLLockWaitTimeout, backend.MySQLNowait,
+		backend.MySQLDuplicateEntry, backend.MySQLNullColumn}
+	neverRan = []uint16{backend.MySQLNoProcedure, backend.MySQLMayNotCall, backend.MySQLWrongArguments}
 )
 
 func undone(err error) bool {
-	return slices.Contains(undoneInside, mysqlNumber(err)) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+	return slices.Contains(undoneInside, backend.MySQLNumber(err)) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
 // called classifies the error of a command that commits by itself.
@@ -118,7 +120,7 @@ func called(err error) error {
 	switch {
 	case err == nil, seckill.NothingTaken(err):
 		return err
-	case undone(err), slices.Contains(neverRan, mysqlNumber(err)), errors.Is(err, errNotSent),
+	case undone(err), slices.Contains(neverRan, backend.MySQLNumber(err)), errors.Is(err, errNotSent),
 		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only
 		return before(err)
 	}

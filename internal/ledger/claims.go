@@ -135,7 +135,7 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (*Claim
 			return claim, nil
 		}
 	}
-	switch o, err := c.store.Undecided(ctx, user, requestID); {
+	switch o, err := c.store.Requested(ctx, 0, user, requestID); {
 	case err == nil:
 		claim.Order = &o
 	case errors.Is(err, seckill.ErrUnknownOrder): // rolled back, or of an earlier run

@@ -162,7 +162,7 @@ func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 		}()
 		<-written
 		first.Release(t.Context()) // it does not wait for an answer any longer
-		if _, err := s.Undecided(t.Context(), user+100, "another"); !errors.Is(err, seckill.ErrUnknownOrder) {
+		if _, err := s.Requested(t.Context(), 0, user+100, "another"); !errors.Is(err, seckill.ErrUnknownOrder) {
 			t.Errorf("another request: %v, want %v", err, seckill.ErrUnknownOrder)
 		}
 		got := make(chan *ledger.Claim)

@@ -8,30 +8,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/ncruces/go-sqlite3"
 
+	"seckill/internal/backend"
 	"seckill/internal/seckill"
 )
-
-// MySQL's and MariaDB's error numbers.
-const (
-	errDuplicateEntry   = 1062
-	errNullColumn       = 1048
-	errLockWaitTimeout  = 1205
-	errDeadlock         = 1213
-	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
-	errNowait           = 3572 // MySQL 8; MariaDB answers 1205
-	errNoProcedure      = 1305
-	errWrongArguments   = 1318
-	errMayNotCall       = 1370
-)
-
-// retriable errors undid the whole transaction, which may be run again.
-func retriable(err error) bool {
-	n := mysqlNumber(err)
-	return n == errDeadlock || n == errSnapshotConflict
-}
 
 // before classifies an error that came before COMMIT was sent: whatever it is,
 // the transaction is rolled back, by us or by the server when the connection
@@ -40,13 +21,11 @@ func before(err error) error {
 	if err == nil || seckill.NothingTaken(err) {
 		return err
 	}
-	switch mysqlNumber(err) {
-	case errLockWaitTimeout, errNowait:
-		return fmt.Errorf("%w: waited for a row: %w", seckill.ErrBusy, err)
-	case errDeadlock, errSnapshotConflict:
-		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
-	}
 	switch {
+	case backend.RowHeld(err):
+		return fmt.Errorf("%w: waited for a row: %w", seckill.ErrBusy, err)
+	case backend.TransactionUndone(err):
+		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
 		return fmt.Errorf("%w: waited for the database: %w", seckill.ErrBusy, err)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -65,7 +44,7 @@ func after(err error) error {
 		// database/sql and the driver: COMMIT was never sent, or the server is
 		// read-only, refused it and rolled back (see backend, RejectReadOnly).
 		return before(err)
-	case retriable(err), errors.Is(err, sqlite3.BUSY):
+	case backend.TransactionUndone(err), errors.Is(err, sqlite3.BUSY):
 		return before(err) // the server says that it rolled back
 	}
 	return fmt.Errorf("%w: COMMIT got no answer: %w", seckill.ErrUnknown, err)
@@ -84,7 +63,7 @@ const (
 // brokenKey names the unique key or column that an INSERT ran into; "" for any
 // other error.
 func brokenKey(err error) string {
-	if n := mysqlNumber(err); n != errDuplicateEntry && n != errNullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
+	if n := backend.MySQLNumber(err); n != backend.MySQLDuplicateEntry && n != backend.MySQLNullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
 		return ""
 	}
 	text := err.Error()
@@ -101,12 +80,4 @@ func brokenKey(err error) string {
 		}
 	}
 	return ""
-}
-
-func mysqlNumber(err error) uint16 {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		return e.Number
-	}
-	return 0
 }

@@ -40,11 +40,7 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 	}
 	ours := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(schema, ";"))))
 	if !made {
-		insert := "INSERT IGNORE"
-		if db.Name() == "sqlite" {
-			insert = "INSERT OR IGNORE"
-		}
-		if err := db.Exec(insert+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error; err != nil {
+		if err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error; err != nil {
 			return fmt.Errorf("write the database's identity: %w (may this database user insert?)", err)
 		}
 	}

@@ -2,13 +2,12 @@ package ledger
 
 import (
 	"context"
-	"time"
 
 	"gorm.io/gorm"
 )
 
 // A Refusal is what the database said of a purchase that had been accepted
-// before. It stands for RefusalsLast, and no longer than its run.
+// before. It stands as long as its run.
 type Refusal struct {
 	RequestID string `json:"request_id"`
 	UserID    int64  `json:"user_id"`
@@ -19,9 +18,6 @@ type Refusal struct {
 	Strategy  string `json:"strategy"`
 	RefusedAt Moment `json:"refused_at"` // by the database's clock
 }
-
-// RefusalsLast is how long a refusal is remembered at least.
-const RefusalsLast = 24 * time.Hour
 
 // The key lets Sweep remove a run, and the second one lists a user's.
 var mysqlRefusals = []string{
@@ -77,14 +73,4 @@ func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) 
 // refusals are those of a SKU's current run.
 func refusals(db *gorm.DB, sku int64, into *[]Refusal) error {
 	return db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
-}
-
-// forgetRefusals removes refusals of the current run that have stood long
-// enough.
-func (s *Store) forgetRefusals(ctx context.Context, st Stock) error {
-	statement := "DELETE FROM refusals WHERE sku_id = ? AND run = ? AND refused_at < " + nowIn(s.db) + " - ? LIMIT 1000"
-	if s.db.Name() == "sqlite" {
-		statement = "DELETE FROM refusals WHERE sku_id = ? AND run = ? AND refused_at < " + nowIn(s.db) + " - ?"
-	}
-	return before(s.db.WithContext(ctx).Exec(statement, st.ID, st.Run, RefusalsLast.Milliseconds()).Error)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
+
+	"seckill/internal/backend"
 )
 
 // The orders of one run lie together, by age: the primary key is
@@ -97,7 +99,7 @@ var sqliteSchema = []string{
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	for attempt := 0; ; attempt++ {
 		err := migrate(ctx, db)
-		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return err
 		}
 		// Another node of the database was first. Every step may be made again.

@@ -16,6 +16,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/seckill"
 )
 
@@ -69,22 +70,15 @@ const deadlockRetries = 5
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	for attempt := 0; ; attempt++ {
 		err := s.try(ctx, f)
-		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return err
 		}
 		s.observe.Retried()
 	}
 }
 
-func (s *Store) options() []*sql.TxOptions {
-	if s.view == nil {
-		return nil
-	}
-	return []*sql.TxOptions{s.view}
-}
-
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := begin(ctx, s.db, s.options()...)
+	tx := begin(ctx, s.db, s.view)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}
@@ -104,17 +98,13 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 // begin is gorm's Begin for a purchase: gorm copies its session three times on
 // the way to a transaction, this does so once. Like there, the error is in
 // tx.Error.
-func begin(ctx context.Context, db *gorm.DB, o ...*sql.TxOptions) *gorm.DB {
+func begin(ctx context.Context, db *gorm.DB, o *sql.TxOptions) *gorm.DB {
 	pool, ok := db.Statement.ConnPool.(gorm.TxBeginner)
-	if !ok { // a pool of another kind, which gorm may know
-		return db.WithContext(ctx).Begin(o...)
-	}
-	var options *sql.TxOptions
-	if len(o) > 0 {
-		options = o[0]
+	if !ok { // the transaction of a lock, which gorm knows
+		return db.WithContext(ctx).Begin(o)
 	}
 	tx := db.Session(&gorm.Session{Context: ctx, NewDB: true})
-	begun, err := pool.BeginTx(ctx, options)
+	begun, err := pool.BeginTx(ctx, o)
 	if err != nil {
 		_ = tx.AddError(err)
 		return tx
@@ -373,11 +363,6 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 // order of a run for one.)
 const ofThisRun = " AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id)"
 
-func oneOrder(db *gorm.DB, where string, args ...any) (o Order, err error) {
-	err = scan(db, &o, "SELECT * FROM orders WHERE "+where+ofThisRun+" ORDER BY id LIMIT 1", args...)
-	return o, unknownOrder(err)
-}
-
 func unknownOrder(err error) error {
 	if errors.Is(err, seckill.ErrUnknownSKU) {
 		return seckill.ErrUnknownOrder
@@ -391,7 +376,10 @@ func order(db *gorm.DB, publicID string) (Order, error) {
 	if !ok {
 		return Order{}, seckill.ErrUnknownOrder
 	}
-	return oneOrder(db, "sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
+	var o Order
+	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?"+
+		ofThisRun+" ORDER BY id LIMIT 1", sku, sku, id, publicID)
+	return o, unknownOrder(err)
 }
 
 // Order finds an order of the current run by its public id; ErrUnknownOrder if
@@ -400,23 +388,19 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	return order(s.db.WithContext(ctx), id)
 }
 
-// Requested finds the order of the current run that a user's request for a SKU
-// led to; ErrUnknownOrder if there is none.
-func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ? AND sku_id = ?", requestID, user, sku)
-}
-
-// Undecided finds the order of the current run that a user's request led to, of
-// whichever SKU. It waits for a transaction that has written such an order and
-// not ended yet; ErrBusy when that takes longer than a row may be waited for.
-func (s *Store) Undecided(ctx context.Context, user int64, requestID string) (Order, error) {
-	wait := " LOCK IN SHARE MODE" // of the order; the row of the stock, which all buyers want, is not locked
-	if s.db.Name() == "sqlite" {  // there a writer has the whole file
-		wait = ""
+// Requested finds the order of the current run that a user's request for a SKU led
+// to; ErrUnknownOrder if there is none. Of whichever SKU, if sku is 0: then it waits
+// for a transaction that has written such an order and not ended yet, and answers
+// ErrBusy when that takes longer than a row may be waited for.
+func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string) (o Order, err error) {
+	where, wait, args := "request_id = ? AND user_id = ?", "", []any{requestID, user}
+	switch {
+	case sku != 0:
+		where, args = where+" AND sku_id = ?", append(args, sku)
+	case s.db.Name() != "sqlite": // there a writer has the whole file
+		wait = " LOCK IN SHARE MODE" // of the order; the row of the stock, which all buyers want, is not locked
 	}
-	var o Order
-	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE request_id = ? AND user_id = ?"+ofThisRun+" ORDER BY id LIMIT 1"+wait,
-		requestID, user)
+	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+ofThisRun+" ORDER BY id LIMIT 1"+wait, args...)
 	return o, unknownOrder(err)
 }
 
@@ -461,12 +445,16 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 // transaction with the UPDATE, two buyers who found it missing would hold the gap
 // in which each of them waits to insert it.
 func (s *Store) create(ctx context.Context, id int64) error {
-	insert := "INSERT IGNORE"
-	if s.db.Name() == "sqlite" {
-		insert = "INSERT OR IGNORE"
-	}
 	return before(s.db.WithContext(ctx).Exec(
-		insert+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
+		insertIgnore(s.db)+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
+}
+
+// insertIgnore begins an INSERT that leaves a row alone which is there already.
+func insertIgnore(db *gorm.DB) string {
+	if db.Name() == "sqlite" {
+		return "INSERT OR IGNORE"
+	}
+	return "INSERT IGNORE"
 }
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent

@@ -68,27 +68,6 @@ func sell(ctx context.Context, s *ledger.Store, p seckill.Purchase, run int64) (
 	})
 	return r, err
 }
-
-func TestRecordKeepsTheReceipt(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		st, err := s.Reset(t.Context(), sku, "thing", 10)
-		if err != nil || st.Num != 10 || st.Initial != 10 || st.Name != "thing" {
-			t.Fatalf("reset gave %+v, %v", st, err)
-		}
-		r, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 4, RequestID: "a"}, st.Run)
-		if err != nil || r.Remaining != 6 {
-			t.Fatalf("sold %+v, %v, want 6 left", r, err)
-		}
-		o, err := s.Requested(t.Context(), sku, 1, "a")
-		if err != nil || o.Receipt() != r || o.Run != st.Run || o.CreatedAt.IsZero() {
-			t.Errorf("the ledger has %+v, %v, want %+v", o, err, r)
-		}
-		if _, err := s.Requested(t.Context(), sku, 2, "a"); !errors.Is(err, seckill.ErrUnknownOrder) {
-			t.Errorf("another user's request: %v, want %v", err, seckill.ErrUnknownOrder)
-		}
-	})
-}
-
 func TestRefusedOrderTakesNothing(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		st, _ := s.Reset(t.Context(), sku, "", 10)
@@ -158,73 +137,4 @@ func (l loses) After(_ context.Context, c *tap.Command, err error) error {
 		return errors.New("connection lost")
 	}
 	return err
-}
-
-func TestCancelledBuyerTakesNothing(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		st, _ := s.Reset(t.Context(), sku, "", 5)
-		ctx, cancel := context.WithCancel(t.Context())
-		err := s.Tx(ctx, func(tx *gorm.DB) error {
-			if _, _, err := s.Exec(tx, "UPDATE stock SET num = 0 WHERE id = ?", sku); err != nil {
-				return err
-			}
-			cancel()
-			return nil
-		})
-		if !seckill.NothingTaken(err) {
-			t.Errorf("COMMIT after the buyer had gone: %v, want an error that proves that nothing was taken", err)
-		}
-		if now, err := s.SKU(t.Context(), sku); err != nil || now.Num != st.Num {
-			t.Errorf("%+v, %v, want %d left", now, err, st.Num)
-		}
-	})
-}
-
-// The row of a sale from Redis is written from its orders, whenever asked.
-func TestFollow(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		ctx := t.Context()
-		set, err := s.Reset(ctx, sku, "followed", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		record := func(user, quantity int64) (r seckill.Receipt) {
-			err := s.Tx(ctx, func(tx *gorm.DB) (err error) {
-				p := seckill.Purchase{SKU: sku, User: user, Quantity: quantity, RequestID: fmt.Sprint("f", user)}
-				r, err = s.Record(tx, p, set.Run, 0)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
-		}
-		follows := func(what string, num, version int64) {
-			t.Helper()
-			if err := s.Follow(ctx, sku); err != nil {
-				t.Fatal(err)
-			}
-			now, err := s.SKU(ctx, sku)
-			if err != nil || now.Num != num || now.Version != set.Version+version || now.Initial != 10 || now.Run != set.Run {
-				t.Errorf("%s: the row is %+v (%v), want num %d and version %d", what, now, err, num, set.Version+version)
-			}
-		}
-		follows("nothing sold", 10, 0)
-		first := record(1, 3)
-		record(2, 4)
-		follows("two orders", 3, 1)
-		follows("asked again", 3, 1)
-		if err := s.Tx(ctx, func(tx *gorm.DB) error {
-			_, _, err := s.Cancel(tx, first.OrderID)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		follows("one cancelled", 6, 2)
-		record(3, 9)
-		follows("oversold", -3, 3)
-		if err := s.Follow(ctx, sku+1); err != nil {
-			t.Errorf("a SKU that is not there: %v", err)
-		}
-	})
 }

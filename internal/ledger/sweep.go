@@ -44,21 +44,16 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 		return 0, err
 	}
 	removed, err = s.remove(ctx, "orders", st)
-	if err == nil {
-		err = s.forgetRefusals(ctx, st)
+	others := []string{"refusals", "stock_units", "reservations"}
+	if s.db.Name() == "sqlite" {
+		others = others[:1]
 	}
-	if err == nil {
-		_, err = s.remove(ctx, "refusals", st)
-	}
-	if err != nil || s.db.Name() == "sqlite" {
-		return removed, err
-	}
-	for _, table := range []string{"stock_units", "reservations"} {
-		if _, err = s.remove(ctx, table, st); err != nil {
-			return removed, err
+	for _, table := range others {
+		if err == nil {
+			_, err = s.remove(ctx, table, st)
 		}
 	}
-	return removed, nil
+	return removed, err
 }
 
 // remove removes the rows of a table that belong to a SKU's runs before st.

@@ -34,14 +34,14 @@ type Purchase struct {
 
 // A Receipt is what a buyer holds after a sale.
 type Receipt struct {
-	OrderID  string // opaque
-	SKU      int64
-	Quantity int64
+	OrderID  string `json:"order_id"` // opaque
+	SKU      int64  `json:"sku_id"`
+	Quantity int64  `json:"quantity"`
 	// Remaining is how many units are left right after this sale; negative if
 	// oversold. Where the stock is in pieces it is what the buyer, or their process,
 	// saw before, less what they took: others may have bought meanwhile.
-	Remaining int64
-	Strategy  string
+	Remaining int64  `json:"remaining"`
+	Strategy  string `json:"strategy"`
 }
 
 // A Strategy is one way of deducting stock.

@@ -150,7 +150,7 @@ func (l *insertLock) insert(
 		"INSERT INTO distributed_lock (name, owner, expire) "+
 			"VALUES (?, ?, NOW(6) + INTERVAL ? MICROSECOND)",
 		key, owner, ttl.Microseconds()).Error
-	if number(err) == errDuplicate { // another was faster
+	if taken(err) { // another was faster
 		return false, nil
 	}
 	return err == nil, err

@@ -94,7 +94,7 @@ func (l *insertByName) try(
 			return true, nil
 		}
 		past := int64(0)
-		if number(err) == errDuplicate {
+		if taken(err) {
 			past, err = l.reap(ctx, key)
 		}
 		switch {

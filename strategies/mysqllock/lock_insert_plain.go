@@ -79,7 +79,7 @@ func (l *insertPlain) try(
 	err := l.db.WithContext(ctx).Exec(
 		"INSERT INTO distributed_lock (name) VALUES (?)", key).Error
 	switch {
-	case number(err) == errDuplicate:
+	case taken(err):
 		return false, nil
 	case undone(err), held(err):
 		l.observe.Retried()

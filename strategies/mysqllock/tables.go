@@ -2,13 +2,12 @@ package mysqllock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -93,34 +92,16 @@ func checkName(name string, most int) error {
 	return nil
 }
 
-// MySQL's and MariaDB's error numbers.
-const (
-	errDuplicate = 1062 // the name is taken
-	errWaited    = 1205 // for a row; MariaDB's answer to NOWAIT, too
-	errNowait    = 3572 // MySQL's
-	errDeadlock  = 1213 // the transaction was undone
-	errOutOfDate = 1020 // MariaDB 11.6: so was this one
-)
-
-func number(err error) uint16 {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		return e.Number
-	}
-	return 0
+// taken: the row of this name is there.
+func taken(err error) bool {
+	return backend.MySQLNumber(err) == backend.MySQLDuplicateEntry
 }
 
 // held: the statement waited as long as the server lets it.
-func held(err error) bool {
-	n := number(err)
-	return n == errWaited || n == errNowait
-}
+func held(err error) bool { return backend.RowHeld(err) }
 
 // undone: the server chose this transaction to end a deadlock.
-func undone(err error) bool {
-	n := number(err)
-	return n == errDeadlock || n == errOutOfDate
-}
+func undone(err error) bool { return backend.TransactionUndone(err) }
 
 // refused says in the domain's words why Acquire has no lock.
 func refused(ctx context.Context, err error) error {
