@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lab", "internal/explore", "internal/linear", "internal/measure"},
 	"internal/measure": {"internal/backend", "internal/numbers"},
 	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
-	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
+	"internal/trace": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/probe", "internal/seckill", "internal/yamlfile"},
 	"internal/httpapi": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
@@ -102,7 +102,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		for _, imported := range p.Imports {
 			inner, ours := strings.CutPrefix(imported, "seckill/")
 			if ours && !slices.Contains(allowed, inner) {
-				t.Errorf("%s imports %s: imports run cmd → httpapi, lab, loadtest → catalog, lock, ledger, backend → tap, seckill",
+				t.Errorf("%s imports %s: imports run cmd → httpapi, lab, loadtest → catalog, lock, ledger → backend → tap, seckill",
 					name, inner)
 			}
 		}
