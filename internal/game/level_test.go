@@ -113,6 +113,9 @@ func TestGrades(t *testing.T) {
 	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || s.Grade.Won || s.Grade.Impossible {
 		t.Errorf("it is possible: %v, %s", err, show(s))
 	}
+	if s, err = h.Move(t.Context(), id, "a", 9); err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.SaidImpossible {
+		t.Errorf("solved after all: %v, %s", err, show(s))
+	}
 	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "aaaaab"}); err != nil || s.Grade == nil || s.Grade.Won {
 		t.Errorf("a fair game: %v, %s", err, show(s))
 	}

@@ -405,6 +405,18 @@ func (tb *tab) press(keys ...string) {
 	}
 }
 
+// reach presses Tab until what a selector names has the focus.
+func (tb *tab) reach(selector string) {
+	tb.t.Helper()
+	for range 100 {
+		if tb.is(fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+			return
+		}
+		tb.press("\t")
+	}
+	tb.fail("Tab does not reach " + selector)
+}
+
 // saves has what the page saves as a file kept in window.saved, by name.
 func (tb *tab) saves() {
 	tb.t.Helper()

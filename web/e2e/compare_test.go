@@ -53,7 +53,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.await(`document.querySelector("#seed")?.value === "18446744073709551615" && document.querySelector("#stock").value === "150"`)
 
 	t.Log("it is on, in every tab")
-	tb.eval(`document.querySelector(".compare-form .run").focus()`)
+	tb.reach(".compare-form .run")
 	tb.press("\r")
 	tb.says(".banner.busy", "Measuring conditional")
 	tb.await(`/^#\/compare\/\w{20,}\?/.test(location.hash)`) // an address of its own

@@ -36,7 +36,7 @@ export function Next({ sale, strategies }) {
     <form class="panel next" aria-labelledby="next" onSubmit=${submit}>
       <h2 id="next">${w.title}</h2>
       <div class="field"><label for="strategy">${w.strategy}</label>
-        <select id="strategy" name="strategy">${strategies.filter((s) => s.available).map((s) => html`
+        <select id="strategy" name="strategy" required>${strategies.filter((s) => s.available).map((s) => html`
           <option key=${s.name} value=${s.name} selected=${s.name === sale?.strategy}>${s.name}${s.broken ? ` – ${w.broken}` : ''}</option>`)}</select></div>
       <div class="field"><label for="stock">${w.stock}</label>
         <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
