@@ -27,9 +27,9 @@ func TestPictures(t *testing.T) {
 		{"compare", "compare?strategies=naive,conditional&stock=60&buyers=90&concurrency=16", ".compare-form .run", `.results tbody tr`, dress{look{"", 1440, 900, false}, "en"}},
 		{"guarantees", "guarantees", "", `.matrix tbody tr`, dress{look{"", 1440, 900, false}, "en"}},
 		{"trace", "trace/redis-lua.lease-end?step=14", "", `.drawing .d-current`, dress{look{"", 1440, 900, false}, "en"}},
-		{"lesson", "lessons/01-lost-update", "", `.sources pre`, dress{look{"", 1440, 900, false}, "zh-CN"}},
+		{"lesson", "lessons/01-lost-update", "", `.drawn-example svg`, dress{look{"", 1440, 900, false}, "zh-CN"}},
 		{"play", "play?strategy=redis-lua&buyers=3&stock=2&s=aLb", "", `.buyer-column .badge.bad`, dress{look{"", 1440, 900, false}, "en"}},
-		{"shop", "", "", `.product`, dress{look{"", 390, 900, false}, "en"}},
+		{"shop", "", "", `.shelf`, dress{look{"", 390, 900, false}, "en"}},
 	} {
 		tb.do(s.set())
 		if s.name == "shop" {
