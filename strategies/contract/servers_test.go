@@ -104,8 +104,15 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK")
 		}
 		h.End = func(t testing.TB, _ string, l lock.Lease) func() {
-			kill := fmt.Sprint("KILL ", connectionOf(t, l))
-			return func() { db.Exec(kill) }
+			id := connectionOf(t, l)
+			return func() { // the server frees its locks before it forgets the session
+				db.Exec(fmt.Sprint("KILL ", id))
+				locktest.Soon(t, "the session has ended", func() bool {
+					var alive int
+					err := db.Raw("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", id).Scan(&alive).Error
+					return err == nil && alive == 0
+				})
+			}
 		}
 		if info.Name == "get-lock" {
 			h.Foreign = []Foreign{{"GET_LOCK", func(t testing.TB, key string) (func(), bool) { return getLock(t, db, key) }}}
