@@ -119,21 +119,6 @@ func (u *upLab) until(id string, so func(labapi.Run) bool) (r labapi.Run) {
 	return r
 }
 
-// perform has a run from its beginning to its end.
-func (u *upLab) perform(settings string) labapi.Run {
-	u.t.Helper()
-	r := u.until(u.begin(settings).ID, func(r labapi.Run) bool { return r.State.Ended() })
-	if r.State != labapi.Done {
-		u.t.Fatalf("the run ended %s: %s", r.State, r.Error)
-	}
-	for _, f := range r.Faults {
-		if f.State != fault.IsOver || f.Until < f.At {
-			u.t.Errorf("fault %+v, want it over", f)
-		}
-	}
-	return r
-}
-
 type upStatus struct {
 	Backends []backend.Status
 	Services []lab.Service

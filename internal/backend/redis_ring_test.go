@@ -60,12 +60,6 @@ func TestAKeyIsOnOneShard(t *testing.T) {
 		t.Errorf("the status is %+v", s)
 	}
 }
-func must(text string, err error) string {
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
 
 // A service with another idea of the ring would look for locks elsewhere: it does
 // not start. Another address of the same shard is no other ring.
