@@ -70,7 +70,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 	}
 }
 
-// A run that held names the orders that are known to break its strategy, with
+// A run that held names the schedules that are known to break its strategy, with
 // the commands that replay them; one that broke need not, nor does one whose
 // strategy nothing is known of.
 func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
@@ -78,8 +78,8 @@ func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
 		"conditional": {"lease-end": "conditional.lease-end", "processes": "conditional.processes", "node-loss": "conditional.node-loss"},
 		"other":       {"oversell": "other.oversell"},
 	}
-	const says = "\nconditional held this time; an order is known that breaks it.\n" +
-		"  a holder that is paused past its lease: seckill prove --replay web/guarantees/conditional.lease-end.json\n" +
+	const says = "\nconditional held this time; a schedule is known that breaks it.\n" +
+		"  a holder that is paused past its lease: seckill prove --replay conditional.lease-end\n" +
 		"  The page of seckill up plays it at #/trace/conditional.lease-end.\n"
 	for _, test := range []struct {
 		name  string

@@ -26,7 +26,7 @@ var damaging = []struct {
 	{"clocks", "a clock that jumps", 2, true},
 }
 
-// A Known order of commands breaks a strategy, whatever one run says.
+// A Known schedule breaks a strategy, whatever one run says.
 type Known struct {
 	Strategy string `json:"strategy"`
 	Question string `json:"question"`        // the column of the guarantee matrix
@@ -44,12 +44,12 @@ func (k Known) When() string {
 	return k.Question
 }
 
-// Replay is the command that runs the order again.
+// Replay is the command that runs the schedule again.
 func (k Known) Replay() string {
-	return "seckill prove --replay web/guarantees/" + k.Example + ".json"
+	return "seckill prove --replay " + k.Example
 }
 
-// HeldThisTime is what a run that held says when orders are known that break
+// HeldThisTime is what a run that held says when schedules are known that break
 // its strategy, with how to see them; "" without any.
 func HeldThisTime(strategy string, known []Known) string {
 	if len(known) == 0 {
@@ -57,7 +57,7 @@ func HeldThisTime(strategy string, known []Known) string {
 	}
 	var b strings.Builder
 	var played []string
-	fmt.Fprintf(&b, "%s held this time; an order is known that breaks it.\n", strategy)
+	fmt.Fprintf(&b, "%s held this time; a schedule is known that breaks it.\n", strategy)
 	for _, k := range known {
 		fmt.Fprintf(&b, "  %s: %s\n", k.When(), k.Replay())
 		played = append(played, "#/trace/"+k.Example)
@@ -95,7 +95,7 @@ func ReadCounterexamples(r io.Reader) (Counterexamples, error) {
 	return all, nil
 }
 
-// Breaking are the orders that a run names that held: those that break its
+// Breaking are the schedules that a run names that held: those that break its
 // strategy with that many processes, with all alive or with a holder that
 // is paused or dies, whether or not the run had such a fault. Others count if the
 // run had a fault that could matter; asked has each by the question that it asks.
