@@ -132,18 +132,18 @@ func (p *Process) start(ctx context.Context) error {
 }
 
 func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
-	ctx, ended := context.WithCancelCause(ctx)
+	alive, ended := context.WithCancelCause(ctx)
 	defer ended(nil)
 	go func() {
 		select {
 		case <-run.done:
 			ended(errors.New("it ended with " + run.ended))
-		case <-ctx.Done():
+		case <-alive.Done():
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
+	limited, cancel := context.WithTimeoutCause(alive, answerLimit, fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
 	defer cancel()
-	return Await(ctx, answerLimit, func(ctx context.Context) error {
+	return Await(limited, answerLimit, func(ctx context.Context) error {
 		version, err := p.server.check(ctx, p.Addr, run.pid)
 		if err == nil {
 			p.version = version
