@@ -134,14 +134,14 @@ func LevelNamed(name string) *Task {
 
 // grade says how a game of the level went; nil while it is open.
 func (t *Task) grade(s State, said bool) *Grade {
-	// Who said so wrongly may still solve it: the game goes on.
-	if said && (t.Impossible > 0 || !s.Over) {
+	won := s.Over && t.won(s)
+	if said && !won { // who said so wrongly may still solve it
 		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Impossible: t.Impossible > 0, Searched: t.Impossible}
 	}
 	if !s.Over {
 		return nil
 	}
-	if !t.won(s) {
+	if !won {
 		return &Grade{}
 	}
 	g := &Grade{Won: true, BestMoves: t.Moves, BestSwitches: t.Switches, Golf: "longer"}
