@@ -4,7 +4,7 @@ import { html, useLayoutEffect, useRef } from '../ui.js';
 import { words } from './text.js';
 
 /** @param {string} schedule @returns {string[]} its moves */
-export const movesIn = (schedule) => schedule.match(/[DGQRCWVJK]?n?[a-c]|[LT]/g) ?? [];
+const movesIn = (schedule) => schedule.match(/[DGQRCWVJK]?n?[a-c]|[LT]/g) ?? [];
 
 /**
  * @param {{game: Json.Game, line: string, move: (choose: (now: Json.Game) => Json.GameMove | undefined) => void, undo: (moves: number) => void}} props
