@@ -334,7 +334,7 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 // round is one sale in which some buyers want two units.
 func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report {
 	const buyers, units = 120, 50
-	together := 16 // who polls for a lock costs more than he shows
+	together := 16 // a polling waiter costs processor time and shows nothing more
 	if h.info.Broken() || processes == 2 && h.info.Guarantees[catalog.Processes] == catalog.Breaks {
 		together = 32
 	}

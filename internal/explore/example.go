@@ -42,7 +42,7 @@ func NewExample(strategy, question string, o *Schedule) Example {
 	return e
 }
 
-// turns are the choices until the next buyer came, which nobody makes.
+// turns are the choices made before the next buyer came; that arrival is not a choice.
 func (s *Schedule) turns() []Choice {
 	return slices.DeleteFunc(s.Choices(), func(c Choice) bool { return c.Who == NextBuyer })
 }
@@ -133,7 +133,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It passes by itself here, whenever nobody can go on.
+	// Time passes by itself here, whenever no actor can go on.
 	choices = slices.DeleteFunc(choices, func(c Choice) bool { return c.Fault == TimePasses })
 	if err := w.rehearse(ctx, &e.Scenario); err != nil {
 		return nil, err

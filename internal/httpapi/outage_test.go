@@ -47,7 +47,7 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r = ask(t, s, "GET", "/readyz", ""); r.status != 200 && ctx.Err() == nil; r = ask(t, s, "GET", "/readyz", "") {
-		time.Sleep(10 * time.Millisecond) // what it said is kept for a second
+		time.Sleep(10 * time.Millisecond) // between two looks; the connections come back by themselves
 	}
 	if r.into(t, &ready); !ready.Ready || ready.Strategy != "conditional" || !ready.Backends[0].OK ||
 		ready.Backends[0].Name != "mysql" || ready.Backends[0].Version == "" || ready.Backends[0].Address == "" {
