@@ -46,6 +46,14 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 			if sold := r.Audit.Sold + int64(r.Cancellations.Done); !info.BreaksIn(2) && sold < stock && refused == 0 {
 				t.Errorf("%d sold of %d, and no buyer was told busy or conflict", sold, stock)
 			}
+			if !info.BreaksIn(2) {
+				return
+			}
+			plain := loadRun(t, loadtest.Config{Targets: unhurried(t, info, urls), Ledger: store,
+				Scenario: loadtest.Scenario{Strategy: info.Name, Stock: 100, Buyers: 600}})
+			if plain.Verdict != ledger.Oversold {
+				t.Errorf("without copies it is to oversell, and the run says %s: %+v", plain.Verdict, plain.Audit)
+			}
 		})
 	}
 }
