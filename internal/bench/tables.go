@@ -49,8 +49,12 @@ func (s *Scene) row(figures []figure) (row []string) {
 	case s.lost() > 0:
 		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
 	case len(s.Passes) > 0:
-		for _, f := range figures {
-			row = append(row, s.spread(f).String())
+		for i, f := range figures {
+			text := measure.Number(s.spread(f).Median)
+			if i == 0 || i == 2 { // rates and the longest waits differ most between rounds
+				text = s.spread(f).String()
+			}
+			row = append(row, text)
 		}
 	}
 	for len(row) < len(figures) {
