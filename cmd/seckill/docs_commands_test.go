@@ -15,12 +15,21 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Every seckill command line in the pages is one that the program accepts.
+// Every seckill command line in the pages, chapters and lessons is one that the
+// program accepts.
 func TestCommandsOfThePages(t *testing.T) {
 	inline := regexp.MustCompile("`(seckill [^`\n]+)`")
 	typed := regexp.MustCompile(`(?m)^\s*(?:\$ )?(?:bin/)?(seckill .+)$`)
 	checked, known := 0, map[string]bool{}
-	for name, text := range pages(t) {
+	texts := pages(t)
+	for _, pattern := range []string{"web/course/*.md", "strategies/*/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		must(t, err)
+		for _, file := range files {
+			texts[file] = read(t, file)
+		}
+	}
+	for name, text := range texts {
 		var lines []string
 		for _, m := range fence.FindAllStringSubmatch(text, -1) {
 			for _, line := range typed.FindAllStringSubmatch(m[2], -1) {

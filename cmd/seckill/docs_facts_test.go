@@ -127,6 +127,10 @@ func TestFindingsOfTheReadme(t *testing.T) {
 		}
 	}
 
+	if want := fmt.Sprintf("redis-counter-mysql answers %.2f × as many", sales["redis-counter-mysql"].Factor[0]); !strings.Contains(page(t, "docs/load.md"), want) {
+		t.Errorf("docs/load.md does not say %q", want)
+	}
+
 	answer, late := matrix(t), 0
 	for _, info := range strategies.All() {
 		if answer(info.Name, string(catalog.LateCommand)) == prove.Breaks {
