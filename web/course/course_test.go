@@ -352,7 +352,7 @@ func TestEveryBrokenStrategyHasADrawing(t *testing.T) {
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0
-	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove) ` +
+	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove)(?: --preset (?:hot-row|many-skus|few-buyers))? ` +
 		`--(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
 	for _, c := range chapters(t) {
 		for _, line := range strings.Split(c.Text["en"], "\n") {
