@@ -157,14 +157,15 @@ func Questions() []Question {
 				"is the new sale's stock right, and is nothing sold before the start?",
 			premise: "it breaks without a reset", breaks: wrongStock,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				two := func(name string, does ...explore.Does) *explore.Scenario {
+				few := func(name string, does ...explore.Does) *explore.Scenario {
 					return &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: buyers(processes, does...)}
 				}
 				return append([]*explore.Scenario{
-					two("one buys while the sale is set anew", explore.Buys, explore.Resets),
-					two("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
-					two("two set the sale anew", explore.Resets, explore.Resets),
-					two("one buys while the sale starts", explore.Buys, explore.Starts),
+					few("one buys while the sale is set anew", explore.Buys, explore.Resets),
+					few("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
+					few("two set the sale anew", explore.Resets, explore.Resets),
+					few("one buys while two set the sale anew", explore.Buys, explore.Resets, explore.Resets),
+					few("one buys while the sale starts", explore.Buys, explore.Starts),
 				}, b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})...)
 			}},
 		{ID: "same-key", Title: "one key, one order",
