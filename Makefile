@@ -9,6 +9,10 @@ SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strateg
 # than they compute.
 GOTESTSUM := $(GO) tool gotestsum --format pkgname --format-hide-empty-pkg
 TESTFLAGS := -count=1 -vet=off -ldflags=-s -p 3 -parallel 4
+# Everything is compiled without gin's MessagePack, a tenth of the program that nothing here speaks, so that the program and
+# its tests are compiled once. The tests with the tag verify are those of make verify.
+TAGS    ?= nomsgpack
+export GOFLAGS := $(filter-out -tags=%,$(GOFLAGS)) -tags=$(TAGS)
 # The race detector is for packages whose goroutines share memory: strategies and locks, the service, ledger, lab, generator and
 # explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those packages.
 UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./web/course ./internal \
@@ -47,8 +51,9 @@ test: build ready
 	$(call RUN,-timeout 25m)
 
 ## verify: run these and the slow tests (an hour); with SECKILL_TEST_MYSQL_DSN all of them again on that MySQL
-verify: export GOFLAGS += -tags=verify
+verify: export TAGS := nomsgpack,verify
 verify: build ready
+	$(GO) tool staticcheck -tags nomsgpack,verify ./...
 	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
 	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
 	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
@@ -57,14 +62,12 @@ verify-once:
 	$(call RUN,-timeout 60m)
 
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
-.PHONY: ready check-vet check-staticcheck compile
+.PHONY: ready vet compile
 ready: build
 	@deploy/deps.sh --tests
-	@$(MAKE) --no-print-directory -j2 compile check-vet check-staticcheck
-check-vet:
-	$(GO) vet -tags verify ./...
-check-staticcheck:
-	$(GO) tool staticcheck -tags verify ./...
+	@$(MAKE) --no-print-directory -j2 compile vet
+vet:
+	$(GO) vet -tags nomsgpack,verify ./...
 compile:
 	$(GO) build -race -v ./...
 
@@ -99,8 +102,8 @@ bench: build
 
 ## build: compile bin/seckill
 build: $(BIN)
-$(BIN): $(SOURCES) # without gin's MessagePack, a tenth of the program that nothing here speaks
-	$(GO) build -tags nomsgpack -ldflags="-s -w" -o $@ ./cmd/seckill
+$(BIN): $(SOURCES)
+	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
 ## screenshots: the pictures of docs/teaching.md and the drawing of the README, taken anew (five minutes)
 .PHONY: screenshots

@@ -14,27 +14,22 @@ import (
 func TestLoadRunInTwoSteps(t *testing.T) {
 	store := books(t)
 	_, urls, processes := services(t)
-	for _, kill := range []bool{false, true} {
-		c := loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Buying: loadtest.Buying{Async: true},
-			Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05}}
-		if kill {
-			c.OnProgress = midway(300, func() {
-				if err := processes[0].Kill(context.Background()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		r := loadRun(t, c)
-		s := r.TwoSteps
-		t.Logf("killed %t: %s, %+v, %+v", kill, r.Verdict, *s, *r.Audit.Accepted)
-		if r.Verdict != ledger.Held {
-			t.Errorf("killed %t: %s, %v %+v", kill, r.Verdict, r.Problems, r.Audit.Violations)
-		}
-		if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted || r.Audit.Accepted.Lost > 0 {
-			t.Errorf("killed %t: the buyers count %+v, the judge %+v", kill, *s, *r.Audit.Accepted)
-		}
-		if kill && processes[0].Alive() {
-			t.Error("the run ended before a process was killed")
-		}
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Buying: loadtest.Buying{Async: true},
+		Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05},
+		OnProgress: midway(300, func() {
+			if err := processes[0].Kill(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})})
+	s := r.TwoSteps
+	t.Logf("%s, %+v, %+v", r.Verdict, *s, *r.Audit.Accepted)
+	if r.Verdict != ledger.Held {
+		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
+	}
+	if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted || r.Audit.Accepted.Lost > 0 {
+		t.Errorf("the buyers count %+v, the judge %+v", *s, *r.Audit.Accepted)
+	}
+	if processes[0].Alive() {
+		t.Error("the run ended before a process was killed")
 	}
 }

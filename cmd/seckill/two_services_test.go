@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,10 @@ func TestTwoServicesInTrouble(t *testing.T) {
 			return
 		}
 	}
+	calm := loadRun(t, loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Strategy: "conditional", Stock: 50, Buyers: 200}})
+	if calm.ExitStatus() != loadtest.ExitHeld {
+		t.Errorf("when all is well again, a sale says %s: %v %v", calm.Verdict, calm.Problems, calm.Counts)
+	}
 }
 
 // sell has something go wrong every half second, each thing at least once.
@@ -85,6 +90,11 @@ func (in *trouble) sell(c loadtest.Config) {
 	close(over)
 	<-gone
 	clean(in.t, r)
+	for _, a := range r.Answers {
+		if strings.Contains(a.Code, "internal") {
+			in.t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)
+		}
+	}
 	in.t.Logf("%s: %d sold, %d copies, %d retries, by request %v", r.Verdict, r.Audit.Sold, r.Copies, r.Retries, r.Counts)
 	if r.Copies == 0 || r.Retries == 0 || r.Audit.Sold == 0 {
 		in.t.Error("nothing is tested")
