@@ -20,6 +20,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 	"seckill/strategies"
 )
 
@@ -197,7 +198,7 @@ func (h *harness) oneByOne(t *testing.T) {
 	s := h.strategies[0]
 	r, err := s.Deduct(t.Context(), h.purchase(1, 3))
 	if h.neverOversells() {
-		refused := h.judge(t, 5, []ledger.Told{told(h.purchase(1, 3), r, err)})
+		refused := h.judge(t, 5, []ledger.Told{wire.Told(h.purchase(1, 3), r, err)})
 		if !slices.ContainsFunc(refused.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleUndersold }) {
 			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.info.Name, r, err)
 		}
@@ -271,21 +272,6 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	}
 }
 
-// told is what a caller of Deduct knows afterwards.
-func told(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
-	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
-		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: ledger.OutcomeUnknown}
-	switch {
-	case err == nil:
-		t.Outcome = ledger.OutcomeSold
-	case errors.Is(err, seckill.ErrSoldOut):
-		t.Outcome = ledger.OutcomeSoldOut
-	case seckill.NothingTaken(err):
-		t.Outcome = ledger.OutcomeError
-	}
-	return t
-}
-
 // expected is what a load run over two processes comes to on this server: MariaDB
 // with innodb_snapshot_isolation refuses the one thing that snapshot-first and unlock-before-commit do
 // wrong.
@@ -347,7 +333,7 @@ func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report 
 		p := h.purchase(int64(i+1), 1+quantities.Int64N(2))
 		g.Go(func() error {
 			r, err := h.strategies[i%processes].Deduct(t.Context(), p)
-			heard[i] = told(p, r, err)
+			heard[i] = wire.Told(p, r, err)
 			if heard[i].Outcome == ledger.OutcomeUnknown {
 				return fmt.Errorf("user %d: an unknown outcome with every server alive: %w", p.User, err)
 			}
@@ -502,7 +488,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		r, err := h.strategies[0].Deduct(tap.With(ctx, a), first)
 		cancel()
 		hit, reached := a.reached()
-		heard := []ledger.Told{told(first, r, err)}
+		heard := []ledger.Told{wire.Told(first, r, err)}
 		second := h.purchase(2, 1)
 		patience := 20 * time.Second
 		if h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // whoever left a lock may have left it for ever
@@ -525,7 +511,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		case err != nil:
 			t.Errorf("%s: the next buyer was told %v", reached, err)
 		}
-		heard = append(heard, told(second, r, err))
+		heard = append(heard, wire.Told(second, r, err))
 		h.heldOrLost(t, reached, h.judge(t, 5, heard))
 		return hit
 	})

@@ -16,6 +16,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 	"seckill/strategies/counter"
 	"seckill/strategies/redislock"
 )
@@ -91,7 +92,7 @@ func (f *forgetting) sell(t *testing.T, user int64) {
 	for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
 		r, err = f.strategies[1].Deduct(t.Context(), p)
 	}
-	f.heard = append(f.heard, told(p, r, err))
+	f.heard = append(f.heard, wire.Told(p, r, err))
 }
 
 // hold has a buyer of the other process take the lock, read the stock, and stop.
@@ -108,7 +109,7 @@ func (f *forgetting) holdBefore(t *testing.T, command string) {
 	p := f.purchase(1, 2)
 	go func() {
 		r, err := f.strategies[0].Deduct(tap.With(t.Context(), f.pause), p)
-		f.late <- told(p, r, err)
+		f.late <- wire.Told(p, r, err)
 	}()
 	select {
 	case <-f.pause.begun:

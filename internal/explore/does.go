@@ -2,12 +2,12 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // Does is what an actor does.
@@ -142,17 +142,11 @@ func sold(o Outcome) string {
 	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
-// Tell is what a buyer knows of a purchase.
+// Tell is what a buyer knows of a purchase. Who has died has heard no refusal.
 func Tell(p seckill.Purchase, o Outcome) ledger.Told {
-	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: o.Receipt.OrderID,
-		Remaining: o.Receipt.Remaining, Outcome: ledger.OutcomeUnknown}
-	switch {
-	case o.Err == nil:
-		t.Outcome = ledger.OutcomeSold
-	case errors.Is(o.Err, seckill.ErrSoldOut):
-		t.Outcome = ledger.OutcomeSoldOut
-	case o.NothingTaken():
-		t.Outcome = ledger.OutcomeError
+	t := wire.Told(p, o.Receipt, o.Err)
+	if o.Dead && o.Err != nil {
+		t.Outcome = ledger.OutcomeUnknown
 	}
 	return t
 }

@@ -163,10 +163,7 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 				return false
 			})), p)
 			enter() // a buyer that sends nothing blocks no other
-			told[i] = explore.Tell(p, explore.Outcome{Receipt: r, Err: err})
-			if err != nil {
-				told[i].Outcome = wire.Of(err).Outcome
-			}
+			told[i] = wire.Told(p, r, err)
 			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.Plain(answer(r, err))}
 		})
 	}

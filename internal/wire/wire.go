@@ -88,6 +88,16 @@ func Of(err error) Refusal {
 	return Internal
 }
 
+// Told is what a purchase's buyer knows after the answer.
+func Told(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
+	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
+		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: ledger.OutcomeSold}
+	if err != nil {
+		t.Outcome = Of(err).Outcome
+	}
+	return t
+}
+
 // Coded is the refusal with a code; false: there is none.
 func Coded(code string) (Refusal, bool) {
 	for _, r := range Refusals {

@@ -21,6 +21,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 	"seckill/strategies/counter"
 )
 
@@ -109,18 +110,7 @@ func (sh *shop) purchase(user, quantity int64) seckill.Purchase {
 func (sh *shop) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
 	p := sh.purchase(user, quantity)
 	r, err := sh.Deduct(ctx, p)
-	told := ledger.Told{RequestID: p.RequestID, User: user, Quantity: quantity, OrderID: r.OrderID, Remaining: r.Remaining,
-		Outcome: ledger.OutcomeUnknown}
-	switch {
-	case err == nil:
-		told.Outcome = ledger.OutcomeSold
-	case errors.Is(err, seckill.ErrUnknown):
-	case errors.Is(err, seckill.ErrSoldOut):
-		told.Outcome = ledger.OutcomeSoldOut
-	case seckill.NothingTaken(err):
-		told.Outcome = ledger.OutcomeError
-	}
-	sh.told = append(sh.told, told)
+	sh.told = append(sh.told, wire.Told(p, r, err))
 	return r, err
 }
 
