@@ -144,13 +144,10 @@ type Verdict struct {
 
 // A Grade is how a level was played.
 type Grade struct {
-	// Won: what the level asks for was done.
+	// Won: what the level asks for was done, or rightly said to be impossible.
 	Won bool `json:"won"`
-	// SaidImpossible: the player said that it cannot be done.
+	// SaidImpossible: the player said that it cannot be done; it can if Won is false.
 	SaidImpossible bool `json:"said_impossible,omitempty"`
-	// Impossible: it cannot be done. Only told when the player has won, or has
-	// said so wrongly (then it is false).
-	Impossible bool `json:"impossible,omitempty"`
 	// Searched is how many schedules showed that, each standing for all that differ
 	// from it only in the order of independent commands; 0 if none did.
 	Searched int `json:"searched,omitempty"`

@@ -136,7 +136,7 @@ func LevelNamed(name string) *Task {
 func (t *Task) grade(s State, said bool) *Grade {
 	won := s.Over && t.won(s)
 	if said && !won { // who said so wrongly may still solve it
-		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Impossible: t.Impossible > 0, Searched: t.Impossible}
+		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Searched: t.Impossible}
 	}
 	if !s.Over {
 		return nil

@@ -297,7 +297,11 @@ func oversold(h *hearing, tell func(examples, ...any)) {
 	sold := int64(0)
 	for _, o := range h.active {
 		if sold += o.Quantity; sold > h.Initial {
-			beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+			if o.Quantity == 1 {
+				beyond.add(oneBeyond, o.PublicID, o.UserID, sold, h.Initial)
+			} else {
+				beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+			}
 		}
 	}
 	if sold := h.taken(); sold > h.Initial {

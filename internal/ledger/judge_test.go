@@ -516,9 +516,9 @@ func TestJudgeReport(t *testing.T) {
 		witness    *Witness
 	}{
 		{"past the initial stock", RuleOversold, func(e *Evidence) { e.sell(9, 1); e.sell(10, 2) },
-			"order o9 of user 9 sold units 11 to 11 of 10, order o10 of user 10 sold units 12 to 13 of 10", below("o9", 9, 1, -1)},
+			"order o9 of user 9 sold unit 11 of 10, order o10 of user 10 sold units 12 to 13 of 10", below("o9", 9, 1, -1)},
 		{"half of it past the initial stock", RuleOversold, stock(8, 0),
-			"order o3 of user 3 sold units 7 to 9 of 8, order o6 of user 6 sold units 10 to 10 of 8", nil},
+			"order o3 of user 3 sold units 7 to 9 of 8, order o6 of user 6 sold unit 10 of 8", nil},
 		{"the same number left told twice", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(2).Remaining = 7 }),
 			"orders o1 and o2 both sold unit 10: they were told 7 and 7 left", &Witness{"twice", []WitnessOrder{{"o1", 1, 3, 7}, {"o2", 2, 3, 7}}, 10}},
 		{"quantities that differ", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(6).Remaining = 6 }),

@@ -171,6 +171,7 @@ var (
 	orderOfRun   = form{"order_of_run", "order %s of run %d", "order run"}
 	badOrderIs   = form{"bad_order", "order %s: quantity %d, state %q", "order quantity state"}
 	soldBeyond   = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
+	oneBeyond    = form{"beyond", "order %s of user %d sold unit %d of %d", "order user from stock"}
 	soldTwice    = form{"twice", "orders %s and %s both sold unit %d: they were told %d and %d left", "order other unit left other_left"}
 	twoOrders    = form{"user", "user %d", "user"}
 	keepsStockIn = form{"keeps_stock_in", "%s keeps its stock in %s", "strategy store"}
