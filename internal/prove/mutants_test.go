@@ -89,7 +89,7 @@ type hunk struct{ file, was, is string }
 func mutants(t *testing.T) (all []mutant) {
 	t.Helper()
 	files, err := filepath.Glob("mutants/*.patch")
-	if err != nil || len(files) == 0 {
+	if err != nil || len(files) < 60 {
 		t.Fatalf("%d mutants, %v", len(files), err)
 	}
 	for _, file := range files {

@@ -146,6 +146,9 @@ func Questions() []Question {
 				more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
 					b.reserved()...)
 				return append(more,
+					// One who cancels reads the order first, and so comes when others wait.
+					&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
+						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 					&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true, Buyers: twice(processes, 0, explore.Cancels)},
 					&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,
 						Buyers: twice(processes, 1, explore.Cancels), Faults: fails, MaxFaults: 1},
