@@ -26,14 +26,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A browser is an empty profile of Chromium.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
-}
-
 func findBrowser(t *testing.T) string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	// The headless shell draws no windows around its pages, and takes half the processor time.
+	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -42,26 +37,7 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// startBrowser gives the test a profile of its own in a Chromium that all
-// tests share: starting one costs more than most tests do.
-func startBrowser(t *testing.T) *browser {
-	t.Helper()
-	chromium.once.Do(func() { chromium.ctx, chromium.stop = startChromium(t) })
-	if chromium.ctx == nil {
-		t.Fatal("Chromium did not start, as an earlier test says")
-	}
-	ctx, _ := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Errorf("close the browser's profile: %v", err)
-		}
-	})
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("open a profile in the browser: %v", err)
-	}
-	return &browser{t, ctx}
-}
-
+// The Chromium that all tests share: starting one costs more than most tests do.
 var chromium struct {
 	once sync.Once
 	ctx  context.Context
@@ -108,6 +84,8 @@ type tab struct {
 	ctx context.Context
 
 	mu       sync.Mutex
+	requests int
+	bytes    float64 // received
 	problems []string
 	forgiven func(problem string) bool
 }
@@ -121,24 +99,51 @@ type look struct {
 
 var wide = look{"wide", 1440, 1000, false}
 
-// open shows an address in a window of its own: a hidden tab is slowed down.
-func (b *browser) open(address string, l look) *tab {
-	b.t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
-	b.t.Cleanup(cancel)
-	tb := &tab{t: b.t, ctx: ctx, forgiven: func(string) bool { return false }}
+// fresh shows an address as a newcomer sees it: in an empty profile.
+func fresh(t *testing.T, address string) *tab {
+	t.Helper()
+	return openTab(t, running(t), address, chromedp.WithNewBrowserContext())
+}
+
+// open shows a place of a fake's page in the profile that all share: what a page keeps
+// is kept by its address, and each fake has its own.
+func (f *fake) open(place string) *tab {
+	f.t.Helper()
+	return openTab(f.t, running(f.t), f.url+"/#/"+place)
+}
+
+// second is another tab of the same profile.
+func (tb *tab) second(address string) *tab {
+	tb.t.Helper()
+	return openTab(tb.t, tb.ctx, address)
+}
+
+func running(t *testing.T) context.Context {
+	t.Helper()
+	chromium.once.Do(func() { chromium.ctx, chromium.stop = startChromium(t) })
+	if chromium.ctx == nil {
+		t.Fatal("Chromium did not start, as an earlier test says")
+	}
+	return chromium.ctx
+}
+
+func openTab(t *testing.T, parent context.Context, address string, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
+	t.Cleanup(cancel)
+	tb := &tab{t: t, ctx: ctx, forgiven: func(string) bool { return false }}
 	home, err := url.Parse(address)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := chromedp.Listen(ctx, tb.listen(home.Host)); err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.t.Cleanup(func() {
+	t.Cleanup(func() {
 		tb.mu.Lock()
 		defer tb.mu.Unlock()
 		for _, p := range tb.problems {
-			b.t.Errorf("the page at %s: %s", address, p)
+			t.Errorf("the page at %s: %s", address, p)
 		}
 	})
 	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -151,7 +156,7 @@ func (b *browser) open(address string, l look) *tab {
 		// Tests run side by side, and only one window has the focus.
 		_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
-	}), l.set(), chromedp.Navigate(address))
+	}), wide.set(), chromedp.Navigate(address))
 	return tb
 }
 
@@ -173,7 +178,14 @@ func (tb *tab) listen(host string) func(any) {
 			if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 				tb.complain("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 			}
+		case *network.EventLoadingFinished:
+			tb.mu.Lock()
+			tb.bytes += e.EncodedDataLength
+			tb.mu.Unlock()
 		case *network.EventRequestWillBeSent:
+			tb.mu.Lock()
+			tb.requests++
+			tb.mu.Unlock()
 			if u, err := url.Parse(e.Request.URL); err != nil || u.Host != host && u.Scheme != "data" {
 				tb.complain("a request to %s", e.Request.URL)
 			}
@@ -227,17 +239,8 @@ func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 func (tb *tab) fail(why string) {
 	tb.t.Helper()
 	tb.shot("failed-" + tb.t.Name())
-	tb.t.Fatalf("%s\nthe page says:\n%s", why, tb.text("body"))
-}
-
-// text is what the page shows at a place.
-func (tb *tab) text(selector string) string {
-	text, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](
-		fmt.Sprintf(`document.querySelector(%q)?.innerText ?? "(not there)"`, selector)))
-	if err != nil {
-		return err.Error()
-	}
-	return text
+	said, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	tb.t.Fatalf("%s\nthe page says:\n%s (%v)", why, said, err)
 }
 
 // await waits until an expression is true in the page. (The library's own way
@@ -260,20 +263,16 @@ func (tb *tab) await(expression string) {
 	}
 }
 
-// is tells whether an expression is true in the page now.
-func (tb *tab) is(expression string) bool {
-	tb.t.Helper()
-	so, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
-	if err != nil {
-		tb.fail(err.Error())
-	}
-	return so
-}
-
 // says waits until a place shows a text.
 func (tb *tab) says(selector, text string) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
+}
+
+// shows waits until something is there.
+func (tb *tab) shows(selector string) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`document.querySelector(%q) !== null`, selector))
 }
 
 // eval runs a script once what it touches is there: a screen draws itself a
@@ -307,22 +306,10 @@ func (tb *tab) fill(selector, text string) {
 // settings opens the form of a sale.
 func (tb *tab) settings() {
 	tb.t.Helper()
-	tb.await(`document.querySelector("#settings, #strategies") !== null`)
+	tb.shows(`#settings, #strategies`)
 	tb.eval(`document.querySelector("#settings")?.click()`)
-	tb.await(`document.querySelector("#strategies input") !== null`)
+	tb.shows(`#strategies input`)
 	tb.eval(`document.querySelector("details.settings").open = true`)
-}
-
-// choose selects these strategies and no others.
-func (tb *tab) choose(strategies ...string) {
-	tb.t.Helper()
-	tb.settings()
-	tb.eval(`document.querySelector(".search button:last-child").click()`) // none
-	tb.chosen()
-	for i, name := range strategies {
-		tb.eval(fmt.Sprintf(`document.querySelector("#strategies input[value=%s]").click()`, name))
-		tb.chosen(strategies[:i+1]...)
-	}
 }
 
 // chosen waits until these strategies are chosen, in the lab's order or theirs.
@@ -366,25 +353,15 @@ func (tb *tab) shot(name string) {
 // evidence unfolds what a verdict rests on.
 func (tb *tab) evidence() {
 	tb.t.Helper()
-	tb.await(`document.querySelector(".evidence") !== null`) // it is loaded when it is first drawn
+	tb.shows(`.evidence`) // it is loaded when it is first drawn
 	tb.eval(`document.querySelector(".evidence").open = true`)
-	tb.await(`document.querySelector(".about-run") !== null`)
+	tb.shows(`.about-run`)
 }
 
-// number is what an expression comes to.
-func (tb *tab) number(expression string) int {
+// ask is what an expression of the page, or its promise, comes to.
+func ask[T any](tb *tab, expression string) T {
 	tb.t.Helper()
-	n, err := chromedp.Run(tb.ctx, chromedp.Evaluate[int](expression))
-	if err != nil {
-		tb.fail(err.Error())
-	}
-	return n
-}
-
-// ask is what a promise of the page comes to.
-func ask[T any](tb *tab, promise string) T {
-	tb.t.Helper()
-	value, err := chromedp.Run(tb.ctx, chromedp.Evaluate[T](promise, chromedp.EvalAwaitPromise))
+	value, err := chromedp.Run(tb.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		tb.fail(err.Error())
 	}
@@ -409,7 +386,7 @@ func (tb *tab) press(keys ...string) {
 func (tb *tab) reach(selector string) {
 	tb.t.Helper()
 	for range 100 {
-		if tb.is(fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
+		if ask[bool](tb, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
 			return
 		}
 		tb.press("\t")

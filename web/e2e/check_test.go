@@ -72,15 +72,15 @@ func (tb *tab) settled() {
 // accessible fails if axe finds a serious violation.
 func (tb *tab) accessible(where string) {
 	tb.t.Helper()
-	if !tb.is(`!!window.axe`) { // it is half a megabyte
+	if !ask[bool](tb, `!!window.axe`) { // it is half a megabyte
 		tb.eval(axe + `; undefined`)
 	}
-	tb.none(where+" keeps people out", ask[[]string](tb, `axe.run(document, {resultTypes: ["violations"], preload: false}).then((r) => {
+	tb.none(where+" keeps people out", ask[[]string](tb, `axe.run(document, {resultTypes: ["violations"], selectors: false, preload: false}).then((r) => {
 		window.axeChecked = r.passes.length;
 		return r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
 			.map((v) => v.id + " (" + v.help + "): " + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + " " + n.any.map((c) => c.message).join(" ")).join("\n    "));
 	})`))
-	if !tb.is(`window.axeChecked > 10`) {
+	if !ask[bool](tb, `window.axeChecked > 10`) {
 		tb.fail(where + ": axe-core did not look")
 	}
 }
@@ -98,7 +98,7 @@ func (tb *tab) none(what string, found []string) {
 func (tb *tab) speak(language string) {
 	tb.t.Helper()
 	in := fmt.Sprintf(`document.documentElement.lang === %q`, language)
-	if !tb.is(in) {
+	if !ask[bool](tb, in) {
 		tb.eval(`document.querySelector("#language").click()`)
 		tb.await(in)
 	}

@@ -73,7 +73,7 @@ var update = flag.Bool("update", false, "write the drawing of the README anew")
 // sentence of the judge.
 func TestEveryCounterexampleIsDrawn(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/trace", wide)
+	tb := startFake(t).open("trace")
 	tb.says(".title-of", "naive")
 	tb.drawKept(`{ width: 900, heading: true }`, `({ trace, source, servers }) => {
 		const wrong = [];

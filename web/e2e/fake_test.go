@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,10 +19,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
-	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -35,6 +34,7 @@ import (
 
 // A fake is a lab whose runs and comparisons go as the test says.
 type fake struct {
+	t        *testing.T
 	url      string
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
@@ -56,7 +56,7 @@ func startFake(t *testing.T) *fake {
 // startFakeAt serves a fake at an address until stop is called or the test
 // ends.
 func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
-	f = &fake{progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
+	f = &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	server := labapi.New(labapi.Config{
@@ -76,8 +76,9 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", server)
-	mux.HandleFunc("GET /api/lab/v1/levels", fakeLevels)
-	mux.HandleFunc("GET /api/lab/v1/levels/solutions", fakeSolutions)
+	for path, file := range map[string]string{"levels": "levels", "levels/solutions": "solutions"} {
+		mux.HandleFunc("GET /api/lab/v1/"+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+file+".json") })
+	}
 	mux.HandleFunc("POST /api/lab/v1/replays", fakeReplay)
 	host := httptest.NewUnstartedServer(mux)
 	host.Listener.Close()
@@ -113,7 +114,7 @@ func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true},
-		{Kind: fault.RestartRedis, Missing: "redis is embedded", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded")},
+		{Kind: fault.RestartRedis, Missing: "redis is embedded", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded in the lab")},
 		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }
@@ -140,7 +141,7 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			return r, nil
 		case <-ctx.Done():
 			r := fakeResult(ledger.NotValid)
-			r.Problems = []string{"interrupted", "something new"}
+			r.Problems = []string{"interrupted after 60 of 2,000 buyers", "something new"}
 			r.Causes = []loadtest.Cause{{Code: loadtest.CauseInterrupted, Params: map[string]any{"sent": 60, "of": 2000}}, {Code: "new"}}
 			return r, nil
 		}
@@ -219,25 +220,6 @@ func goldenResult() *compare.Result {
 	return r
 }
 
-// fakeLevels are what a lesson names.
-func fakeLevels(w http.ResponseWriter, _ *http.Request) {
-	level := func(number int, name, strategy string, en, zh game.LevelText) game.Level {
-		return game.Level{Name: name, Number: number, Chapter: 1, Available: true, Breaks: []string{"oversold"}, Text: map[string]game.LevelText{"en": en, "zh": zh},
-			Setting: game.Setting{Strategy: strategy, Stock: 2, Faults: []explore.Fault{}, Buyers: []explore.Buyer{{Name: "A", Quantity: 2, Does: "buys"}, {Name: "B", Quantity: 1, Does: "buys"}}}}
-	}
-	json.NewEncoder(w).Encode(map[string]any{"levels": []game.Level{
-		level(1, "first", "naive", game.LevelText{Title: "The first lost update", Goal: "Sell more than there is.", Solved: "Both read 2, and the second write hid the first."},
-			game.LevelText{Title: "第一次丢失更新", Goal: "卖出比库存更多的商品。", Solved: "两个人都读到 2，后写的盖住了先写的。"}),
-		level(2, "safe", "conditional", game.LevelText{Title: "Locked from the read on", Goal: "Sell more than there is, or say that it cannot be done.", Solved: "The row is locked from the read to the commit."},
-			game.LevelText{Title: "从读开始就锁住", Goal: "卖出比库存更多的商品，或者说明做不到。", Solved: "从读到提交，这一行一直锁着。"}),
-	}})
-}
-
-// fakeSolutions are those of fakeLevels.
-func fakeSolutions(w http.ResponseWriter, _ *http.Request) {
-	_, _ = w.Write([]byte(`{"solutions":{"first":{"impossible":false,"schedule":"aabbbbaaa","moves":9,"switches":1},"safe":{"impossible":true}}}`))
-}
-
 // fakeReplay answers with the counterexample as it is kept, if it is.
 func fakeReplay(w http.ResponseWriter, r *http.Request) {
 	var ask struct{ Example string }
@@ -245,46 +227,24 @@ func fakeReplay(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, web.Guarantees(), ask.Example+".json")
 }
 
-func fakeTrace(_ context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
+func fakeTrace(_ context.Context, info catalog.Info, _ int) (*trace.Trace, error) {
 	if info.Name == "conditional" {
 		return nil, errors.New("the wire is cut")
 	}
-	return &trace.Trace{Strategy: info.Name, Stock: 2, Buyers: []explore.Buyer{{Name: "A"}, {Name: "B"}}[:buyers],
-		Before: []explore.Value{{Name: "stock.num", Value: "2"}}, After: []explore.Value{{Name: "stock.num", Value: "-1"}},
-		Steps: []trace.Step{
-			{Who: "A", Backend: "redis", Command: "set seckill:lock:stock:1 t1 nx", Start: 10, Took: 300},
-			{Who: "A", Backend: "sql", Command: "SELECT num FROM stock", Start: 350, Took: 200},
-			{Who: "A", Backend: "sql", Command: "UPDATE stock SET num = 0", Start: 600, Took: 900, Result: "Error 1205"},
-		},
-		Held: []trace.Hold{{Who: "A", From: 310, To: 1600}}, Told: []explore.Answer{{Who: "A", Answer: "sold 2, 0 left"}},
-		Problems: []explore.Problem{{Rule: "negative_stock", Message: "-1 left"}},
-	}, nil
+	text, err := os.ReadFile("testdata/trace.json")
+	made := &trace.Trace{Strategy: info.Name}
+	return made, errors.Join(err, json.Unmarshal(text, made))
 }
 
+// fakeService lists three strategies, and each is naive with another name.
 func fakeService(w http.ResponseWriter, r *http.Request) {
-	naive := map[string]any{
-		"name": "naive", "title": "Read, compute, write", "titles": map[string]string{"en": "Read, compute, write", "zh": "读出、计算、写回"}, "family": "sqlrow", "broken": true, "available": true,
-		"idea": "SELECT num; subtract in the program; UPDATE.", "promises": "Nothing.", "breaks": "Two buyers overlap.",
-		"needs": []string{"SQL"}, "missing": []string{}, "files": []map[string]string{{"name": "naive.go", "content": "package sqlrow // <b>"}},
-		"lesson": map[string]string{"en": "# Naive\n\n## The problem\n\nTwo *read* `2`, see `conditional`.\n\n```sql\nSELECT num\n```\n", "zh": "# 朴素\n\n## 要解决的问题\n\n两个人\n都读到 2。\n"},
-	}
-	if name, one := strings.CutPrefix(r.URL.Path, "/api/v1/strategies/"); one {
-		naive["name"] = name
-		json.NewEncoder(w).Encode(naive)
+	name, one := strings.CutPrefix(r.URL.Path, "/api/v1/strategies/")
+	if !one {
+		http.ServeFile(w, r, "testdata/strategies.json")
 		return
 	}
-	json.NewEncoder(w).Encode(map[string]any{"strategies": []any{naive,
-		map[string]any{
-			"name": "conditional", "title": "Conditional update", "titles": map[string]string{"en": "Conditional update", "zh": "带条件的更新"}, "family": "sqlrow", "available": true,
-			"idea": "One statement checks and subtracts.", "promises": "Never oversells.", "breaks": "Nothing, with one database.",
-			"needs": []string{"SQL"}, "missing": []string{},
-		},
-		map[string]any{
-			"name": "zk", "title": "ZooKeeper lock", "family": "zklock", "available": false,
-			"idea": "The lowest sequence number holds the lock.", "promises": "One holder at a time.", "breaks": "A paused holder.",
-			"needs": []string{"SQL", "ZooKeeper"}, "missing": []string{"no ZooKeeper is configured: install one (seckill doctor says how)"},
-		},
-	}})
+	text, _ := os.ReadFile("testdata/strategy.json")
+	_, _ = w.Write(bytes.Replace(text, []byte("NAME"), []byte(name), 1))
 }
 
 // fakeGuarantees are a small matrix, and the counterexamples that chapters draw.

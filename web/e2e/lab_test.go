@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,67 +22,35 @@ import (
 	"seckill/web/course"
 )
 
-// buildProgram makes the very program that people run, once for all tests.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(folder, "seckill")
-	if said, err := exec.Command("go", "build", "-o", path, "seckill/cmd/seckill").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, said)
-	}
-	return path, nil
-})
-
-// An up is `seckill up`, running.
+// An up is `seckill up`, running: the very program that people run.
 type up struct {
-	t       *testing.T
 	command *exec.Cmd
 	page    string
 	table   string
 	said    bytes.Buffer
 }
 
-// shared is the lab of the tests that leave one as others can use it.
+// shared is the lab of all tests that need a real one; it ends with the test program.
 var shared *up
 
-// sharedLab is a real lab with the usual settings, which ends with the test
-// program. A test that failed in it may have left anything: the next one gets
-// another.
 func sharedLab(t *testing.T) *up {
 	t.Helper()
-	if shared != nil && shared.t.Failed() {
-		shared.stop()
-		shared = nil
+	if shared != nil {
+		return shared
 	}
-	if shared == nil {
-		own, err := os.MkdirTemp(folder, "lab-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared = begin(t, buildProgram(t), own, "--addr", "127.0.0.1:0")
+	program := filepath.Join(folder, "seckill")
+	if said, err := exec.Command("go", "build", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, said)
 	}
-	shared.t = t
-	return shared
-}
-
-func begin(t *testing.T, program, own string, args ...string) *up {
-	t.Helper()
-	u := &up{t: t, command: exec.Command(program, append([]string{"up"}, args...)...)}
-	u.command.Env = append(os.Environ(), "SECKILL_STATE="+filepath.Join(own, "state"), "SECKILL_HISTORY="+filepath.Join(own, "history"))
+	u := &up{command: exec.Command(program, "up", "--addr", "127.0.0.1:0")}
+	u.command.Env = append(os.Environ(), "SECKILL_STATE="+filepath.Join(folder, "state"), "SECKILL_HISTORY="+filepath.Join(folder, "history"))
 	u.command.Stderr = &u.said
 	u.command.SysProcAttr = labtest.Together()
 	out, err := u.command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = u.command.Start()
 	}
-	if err := u.command.Start(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
@@ -94,24 +61,14 @@ func begin(t *testing.T, program, own string, args ...string) *up {
 		}
 	}
 	if u.page == "" {
-		u.stop()
-		t.Fatalf("seckill up named no page:\n%s%s", u.table, u.said.String())
+		t.Fatalf("seckill up named no page:\n%s%v", u.table, u.end())
 	}
+	shared = u
 	return u
-}
-
-// stop is end, and fails the test that it belongs to.
-func (u *up) stop() {
-	if err := u.end(); err != nil {
-		u.t.Error(err)
-	}
 }
 
 // end ends it as Ctrl-C does, and makes sure that it ends well.
 func (u *up) end() error {
-	if u.command.ProcessState != nil {
-		return nil
-	}
 	u.command.Process.Signal(syscall.SIGINT)
 	giveUp := time.AfterFunc(patience, func() { u.command.Process.Kill() })
 	defer giveUp.Stop()
@@ -122,15 +79,15 @@ func (u *up) end() error {
 }
 
 // get asks the lab itself.
-func (u *up) get(path string, into any) {
-	u.t.Helper()
+func (u *up) get(t *testing.T, path string, into any) {
+	t.Helper()
 	answer, err := http.Get(strings.TrimSuffix(u.page, "/") + path)
 	if err != nil {
-		u.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		u.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
@@ -143,11 +100,10 @@ func TestRealLab(t *testing.T) {
 			t.Fatalf("this test needs real servers; run: deploy/deps.sh\n%s", u.table)
 		}
 	}
-	b := startBrowser(t)
 	clicks, begun := 0, time.Now()
 	var tb *tab
 	begin := func(address string) {
-		tb = b.open(u.page+address, wide)
+		tb = fresh(t, u.page+address)
 		clicks, begun = 0, time.Now()
 	}
 	click := func(selector string) { clicks++; tb.click(selector) }
@@ -163,7 +119,7 @@ func TestRealLab(t *testing.T) {
 	tb.high("a result", "", ".because-of .drawing svg", ".because-of .drawing svg", 1200, 2400)
 	tb.evidence()
 	tb.says(".rules", "lost_update")
-	tb.await(`document.querySelector("[data-sign=right][data-answer=no]") !== null`)
+	tb.shows(`[data-sign=right][data-answer=no]`)
 	tb.good("a sale that broke, with its orders")
 	tb.click(".because-of a.offer")
 	tb.says("h1", "naive sells 3 of 2")
@@ -176,13 +132,13 @@ func TestRealLab(t *testing.T) {
 	tb.says(".ran-on", "MariaDB")
 	tb.says(".ran-on", "private")
 	tb.says("[data-sign=right][data-answer=yes]", "Nothing was oversold, lost or invented.")
-	tb.await(`document.querySelector("[data-sign=served]") !== null`) // a busy machine may be late
+	tb.shows(`[data-sign=served]`) // a busy machine may be late
 	var all struct {
 		Runs []struct {
 			Lanes []struct{ Result *loadtest.Result }
 		}
 	}
-	u.get("/api/lab/v1/runs", &all)
+	u.get(t, "/api/lab/v1/runs", &all)
 	if len(all.Runs) < 2 || all.Runs[0].Lanes[0].Result.ExitStatus() != loadtest.ExitHeld || all.Runs[1].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
 		t.Errorf("the lab has %d runs; the page says otherwise", len(all.Runs))
 	}
@@ -191,7 +147,7 @@ func TestRealLab(t *testing.T) {
 	click(`.top nav a[href="#/choose"]`)
 	click(`.questions [name=need][value=lock]`)
 	click(`.questions [name=fails][value="dead-holder"]`)
-	tb.await(`document.querySelector(".fit") !== null`)
+	tb.shows(`.fit`)
 	found := ask[[]string](tb, `[...document.querySelectorAll(".fit h2 code")].map((name) => name.innerText)`)
 	done("find a lock that survives its holder’s death")
 	var matrix struct {
@@ -200,7 +156,7 @@ func TestRealLab(t *testing.T) {
 			Cells    map[string]struct{ Answer string }
 		}
 	}
-	u.get("/guarantees/matrix.json", &matrix)
+	u.get(t, "/guarantees/matrix.json", &matrix)
 	for _, r := range matrix.Rows {
 		if slices.Contains(found, r.Strategy) && (r.Cells["waits"].Answer != "measured" || r.Cells["owner"].Answer != "holds" || r.Cells["dead-holder"].Answer != "holds") {
 			t.Errorf("%s was offered: %+v", r.Strategy, r.Cells)
@@ -218,14 +174,14 @@ func TestRealLab(t *testing.T) {
 	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
 	tb.high("a level", "play/first-lost-update", ".buyer-column", ".buyer-column", 1200, 2400)
 	tb.plays("abbbbb")
-	tb.moves(6)
+	tb.shows(`.play [data-moves="6"]`)
 	tb.plays("aaaa")
 	tb.says(".play-ending .banner", "You sold 3 of 2")
 	done("break it oneself")
 
 	begin("shop")
 	click("button.buy")
-	tb.answer("sold")
+	tb.shows(`.answer[data-code=sold]`)
 	tb.await(`document.querySelector(".orders li code")?.innerText === document.querySelector(".answer code").innerText`)
 	done("buy one")
 	tb.click("button.cancel")
@@ -240,7 +196,7 @@ func TestRealLab(t *testing.T) {
 	if err := os.WriteFile(file, []byte(tb.saved("redis-lua.late-command.html")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	sent := b.open("file://"+file, wide)
+	sent := fresh(t, "file://"+file)
 	sent.says("h1", "redis-lua")
 	sent.click(".controls button:nth-of-type(5)") // to its end
 	sent.says(".ending", "Broken")
@@ -253,12 +209,13 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 	tb.t.Helper()
 	tb.goTo(place)
 	for _, l := range []struct {
-		width, height, most int
-		ready               string
+		width, height int64
+		most          int
+		ready         string
 	}{{390, 844, phoneMost, phone}, {1440, 900, wideMost, wideReady}} {
-		tb.do(look{"", int64(l.width), int64(l.height), false}.set())
+		tb.do(look{"", l.width, l.height, false}.set())
 		tb.await(fmt.Sprintf(`document.querySelector(%q) !== null && document.documentElement.scrollWidth <= innerWidth`, l.ready))
-		if h := tb.number(`document.documentElement.scrollHeight`); h > l.most {
+		if h := ask[int](tb, `document.documentElement.scrollHeight`); h > l.most {
 			tb.t.Errorf("%s is %d px high at %d, want at most %d", name, h, l.width, l.most)
 		} else {
 			tb.t.Logf("%s is %d px high at %d", name, h, l.width)
@@ -270,19 +227,16 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 
 // The other screens with all that a real lab knows.
 func TestScreensOfARealLab(t *testing.T) {
-	tb := startBrowser(t).open(sharedLab(t).page, wide)
+	tb := fresh(t, sharedLab(t).page)
 	type place struct{ where, ready string }
+	// What a fake cannot have: all strategies, and the servers' own waits.
 	screens := []place{
-		{"compare", `.compare-form .run`},
 		{"guarantees", `.matrix tbody tr, .cards li`},
-		{"chaos", `.matrix tbody tr, .cards li`},
-		{"choose", `.fit`},
 		{"trace/etcd.lease-end?step=4", `.chosen`},
-		{"lessons/01-lost-update", `.sources pre`},
 		{"play?strategy=redis-lua&buyers=3&stock=2&s=aLb", `.buyer-column .badge.bad`},
 	}
 	if labtest.Verify {
-		screens = append(screens, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa", `.graded.won`},
+		screens = append(screens, place{"compare", `.compare-form .run`}, place{"choose", `.fit`}, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa", `.graded.won`},
 			place{"trace/lock-insert-by-name.late-command", `.drawing svg`}, place{"trace/merged-early.dead-holder?step=4", `.chosen`},
 			place{"trace/redis-stream-two-calls.dead-holder?step=5", `.chosen`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
@@ -302,8 +256,7 @@ func TestScreensOfARealLab(t *testing.T) {
 	}
 
 	t.Log("a sale that broke beside one that held")
-	tb.goTo("lab?strategies=naive,conditional&stock=50&buyers=300")
-	tb.await(formHasAddress)
+	tb.sale("strategies=naive,conditional&stock=50&buyers=300")
 	tb.click(".run")
 	tb.await(`document.querySelectorAll("[data-verdict]").length === 2 && !document.querySelector(".banner.busy")`)
 	tb.good("two lanes")

@@ -24,7 +24,7 @@ func TestLessons(t *testing.T) {
 	}
 	last := chapters[len(chapters)-1]
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
+	tb := f.open("lessons")
 	tb.says(".chapter h1", "The lost update")
 	tb.await(`location.hash === "#/lessons/01-lost-update"`)
 	tb.await(fmt.Sprintf(`document.querySelectorAll(".chapters li").length === %d`, len(chapters)))
@@ -65,7 +65,7 @@ func TestLessons(t *testing.T) {
 	tb.click(".turn [rel=next]")
 	tb.says(".chapter h1", "One statement")
 	tb.await(`scrollY === 0 && document.activeElement === document.querySelector(".chapter h1")`)
-	tb.await(`document.querySelector(".chapters li:first-child .tick") !== null`)
+	tb.shows(`.chapters li:first-child .tick`)
 	tb.speak("zh-CN")
 	tb.says(".chapters", "丢失更新")
 	tb.do(chromedp.Reload())
@@ -113,9 +113,9 @@ func TestLessons(t *testing.T) {
 // A chapter draws its counterexample, and runs it again when it is asked to.
 func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/lessons/09-redis-owner", wide)
+	tb := startFake(t).open("lessons/09-redis-owner")
 	t.Log("where the text speaks of it, with the moment marked")
-	tb.await(`document.querySelector('.chapter section .drawn-example[data-example="redis-token.owner"] svg .d-moment') !== null`)
+	tb.shows(`.chapter section .drawn-example[data-example="redis-token.owner"] svg .d-moment`)
 
 	t.Log("the same in words")
 	tb.eval(`document.querySelector('[data-example="redis-token.owner"] .in-words summary').focus()`)
@@ -125,7 +125,7 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Log("live")
 	tb.click(".break-it .run")
 	tb.says(".live-said", "Just now, on this lab’s servers, it broke")
-	tb.await(`document.querySelector(".drawn-example.live svg .d-verdict") !== null`)
+	tb.shows(`.drawn-example.live svg .d-verdict`)
 	tb.good("lesson live")
 
 	t.Log("a lab that cannot")
@@ -137,7 +137,7 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	tb.goTo("lessons/redis-lua")
 	tb.await(`document.querySelector(".examples .drawn-example svg") !== null && document.querySelectorAll(".examples .choices button").length >= 3`)
 	tb.click(`.examples .choices button:nth-child(2)`)
-	tb.await(`document.querySelector('.examples .drawn-example[data-example="redis-lua.late-command"] svg') !== null`)
+	tb.shows(`.examples .drawn-example[data-example="redis-lua.late-command"] svg`)
 
 	t.Log("what withstands has none")
 	tb.goTo("lessons/conditional")
@@ -148,7 +148,7 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	tb.await(`document.querySelectorAll(".articles table").length === 5 && document.querySelectorAll(".articles tbody tr").length === 22`)
 	tb.await(`[...document.querySelectorAll(".articles tbody td:last-child")].every((td) => td.innerText.trim() && !/undefined|NaN/.test(td.innerText)) && document.querySelectorAll(".articles .mark").length > 30`)
 	tb.await(`document.querySelector('[data-row="segments"] td:last-child').innerText.includes("times")`)
-	tb.await(`document.querySelector('[data-row="long"] .mark.broken, [data-row="long"] a.mark') !== null`)
+	tb.shows(`[data-row="long"] .mark.broken, [data-row="long"] a.mark`)
 	tb.good("articles")
 }
 
@@ -158,19 +158,18 @@ func (tb *tab) onSlide(n int) {
 	tb.await(fmt.Sprintf(`document.querySelector(".projector")?.dataset.at === "%d" && document.querySelectorAll(".slide:not([hidden])").length === 1`, n))
 }
 
-var projector = look{"projector", 1280, 720, false}
-
 func TestPresentation(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/lessons/01-lost-update", projector)
+	tb := f.open("lessons/01-lost-update")
+	tb.do(look{"projector", 1280, 720, false}.set())
 	tb.click(`.to-teach a[href*="present"]`)
 	tb.onSlide(1)
 	tb.says(".slide-title h1", "The lost update")
 	tb.await(`document.querySelector("header.top").inert`)
 
 	t.Log("turned by keys")
-	all := tb.number(`Number(document.querySelector(".projector").dataset.of)`)
+	all := ask[int](tb, `Number(document.querySelector(".projector").dataset.of)`)
 	tb.press(kb.ArrowRight)
 	tb.onSlide(2)
 	tb.says(".slide:not([hidden]) h2", "What you will know")
@@ -199,7 +198,7 @@ func TestPresentation(t *testing.T) {
 		for _, chapter := range []string{"01-lost-update", "11-fencing"} {
 			tb.goTo("lessons/" + chapter + "?present=1")
 			tb.onSlide(1)
-			for n := range tb.number(`Number(document.querySelector(".projector").dataset.of)`) {
+			for n := range ask[int](tb, `Number(document.querySelector(".projector").dataset.of)`) {
 				tb.goTo(fmt.Sprintf("lessons/%s?present=%d", chapter, n+1))
 				tb.onSlide(n + 1)
 				tb.await(`document.querySelector(".slide:not([hidden])").matches(".slide-live, .slide-sources") ||
@@ -219,7 +218,7 @@ func TestPresentation(t *testing.T) {
 	t.Log("broken live, with a prediction, by mouse and by keys")
 	tb.goTo("lessons/01-lost-update?present=1")
 	tb.onSlide(1)
-	live := tb.number(`[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
+	live := ask[int](tb, `[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
 	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d", live))
 	tb.onSlide(live)
 	tb.says(".slide-live .predict", "How many does naive sell?")
@@ -245,7 +244,7 @@ func TestPresentation(t *testing.T) {
 	t.Log("on paper each slide is a page")
 	tb.goTo("lessons/02-one-statement?present")
 	tb.onSlide(1)
-	if slides, pages := tb.number(`Number(document.querySelector(".projector").dataset.of)`), tb.pages(); pages != slides {
+	if slides, pages := ask[int](tb, `Number(document.querySelector(".projector").dataset.of)`), tb.pages(); pages != slides {
 		t.Errorf("%d slides are %d pages", slides, pages)
 	}
 }
@@ -271,7 +270,7 @@ func (tb *tab) pages() (n int) {
 
 func TestTeachersPack(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/lessons/01-lost-update", wide)
+	tb := startFake(t).open("lessons/01-lost-update")
 	tb.click(`.to-teach a[href*="teach"]`)
 	tb.says("h1", "The plan: The lost update")
 	tb.says(".teach-plan .lesson", "Most learners blame the missing transaction")
@@ -286,7 +285,7 @@ func TestTeachersPack(t *testing.T) {
 			return steps.length > 5 && steps[0][0] === 0 && steps.at(-1)[1] === ` + minutes + ` && steps.every(([from, to], i) => from < to && (i === 0 || steps[i - 1][1] === from));
 		})()`)
 	}
-	tb.await(`document.querySelector("[data-part=source]") !== null`) // in 90 minutes only
+	tb.shows(`[data-part=source]`) // in 90 minutes only
 	tb.good("teach plan")
 
 	t.Log("a sheet without answers, and with them")

@@ -8,12 +8,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// moves waits until a game stands after so many moves.
-func (tb *tab) moves(n int) {
-	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(".play [data-moves]")?.dataset.moves === "%d"`, n))
-}
-
 // plays presses keys; each is a move of the game.
 func (tb *tab) plays(keys string) {
 	tb.t.Helper()
@@ -22,17 +16,17 @@ func (tb *tab) plays(keys string) {
 
 // On real servers: a level is solved by keys, looked at again, shared, and taken back.
 func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
-	tb := startBrowser(t).open(sharedLab(t).page+"#/play", wide)
-	tb.await(`document.querySelector(".level a") !== null`)
+	tb := fresh(t, sharedLab(t).page+"#/play")
+	tb.shows(`.level a`)
 	tb.good("levels")
 	tb.reach(`.first-level a`)
 	tb.press("\r")
 	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
 	tb.plays("ab")
-	tb.moves(2)
+	tb.shows(`.play [data-moves="2"]`)
 	tb.says(".play [role=status]", "B: ")
 	tb.plays("u")
-	tb.moves(1)
+	tb.shows(`.play [data-moves="1"]`)
 	tb.says(".play [role=status]", "Taken back. 1 move so far.")
 	tb.plays("bbbbbaaaa") // faster than the lab: none is lost
 	tb.says(".play-ending .banner", "You sold 3 of 2")
@@ -47,12 +41,12 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.says(".looking", "step 8 of 10")
 	tb.click(".looking .link")
 	tb.await(`!document.querySelector(".looking")`)
-	tb.moves(10)
+	tb.shows(`.play [data-moves="10"]`)
 
 	t.Log("elsewhere, the address leads to the same state")
 	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	tb.plays("uuu")
-	tb.moves(7)
+	tb.shows(`.play [data-moves="7"]`)
 	tb.click(`.play-tools .copy button`)
 	tb.says(".play-tools .copy", "Copied")
 	link := ask[string](tb, `window.copied`)
@@ -61,8 +55,8 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	}
 	const state = `[...document.querySelectorAll(".buyer-column, .play-state")].map((e) => e.innerText).join("\n")`
 	want := ask[string](tb, state)
-	other := startBrowser(t).open(link, wide)
-	other.moves(7)
+	other := fresh(t, link)
+	other.shows(`.play [data-moves="7"]`)
 	other.await(fmt.Sprintf(`%s.replace(/\w{20,}/g, "") === %q.replace(/\w{20,}/g, "")`, state, want)) // but for the orders' names
 
 	t.Log("a link that is wrong")
@@ -70,7 +64,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.goTo("play/first-lost-update?s=abx")
 	tb.says("[data-failure=schedule]", "do not fit this game")
 	tb.click("[data-failure=schedule] button")
-	tb.moves(0)
+	tb.shows(`.play [data-moves="0"]`)
 	tb.click(`[data-do=impossible]`)
 	tb.says(".graded", "It can be done. The game goes on.")
 	tb.plays("abbbbbaaaa")
@@ -80,12 +74,12 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 }
 
 func TestGamesOfAllKinds(t *testing.T) {
-	tb := startBrowser(t).open(sharedLab(t).page+"#/play/row-lock", wide)
+	tb := fresh(t, sharedLab(t).page+"#/play/row-lock")
 	t.Log("one waits, and impossible is an answer")
 	tb.says(".play-budget", "1 of 1 fault left")
 	tb.says(`[data-buyer=B] .command-button`, "sends to MySQL")
 	tb.plays("aba")
-	tb.moves(3)
+	tb.shows(`.play [data-moves="3"]`)
 	tb.plays("b")
 	tb.await(`document.querySelector("[data-buyer=B]").dataset.state === "waits"`)
 	tb.says(`[data-buyer=B] .command-button`, "A has it")
@@ -109,7 +103,7 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.says(".task h1", "Free play")
 	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
 	tb.plays("ab")
-	tb.moves(2)
+	tb.shows(`.play [data-moves="2"]`)
 	tb.forgive("404")
 	tb.eval(`plain("/api/lab/v1/games/" + game, { method: "DELETE" }).then(() => { window.game = ""; })`)
 	tb.await(`game === ""`)
@@ -117,9 +111,9 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.says("[data-failure=gone]", "because nothing happened in it for a long time")
 	tb.click("[data-failure=gone] button")
 	tb.await(`!document.querySelector("[data-failure]")`)
-	tb.moves(2)
+	tb.shows(`.play [data-moves="2"]`)
 	tb.plays("a")
-	tb.moves(3)
+	tb.shows(`.play [data-moves="3"]`)
 	tb.eval(`window.left = game; location.hash = "#/play"`)
 	tb.says("h1", "You are the scheduler")
 	tb.await(`(plain("/api/lab/v1/games/" + left).then((answer) => { window.status = answer.status; }), window.status === "404")`)
@@ -128,18 +122,18 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.says("[data-failure=many]", "Too many games are open")
 	tb.eval(`window.full = false`)
 	tb.click("[data-failure=many] button")
-	tb.moves(0)
+	tb.shows(`.play [data-moves="0"]`)
 
 	t.Log("a lock whose lease ends, from a lesson")
 	tb.goTo("lessons/redis-lua")
 	tb.click(`a.play-it[href*="strategy=redis-lua"]`)
 	tb.says(`[data-buyer=B] .command-button`, "sends to Redis")
 	tb.plays("a")
-	tb.await(`document.querySelector("[data-buyer=A] .badge.held") !== null`)
+	tb.shows(`[data-buyer=A] .badge.held`)
 	tb.click(`.play-budget [data-fault="lease ends"]`)
 	tb.says("[data-buyer=A] .badges", "its lease has ended")
 	tb.plays("b")
-	tb.moves(3)
+	tb.shows(`.play [data-moves="3"]`)
 
 	t.Log("the counterexample of a cell of the guarantees, followed to its end")
 	tb.goTo("guarantees?cell=redis-lua.lease-end")

@@ -22,12 +22,18 @@ const formHasAddress = `(() => {
 		&& (said.faults ?? "").split(".").slice(0, 3).every((text, i) => (fault[i] ?? text) === text);
 })()`
 
+// sale shows the form with these settings.
+func (tb *tab) sale(settings string) {
+	tb.t.Helper()
+	tb.goTo("lab?" + settings)
+	tb.await(formHasAddress)
+}
+
 func TestWrongInputIsSaidInPlace(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
+	tb := f.open("")
 	tb.forgive("status of ") // what only the lab can know
-	tb.choose("conditional")
 	good := "stock=100&buyers=2000&concurrency=64&quantity=1"
 	for _, c := range []struct{ settings, field, en, zh string }{
 		{good + "&stock=many", "stock", "whole number from 1 to 1,000,000", "1 到 1,000,000 之间的整数"},
@@ -42,9 +48,8 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
 	} {
-		tb.goTo("lab?strategies=conditional&" + c.settings)
+		tb.sale("strategies=conditional&" + c.settings)
 		wrong := fmt.Sprintf(`document.getElementById(%q)`, c.field+"-wrong")
-		tb.await(formHasAddress)
 		tb.click("button.run")
 		tb.await(fmt.Sprintf(`%s?.innerText.includes(%q)`, wrong, c.en))
 		tb.await(fmt.Sprintf(`document.activeElement.id === %q && document.activeElement.ariaInvalid === "true"`, c.field))
@@ -56,8 +61,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 	tb.good("wrong input")
 
 	t.Log("it goes when it is mended")
-	tb.goTo("lab?strategies=conditional&stock=100&quantity=0")
-	tb.await(formHasAddress)
+	tb.sale("strategies=conditional&stock=100&quantity=0")
 	tb.click("button.run")
 	tb.says("#quantity-wrong", "whole number")
 	tb.fill("#quantity", "1")
@@ -67,9 +71,8 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	b := startBrowser(t)
-	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&duration=7&seed=18446744073709551615"+
-		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,cut_zookeeper_session.1.600.", wide)
+	tb := f.open("lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&duration=7&seed=18446744073709551615" +
+		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,cut_zookeeper_session.1.600.")
 	tb.settings()
 	tb.chosen("conditional", "naive")
 	tb.await(`document.querySelector("#to_rate").value === "900" && document.querySelector("#seed").value === "18446744073709551615"`)
@@ -89,7 +92,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	tb.click(".copy button")
 	tb.says(".copy", "Copied")
-	other := b.open(ask[string](tb, `window.copied`), wide)
+	other := fresh(t, ask[string](tb, `window.copied`))
 	other.settings()
 	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
 	other.await(`document.querySelectorAll(".fault-row").length === 3 && document.getElementById("faults[0].kind").value === "kill_service"`)
@@ -105,11 +108,11 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 func TestRunByKeyboard(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
+	tb := f.open("")
 	tb.says(".start", "See it break")
 	tb.reach("#settings")
 	tb.press("\r")
-	tb.await(`document.querySelector("#strategies input") !== null`)
+	tb.shows(`#strategies input`)
 	tb.chosen("conditional")
 	tb.reach("#wanted")
 	for _, search := range []string{"读出", "compute", "naive"} {
@@ -132,9 +135,9 @@ func TestRunByKeyboard(t *testing.T) {
 func TestRunAsTheLabTellsIt(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
+	tb := f.open("")
 	tb.good("start")
-	tb.choose("naive")
+	tb.sale("strategies=naive")
 	tb.click("button.run")
 	tb.says(".banner.busy", "naive: selling")
 	for i := range 60 {
@@ -212,7 +215,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 			t.Errorf("the saved file does not say %q", want)
 		}
 	}
-	if !tb.is(`!/<(script|link|button|a) |src="(?!data:)|url\(/.test(Object.values(window.saved)[0])`) {
+	if !ask[bool](tb, `!/<(script|link|button|a) |src="(?!data:)|url\(/.test(Object.values(window.saved)[0])`) {
 		t.Error("the saved file needs something else")
 	}
 
@@ -223,7 +226,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.await(`document.querySelector("[data-sold]").dataset.sold === "9" && document.querySelector("[data-fault]") === null`)
 	f.progress <- fakeProgress(12, 91, 9)
 	tb.click("[data-fault=pause_holder]")
-	tb.says(".happened", "Holder paused")
+	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
 	blocked := fakeResult(ledger.Held)
 	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &ledger.Served{State: ledger.ServedBlocked, LongestMs: 11500, Asked: 1700, Left: 91}
 	f.results <- blocked
@@ -243,7 +246,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 func TestASaleIsRepeated(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"#/lab?strategies=naive&repeats=5", wide)
+	tb := f.open("lab?strategies=naive&repeats=5")
 	tb.await(formHasAddress)
 	tb.click("button.run")
 	tb.says(".series", "5 runs of this sale")
@@ -277,12 +280,12 @@ func TestASaleIsRepeated(t *testing.T) {
 func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	t.Parallel()
 	f, stop := startFakeAt(t, "127.0.0.1:0", "")
-	tb := startBrowser(t).open(f.url+"#/trace/naive.oversell", wide)
+	tb := f.open("trace/naive.oversell")
 	tb.forgive("net::ERR_")
 	tb.says("h1", "naive sells 3 of 2")
 	tb.speak("zh-CN")
 	tb.goTo("")
-	tb.choose("conditional")
+	tb.sale("strategies=conditional")
 	stop()
 	tb.says(".lost-connection", "断了")
 	tb.click("button.run")
@@ -302,12 +305,11 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 func TestLabWithToken(t *testing.T) {
 	t.Parallel()
 	f, _ := startFakeAt(t, "127.0.0.1:0", "s3cret")
-	b := startBrowser(t)
-	stranger := b.open(f.url, wide)
+	stranger := f.open("")
 	stranger.forgive("status of 403")
 	stranger.click(".guided li:first-child button")
 	stranger.says(".start .wrong", "token")
-	stranger.choose("naive")
+	stranger.sale("strategies=naive")
 	stranger.click("button.run")
 	stranger.says("#token-wrong", "Enter the token")
 	stranger.fill("#token", "s3cret")
@@ -317,7 +319,7 @@ func TestLabWithToken(t *testing.T) {
 	stranger.says("[data-verdict] .word", "HELD")
 
 	// The address that the lab prints has the token.
-	owner := b.open(f.url+"/#token=s3cret", wide)
+	owner := fresh(t, f.url+"/#token=s3cret")
 	owner.await(`location.hash === ""`)
 	owner.click(".guided li:first-child button")
 	owner.says(".banner.busy", "naive: selling")

@@ -17,7 +17,7 @@ import (
 // writes those of its screens into the folder that SECKILL_SCREENSHOTS names.
 func TestPictures(t *testing.T) {
 	u := sharedLab(t)
-	tb := startBrowser(t).open(u.page, wide)
+	tb := fresh(t, u.page)
 	for _, s := range []struct {
 		name, place, click, ready string
 		dress

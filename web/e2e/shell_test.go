@@ -7,52 +7,36 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A new text is added twice.
-func TestDictionariesHaveTheSameKeys(t *testing.T) {
+// The first view asks for little, and the frame around every screen keeps what people prefer.
+func TestFrame(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url, wide)
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text"} {
-		tb.sameKeys("/static/" + folder + "/")
-	}
-	tb.await(`window.words > 400`)
-}
-
-func (tb *tab) sameKeys(folder string) {
-	tb.t.Helper()
-	tb.none(folder, ask[[]string](tb, `Promise.all(["en", "zh"].map((language) => import("`+folder+`" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
-		const walk = (value, at) => typeof value === "object" && value !== null
-			? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
-			: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
-		const [here, there] = [walk(en, "t"), walk(zh, "t")];
-		window.words = here.length + (window.words ?? 0);
-		return [...here.filter((k) => !there.includes(k)).map((k) => "only en: " + k),
-			...there.filter((k) => !here.includes(k)).map((k) => "only zh: " + k)];
-	})`))
-}
-
-func TestPreferencesAreRemembered(t *testing.T) {
-	t.Parallel()
-	f := startFake(t)
-	b := startBrowser(t)
-	tb := b.open(f.url, wide)
+	tb := fresh(t, startFake(t).url)
 	tb.says(".start", "See it break")
+	tb.says("footer", "version test") // the last that is asked for
+	tb.await(`document.readyState === "complete"`)
+	tb.mu.Lock()
+	if t.Logf("the first view: %d requests, %.0f bytes", tb.requests, tb.bytes); tb.requests > 25 || tb.bytes > 150_000 || tb.bytes < 10_000 {
+		t.Errorf("the first view takes %d requests and %.0f bytes, want at most 25 and 150,000", tb.requests, tb.bytes)
+	}
+	tb.mu.Unlock()
+
+	t.Log("language and theme are remembered")
 	tb.click("#language")
 	tb.says(".start", "看它出错")
 	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("一场秒杀")`)
-	tb.eval(`{ const s = document.querySelector("#theme"); s.value = "dark"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
-	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
+	tb.set("#theme", "dark")
+	const dark = `document.querySelector("#theme").value === "dark" && getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`
+	tb.await(dark)
 	tb.do(chromedp.Reload())
 	tb.says(".start", "看它出错")
-	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
-	tb.await(`document.querySelector("#theme").value === "dark"`)
+	tb.await(dark)
 	tb.click("#language")
 	tb.says(".start", "See it break")
-}
 
-// The Tab key goes through the page as eyes do, and past the frame at a wish.
-func TestFocusOrder(t *testing.T) {
-	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
+	t.Log("the Tab key goes through the page as eyes do, and past the frame at a wish")
+	tb.goTo("guarantees")
+	tb.says("main", "5 strategies")
+	tb.do(chromedp.Reload())
 	tb.says("main", "5 strategies")
 	for _, want := range []string{"Skip to the content", "seckill lab", "Run", "Which one?", "Learn", "Shop", "中文", "auto", "Five questions", "The proof", "Faults under load"} {
 		tb.press("\t")
@@ -61,7 +45,6 @@ func TestFocusOrder(t *testing.T) {
 	}
 	tb.press("\t")
 	tb.await(`document.activeElement.matches(".presets button")`)
-
 	tb.eval(`document.querySelector(".skip").focus()`)
 	tb.press("\r")
 	tb.await(`document.activeElement.id === "content" && location.hash === "#/guarantees"`)
@@ -71,14 +54,10 @@ func TestFocusOrder(t *testing.T) {
 	tb.press("\r")
 	tb.says(".start", "See it break")
 	tb.await(`document.activeElement.id === "content" && document.title.startsWith("One sale")`)
-}
 
-// A screen that completes its address when its data comes does not bring back those
-// who have left it: the address is another's from the click on, before the page hears
-// of it.
-func TestLeavingAScreen(t *testing.T) {
-	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/lessons", wide)
+	// Its address is another's from the click on, before the page hears of it.
+	t.Log("a screen that completes its address when its data comes does not bring back those who have left it")
+	tb.goTo("lessons")
 	tb.says("main h1", "lost update")
 	tb.await(`location.hash.startsWith("#/lessons/")`)
 	tb.eval(`import("/static/route.js").then(({ stay }) => {
@@ -87,11 +66,25 @@ func TestLeavingAScreen(t *testing.T) {
 		window.left = location.hash;
 	})`)
 	tb.await(`window.left === "#/guarantees" && location.hash === window.left`)
-	tb.await(`document.querySelector(".matrix") !== null`)
+	tb.shows(`.matrix`)
 
 	t.Log("a screen that is none")
 	tb.goTo("nowhere")
 	tb.says("main", "There is no screen “nowhere”")
 	tb.click("main a")
 	tb.says(".start", "See it break")
+
+	t.Log("a new text is added twice")
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text"} {
+		tb.none(folder, ask[[]string](tb, `Promise.all(["en", "zh"].map((language) => import("/static/`+folder+`/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
+			const walk = (value, at) => typeof value === "object" && value !== null
+				? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
+				: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
+			const [here, there] = [walk(en, "t"), walk(zh, "t")];
+			window.words = here.length + (window.words ?? 0);
+			return [...here.filter((k) => !there.includes(k)).map((k) => "only en: " + k),
+				...there.filter((k) => !here.includes(k)).map((k) => "only zh: " + k)];
+		})`))
+	}
+	tb.await(`window.words > 400`)
 }

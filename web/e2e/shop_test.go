@@ -27,17 +27,17 @@ const losing = `window.sent = window.fetch; window.keys = []; window.posts = [];
 
 // The shop of a real lab, with two service processes behind it.
 func TestShop(t *testing.T) {
-	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
+	tb := fresh(t, strings.TrimSuffix(sharedLab(t).page, "/")+"/shop")
 	tb.forgive(refusedInThePage)
 
 	t.Log("a whole purchase")
 	tb.says("h1", "Pocket power station")
-	tb.left("100")
+	tb.shows(`.shelf[data-left="100"]`)
 	tb.good("shop open")
 	tb.click("button.buy")
-	tb.answer("sold")
+	tb.shows(`.answer[data-code=sold]`)
 	tb.says(".answer", "It is yours")
-	tb.left("99")
+	tb.shows(`.shelf[data-left="99"]`)
 	tb.await(`document.querySelectorAll('.orders li[data-status="active"]').length === 1`)
 	tb.await(`document.querySelector(".answer code").innerText === document.querySelector(".orders li code").innerText`)
 	tb.ledgerSays("sold", "1")
@@ -45,30 +45,30 @@ func TestShop(t *testing.T) {
 
 	t.Log("a duplicate")
 	tb.click("button.buy")
-	tb.answer("duplicate")
+	tb.shows(`.answer[data-code=duplicate]`)
 	tb.says(".answer", "One per person")
 
 	t.Log("cancel, and buy again")
 	tb.click("button.cancel")
 	tb.says(".orders", "for sale again")
 	tb.await(`document.querySelectorAll('.orders li[data-status="cancelled"]').length === 1`)
-	tb.left("100")
+	tb.shows(`.shelf[data-left="100"]`)
 	tb.click("button.buy")
-	tb.answer("sold")
-	tb.left("99")
+	tb.shows(`.answer[data-code=sold]`)
+	tb.shows(`.shelf[data-left="99"]`)
 
 	t.Log("the next sale, with another strategy")
 	tb.await(`document.querySelectorAll("#strategy option").length > 1`)
 	tb.set("#strategy", "for-update")
 	tb.fill("#stock", "1")
 	tb.click(".next button")
-	tb.left("1")
+	tb.shows(`.shelf[data-left="1"]`)
 	tb.says("[data-strategy]", "for-update")
 	tb.await(`!document.querySelector(".said")`)
 	tb.says(".orders", "None yet")
 	tb.click("button.buy")
-	tb.answer("sold")
-	tb.left("0")
+	tb.shows(`.answer[data-code=sold]`)
+	tb.shows(`.shelf[data-left="0"]`)
 
 	t.Log("another buyer comes too late")
 	tb.click(".buyer button")
@@ -80,7 +80,7 @@ func TestShop(t *testing.T) {
 	tb.says(".buyer", "4711")
 	tb.says(".orders", "None yet")
 	tb.click("button.buy")
-	tb.answer("sold_out")
+	tb.shows(`.answer[data-code=sold_out]`)
 	tb.says(".shelf", "None left")
 	tb.await(`document.querySelector("button.buy").matches(".offer")`) // to buy is not what to do
 	tb.good("shop sold out")
@@ -89,41 +89,37 @@ func TestShop(t *testing.T) {
 	tb.sells("conditional", 50, 0)
 	tb.eval(losing + `; window.forgets = (path) => path.includes("/seckill")`)
 	tb.click("button.buy")
-	tb.answer("sold")
-	tb.left("49")
+	tb.shows(`.answer[data-code=sold]`)
+	tb.shows(`.shelf[data-left="49"]`)
 	tb.await(`posts.length === 1`)
 
 	t.Log("a request that is lost is asked again with its key, also after a reload")
 	tb.click("button.cancel")
-	tb.left("50")
+	tb.shows(`.shelf[data-left="50"]`)
 	tb.eval(`window.loses = (path) => path.includes("/seckill")`)
 	tb.click("button.buy")
-	tb.answer("looking")
+	tb.shows(`.answer[data-code=looking]`)
 	tb.says(".answer", "Looking it up")
-	tb.answer("unknown")
+	tb.shows(`.answer[data-code=unknown]`)
 	tb.good("shop unknown")
 	tb.eval(`sessionStorage.setItem("key", keys.at(-1))`)
 	tb.await(`keys.length === 3 && keys[0] !== keys[2]`) // a key for each wish
 	tb.do(chromedp.Reload())
-	tb.answer("looking")
-	tb.answer("unknown")
+	tb.shows(`.answer[data-code=looking]`)
+	tb.shows(`.answer[data-code=unknown]`)
 	tb.click(".answer .offer")
-	tb.answer("sold")
-	tb.left("49")
+	tb.shows(`.answer[data-code=sold]`)
+	tb.shows(`.shelf[data-left="49"]`)
 	tb.await(`(window.asked ??= (fetch("/api/v1/orders?user_id=4711&request_id=" + sessionStorage.getItem("key"))
 		.then((r) => r.json()).then((r) => { window.mine = r.orders.length; }), true)) && window.mine === 1`)
 
-	t.Log("a sale that starts in a moment, and an early request by hand")
+	t.Log("a sale that starts in a moment")
 	tb.sells("for-update", 1, 4)
 	tb.says(".clock", "The sale starts in")
 	tb.await(`document.querySelector("button.buy").ariaDisabled === "true"`)
-	tb.eval(`window.early = ""; fetch("/api/v1/seckill?strategy=for-update", {method: "POST",
-		headers: {"Content-Type": "application/json"}, body: JSON.stringify({sku_id: 2, user_id: 6})})
-		.then(async (r) => { early = [r.status, (await r.json()).code, Number(r.headers.get("Retry-After")) > 0].join(); })`)
-	tb.await(`early === "409,not_started,true"`)
 	tb.await(`!document.querySelector("button.buy").ariaDisabled`)
 	tb.click("button.buy")
-	tb.answer("sold")
+	tb.shows(`.answer[data-code=sold]`)
 
 	t.Log("Chinese, remembered")
 	tb.speak("zh-CN")
@@ -140,8 +136,7 @@ func TestShop(t *testing.T) {
 // answers.
 func TestShopReserves(t *testing.T) {
 	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/shop"
-	b := startBrowser(t)
-	tb := b.open(shop, wide)
+	tb := fresh(t, shop)
 	tb.forgive(refusedInThePage)
 	tb.await(`document.querySelector(".shelf")`)
 	tb.sells("reserve", 20, 0)
@@ -151,10 +146,10 @@ func TestShopReserves(t *testing.T) {
 	tb.become("801")
 	tb.eval(losing)
 	tb.eval(`document.querySelector("button.buy").focus(); document.querySelector("button.buy").click(); document.querySelector("button.buy").click()`)
-	tb.held("reserved")
+	tb.shows(`.reservation[data-state=reserved]`)
 	tb.await(`posts.length === 1`)
 	tb.await(`document.activeElement.matches(".reservation")`) // the button is gone, and no other one gets its keys
-	tb.left("19")
+	tb.shows(`.shelf[data-left="19"]`)
 	tb.ledgerSays("reserved", "1")
 	tb.ledgerSays("sold", "0")
 	tb.says(".orders li", "reserved")
@@ -162,9 +157,9 @@ func TestShopReserves(t *testing.T) {
 	tb.good("shop reserved")
 
 	t.Log("another page of the same buyer finds it; a clock that is an hour off does not matter")
-	other := b.open(shop, wide)
+	other := tb.second(shop)
 	other.eval(`Date.now = () => 0`)
-	other.held("reserved")
+	other.shows(`.reservation[data-state=reserved]`)
 	other.await(`Number(document.querySelector(".reservation [data-seconds]").dataset.seconds) <= 20`)
 
 	t.Log("a payment whose answer is lost may be sent again, and a double click pays once")
@@ -173,38 +168,38 @@ func TestShopReserves(t *testing.T) {
 	tb.says(".reservation", "It is not known whether it is paid")
 	tb.eval(`window.loses = () => false; window.forgets = () => true; posts.length = 0;
 		document.querySelector(".pay").click(); document.querySelector(".pay").click()`)
-	tb.held("paid")
+	tb.shows(`.reservation[data-state=paid]`)
 	tb.says(".reservation", "Paid: it is yours")
 	tb.await(`posts.length === 1 && posts[0].endsWith("/pay")`)
 	tb.ledgerSays("reserved", "0")
 	tb.ledgerSays("sold", "1")
 	tb.says(".orders li", "bought")
-	other.held("paid") // the other page hears of it
+	other.shows(`.reservation[data-state=paid]`) // the other page hears of it
 
 	t.Log("cancelled: the stock is back")
 	tb.eval(`window.forgets = () => false`)
 	tb.become("803")
 	tb.click("button.buy")
-	tb.held("reserved")
-	tb.left("18")
+	tb.shows(`.reservation[data-state=reserved]`)
+	tb.shows(`.shelf[data-left="18"]`)
 	tb.click(".give-back")
-	tb.held("cancelled")
-	tb.left("19")
+	tb.shows(`.reservation[data-state=cancelled]`)
+	tb.shows(`.shelf[data-left="19"]`)
 	tb.says(".orders li", "cancelled")
 
 	t.Log("not paid in time, two seconds here: it expires, and the stock is back")
 	tb.eval(`window.plain = window.fetch; window.fetch = (path, init) => plain(path, init?.body ? { ...init, body: init.body.replace(/"expires_in":\d+/, '"expires_in":2') } : init)`)
 	tb.become("804")
 	tb.click("button.buy")
-	tb.held("reserved")
-	tb.held("expired")
+	tb.shows(`.reservation[data-state=reserved]`)
+	tb.shows(`.reservation[data-state=expired]`)
 	tb.says(".reservation", "It was not paid in time")
 	tb.says(".orders li", "expired")
-	tb.left("19")
+	tb.shows(`.shelf[data-left="19"]`)
 
 	t.Log("paid after the deadline: refused, in plain words")
 	tb.click("button.buy")
-	tb.held("reserved")
+	tb.shows(`.reservation[data-state=reserved]`)
 	tb.eval(`window.fetch = async (path, init) => {
 		if (!String(path).includes("/reservations/") || init.method !== "POST") return plain(path, init);
 		await new Promise((done) => { // the request is on its way until the sweeper has been there
@@ -215,9 +210,9 @@ func TestShopReserves(t *testing.T) {
 	}`)
 	tb.click(".pay")
 	tb.says(".reservation", "Paying …")
-	tb.held("expired")
+	tb.shows(`.reservation[data-state=expired]`)
 	tb.says(".reservation", "Your payment came after the deadline and was refused")
-	tb.left("19")
+	tb.shows(`.shelf[data-left="19"]`)
 	tb.speak("zh-CN")
 	tb.says(".reservation", "已过期")
 	tb.none("a reservation says in English", ask[[]string](tb, latin))
@@ -228,11 +223,11 @@ func TestShopReserves(t *testing.T) {
 
 // The keyboard is enough to buy.
 func TestShopByKeyboard(t *testing.T) {
-	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
+	tb := fresh(t, strings.TrimSuffix(sharedLab(t).page, "/")+"/shop")
 	tb.await(`Number(document.querySelector(".shelf")?.dataset.left) > 0 && !document.querySelector("button.buy").ariaDisabled`)
 	tb.reach("button.buy")
 	tb.press("\r")
-	tb.answer("sold")
+	tb.shows(`.answer[data-code=sold]`)
 	tb.press("\t")
 	tb.await(`document.activeElement.id === "rivals"`)
 	tb.reach(".buyer button")
@@ -257,28 +252,10 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 			isOn ||= "yes";
 		})()`, seconds, strategy, stock))
 	tb.await(`isOn !== ""`)
-	if !tb.is(`isOn === "yes"`) {
+	if !ask[bool](tb, `isOn === "yes"`) {
 		tb.fail("the sale is not on")
 	}
-	tb.left(fmt.Sprint(stock))
-}
-
-// left waits until the shelf shows so many.
-func (tb *tab) left(n string) {
-	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(".shelf")?.dataset.left === %q`, n))
-}
-
-// answer waits for what the shop says to a purchase.
-func (tb *tab) answer(code string) {
-	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(".answer")?.dataset.code === %q`, code))
-}
-
-// held waits until the shop shows a reservation in a state.
-func (tb *tab) held(state string) {
-	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(".reservation")?.dataset.state === %q`, state))
+	tb.shows(fmt.Sprintf(`.shelf[data-left="%d"]`, stock))
 }
 
 // ledgerSays waits for a figure of the ledger beside the shop.

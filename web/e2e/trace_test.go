@@ -18,7 +18,7 @@ import (
 func TestCounterexampleIsPlayed(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
+	tb := f.open("guarantees")
 	tb.click(`a.mark[data-cell="naive.oversell"]`)
 	tb.says("h1", "naive sells 3 of 2")
 	tb.says(".where", "Before the first step of 11")
@@ -44,7 +44,7 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.await(`document.querySelector(".state .number").dataset.num === "1" && !document.querySelector(".ending")`)
 	tb.do(chromedp.Reload())
 	tb.says(".where", "Step 7 of 11")
-	tb.await(`document.querySelector(".drawing rect.d-current") !== null`)
+	tb.shows(`.drawing rect.d-current`)
 
 	t.Log("a step is chosen, and shows its command in full")
 	tb.click(`.drawing [data-step="5"]`)
@@ -79,7 +79,7 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 // The diagram says who holds what, and who thinks so no more.
 func TestLocksAreDrawn(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/trace/redis-lua.lease-end?step=8", wide)
+	tb := startFake(t).open("trace/redis-lua.lease-end?step=8")
 	tb.says(".beliefs", "thinks it holds the lock")
 	tb.await(`[...document.querySelectorAll(".drawing .d-verdict")].some((v) => v.textContent.includes("3 units sold out of 2"))`)
 	tb.await(`document.querySelector(".drawing .d-bar.d-stale") !== null && document.querySelectorAll(".drawing .d-bar.d-held").length >= 2 && document.querySelectorAll(".drawing .d-chip").length >= 7`)
@@ -107,7 +107,7 @@ func TestLocksAreDrawn(t *testing.T) {
 func TestLateCommandIsPlayed(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
+	tb := f.open("guarantees")
 	tb.click(`a.mark[data-cell="redis-lua.late-command"]`)
 	tb.says("h1", "redis-lua: lost updates")
 	tb.says(".cast", "A buys 2")
@@ -134,7 +134,7 @@ func TestLateCommandIsPlayed(t *testing.T) {
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	tb := f.open("trace")
 	tb.says("h1", "naive sells 3 of 2") // a counterexample to begin with
 	good, err := os.ReadFile("testdata/guarantees/naive.oversell.json")
 	if err != nil {
@@ -198,7 +198,7 @@ func TestHostileFiles(t *testing.T) {
 func TestLiveTrace(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	tb := f.open("trace")
 	tb.await(`document.querySelectorAll("#live option").length === 2`)
 	tb.click(".live .offer:last-child")
 	tb.says(".title-of", "naive")

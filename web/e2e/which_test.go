@@ -15,7 +15,7 @@ import (
 
 func TestChooserOffersWhatFits(t *testing.T) {
 	t.Parallel()
-	tb := startBrowser(t).open(startFake(t).url+"/#/choose", wide)
+	tb := startFake(t).open("choose")
 	tick := func(question, answer string) {
 		box := fmt.Sprintf(`.questions input[name=%q][value=%q]`, question, answer)
 		tb.click(box)
@@ -47,7 +47,7 @@ func TestChooserOffersWhatFits(t *testing.T) {
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
+	tb := f.open("guarantees")
 	tb.says("main", "5 strategies")
 	tb.await(`document.querySelectorAll(".matrix thead .asks").length === 21`)
 	tb.await(`[...document.querySelectorAll(".matrix .groups th.begins")].map((th) => th.innerText + " " + th.colSpan).join() ===
@@ -56,7 +56,7 @@ func TestGuarantees(t *testing.T) {
 		"Locks redis-lua redis-token redis-setnx-timestamp,Ways without a lock conditional naive"`)
 	tb.await(`document.querySelector('.matrix a[data-cell="naive.oversell"]').textContent.startsWith("naive, no oversell: breaks; Sold more than there were") && document.querySelector('.matrix a[data-cell="naive.oversell"] small').innerText === "stock"`)
 	tb.await(`document.querySelector('.matrix a[data-cell="redis-token.owner"] small').innerText === "lock"`)
-	tb.await(`document.querySelector('.mark[aria-label^="redis-lua, how it waits: measured, no promise; polls"]') !== null`)
+	tb.shows(`.mark[aria-label^="redis-lua, how it waits: measured, no promise; polls"]`)
 	tb.good("guarantees")
 
 	t.Log("header and first column stay")
@@ -137,7 +137,7 @@ func TestChaosScreen(t *testing.T) {
 	cell := row.Cells[i]
 	address := row.Strategy + "." + string(run.Faults[i])
 
-	tb := startBrowser(t).open(sharedLab(t).page+"#/guarantees", wide)
+	tb := fresh(t, sharedLab(t).page+"#/guarantees")
 	tb.click(`.tabs a[href="#/chaos"]`)
 	tb.await(fmt.Sprintf(`document.querySelectorAll(".matrix tbody tr:not(.family)").length === %d`, len(run.Rows)))
 	tb.await(`document.querySelector(".top nav [aria-current=page]").hash === "#/choose" && document.title.startsWith("Faults under load")`)

@@ -11,6 +11,13 @@ export const preferences = () => ({
   theme: root.dataset.theme ?? 'auto',
 });
 
+/**
+ * A screen's own texts, in the language chosen at the time of the call.
+ * @template W
+ * @param {W} en @param {unknown} zh with the same keys
+ */
+export const chosenOf = (en, zh) => () => /** @type {W} */ (preferences().language === 'zh' ? zh : en);
+
 await speak(preferences().language);
 
 /** @param {'language'|'theme'} name @param {string} value */

@@ -2,9 +2,8 @@
 // stand apart from ways without one.
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useState } from '../ui.js';
+import { classes, html, useEffect, useState } from '../ui.js';
 import { words } from './text.js';
-import { useNarrow } from './narrow.js';
 
 /**
  * says: the answer in words; what: what broke; href: where it is shown in full.
@@ -23,11 +22,17 @@ import { useNarrow } from './narrow.js';
  */
 
 const few = 4; // cards of a part, until all are asked for
+const narrow = matchMedia('(max-width: 43.75rem)'); // too narrow for a table of many columns
 
 /** @param {Grid} props */
 export function Grid(props) {
   const [all, setAll] = useState(false);
-  const isNarrow = useNarrow();
+  const [isNarrow, setNarrow] = useState(narrow.matches);
+  useEffect(() => {
+    const look = () => setNarrow(narrow.matches);
+    narrow.addEventListener('change', look);
+    return () => narrow.removeEventListener('change', look);
+  }, []);
   const { rows } = props;
   const parts = [{ title: words().locks, rows: rows.filter((r) => r.lock) }, { title: words().lockless, rows: rows.filter((r) => !r.lock) }].filter((p) => p.rows.length);
   if (!isNarrow) return html`<${Table} ...${props} parts=${parts} />`;

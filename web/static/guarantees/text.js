@@ -1,7 +1,6 @@
-// The texts of the guarantee matrix in the chosen language: words().legend.
-import { preferences } from '../preferences.js';
+import { chosenOf } from '../preferences.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
 
-/** @returns {typeof en} */
-export const words = () => ({ en, zh })[preferences().language];
+/** The texts of the proof. */
+export const words = chosenOf(en, zh);

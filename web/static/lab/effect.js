@@ -1,19 +1,12 @@
 // The effect of a fault: whether it had one, and whether it could matter.
-import { preferences } from '../preferences.js';
+import { chosenOf } from '../preferences.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
 
-const dictionaries = { en, zh };
 /** Texts of faults, loaded on demand. */
-export const words = () => dictionaries[preferences().language];
-
-/**
- * Why a fault is not available here, in the chosen language.
- * @param {Json.Blame|undefined} lack @param {string} missing the lab's own sentence
- */
-export const lacking = (lack, missing) => (lack && words().lacks[lack.code]?.(lack.params ?? {})) ?? missing;
+export const words = chosenOf(en, zh);
 
 /**
  * Makes a blame for a fault give its reason in the chosen language.
@@ -21,8 +14,14 @@ export const lacking = (lack, missing) => (lack && words().lacks[lack.code]?.(la
  */
 export const explain = (params) => {
   const { lack, why } = params;
-  Object.defineProperty(params, 'why', { get: () => lacking(lack, why) });
+  Object.defineProperty(params, 'why', { get: () => words().lack(why, lack) });
 };
+
+/**
+ * What a fault was, and where.
+ * @param {Json.Fault} fault
+ */
+export const happened = ({ kind, service }) => (t.faults.kinds[kind] ?? kind) + (service > 0 ? `${t.comma}${t.machines.service(service)}` : '');
 
 /** @param {{effect: Json.Effect, on: boolean}} props */
 export function Effect({ effect, on }) {

@@ -6,7 +6,7 @@ import { inject, wantStrategies } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
-import { Effect, explain, lacking, words } from './effect.js';
+import { Effect, explain, happened, words } from './effect.js';
 import { besides, here, whose } from './settings.js';
 
 const soon = 1; // seconds: who is served sooner has no use for a fault
@@ -61,7 +61,7 @@ function ByHand({ run, status, strategies }) {
           onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
     </div>
     ${all.filter((fault) => !fault.available).map((fault) => html`
-      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}${t.colon}${lacking(fault.lack, fault.missing)}</p>`)}
+      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}${t.colon}${words().lack(fault.missing, fault.lack)}</p>`)}
     <${Wrong} failure=${failure} />`;
 }
 
@@ -71,7 +71,7 @@ export const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p 
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${fault.service === 0 ? t.faults.kinds[fault.kind] : words().faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${words().faults.when(fault)}
+        <span><strong>${happened(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${words().faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}
           ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}

@@ -4,28 +4,15 @@ import { html } from '../ui.js';
 import { words } from './effect.js';
 
 /**
- * A violation in words. Falls back to the judge's message if the page has no
- * text, or if the numbers are missing.
- * @param {Json.Violation} violation
- */
-function say({ rule, message, params }) {
-  const sentence = words().broken[rule];
-  if (!sentence || (typeof sentence === 'function' && sentence.length > 0 && !params)) return message;
-  const said = typeof sentence === 'function' ? sentence(params ?? {}) : sentence;
-  return params?.sku ? words().of(params.sku, said) : said;
-}
-
-/**
- * Why the run is not valid. Falls back to the load generator's message.
+ * Why the run is not valid.
  * @param {{result: Json.Result}} props
  */
 export const Problems = ({ result }) => (result.problems ?? []).length > 0 && html`
   <div class="rules">
     <h3>${t.verdict.problems}</h3>
     <ul>${result.problems?.map((line, i) => {
-    const cause = result.causes?.[i];
-    const said = cause && words().causes[cause.code];
-    return said ? html`<li key=${i}>${said(cause.params ?? {})}</li>` : html`<li key=${i} lang="en">${line}</li>`;
+    const said = words().cause(line, result.causes?.[i]);
+    return html`<li key=${i} lang=${said === line ? 'en' : undefined}>${said}</li>`;
   })}</ul>
   </div>`;
 
@@ -37,7 +24,7 @@ export const Rules = ({ result: { audit } }) => (audit?.violations ?? []).length
       ${audit?.violations?.map((v) => html`
         <li key=${v.rule}>
           <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
-          <p>${say(v)}</p>
+          <p>${words().broken(v)}</p>
           ${v.examples && html`
             <details open><summary>${t.verdict.orders}</summary>
               <ul class="examples">

@@ -1,5 +1,6 @@
 // A finished run as one file: the page as it is drawn, in the reader's language. It
 // needs no network.
+import { save, styles } from '../file.js';
 import { t } from '../text.js';
 import { html, render } from '../ui.js';
 import { words } from './effect.js';
@@ -9,11 +10,8 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; ba
 
 /** @param {Json.Run} run */
 export function share(run) {
-  const file = new Blob([page(run)], { type: 'text/html' });
   const started = run.started.slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
-  const address = URL.createObjectURL(file);
-  Object.assign(document.createElement('a'), { href: address, download: `seckill-run-${run.settings.strategies.join('-')}-${started}.html` }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000); // Firefox reads it later
+  save(page(run), 'text/html', `seckill-run-${run.settings.strategies.join('-')}-${started}.html`);
 }
 
 /** @param {Json.Run} run */
@@ -38,9 +36,6 @@ function page(run) {
   // As a text: the page's own policy forbids a style in a document that it makes.
   return `<!doctype html>\n${root.documentElement.outerHTML.replace('</head>', () => `<style>${styles()}\npre { max-height: none; white-space: pre-wrap; }</style></head>`)}`;
 }
-
-/** The stylesheets of the page as it is; they name no other file. */
-const styles = () => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
 
 /** @param {Json.Run} run */
 const title = (run) => `${run.lanes.map((lane) => `${lane.strategy}: ${t.verdicts[verdictOf(run, lane)]}`).join(' · ')} · ${new Date(run.started).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

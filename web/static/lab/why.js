@@ -10,7 +10,7 @@ import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useMemo } from '../ui.js';
 import { Picture } from '../trace/picture.js';
-import { words } from './effect.js';
+import { happened, words } from './effect.js';
 import { Problems } from './rules.js';
 import { another, request } from './settings.js';
 
@@ -152,7 +152,7 @@ function tried({ settings, faults }, { strategy, result }) {
     w.buyers(t.about.load(settings), result?.targets.length ?? settings.services),
     result?.copies ? w.copies(result.copies) : '', result?.retries ? w.retries(result.retries) : '',
     result?.cancellations?.done ? w.cancelled(result.cancellations.done) : '',
-    ...bit.map((f) => w.fault(words().faults.past(f), f.at_ms)),
+    ...bit.map((f) => w.fault(happened(f), f.at_ms)),
     own.length === 0 ? w.noFault : '', own.length > bit.length ? w.harmless(own.length - bit.length) : '',
   ].filter(Boolean);
 }

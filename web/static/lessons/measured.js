@@ -1,9 +1,9 @@
 // Figures measured by `make figures` on one machine, for the chapters. They are
 // fetched once, on demand.
 import { call } from '../api.js';
-import { once } from '../loaded.js';
+import { once, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
-import { count, html, useEffect, useState } from '../ui.js';
+import { count, html } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
 /** @typedef {Words['lessons']['measured']} Labels */
@@ -19,12 +19,7 @@ export const loadFigures = () => ask().catch(() => ({}));
 
 /** @param {{command: string}} props */
 export function Measured({ command }) {
-  const [figures, setFigures] = useState(/** @type {Json.Figures} */ ({}));
-  useEffect(() => {
-    let here = true;
-    loadFigures().then((f) => { if (here) setFigures(f); });
-    return () => { here = false; };
-  }, []);
+  const figures = useLoaded(loadFigures, []).value ?? {};
   const [, what, preset = 'flash-sale', names = '', crowds = '8'] = command.match(
     /^seckill (compare|bench locks|bench articles)(?: --preset ([\w-]+))?(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
   const l = lessonWords().measured;

@@ -1,4 +1,5 @@
 // A trace as a file: one page that plays without a lab, its drawing, and its JSON.
+import { save, styles } from '../file.js';
 import { useAction, Wrong } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { html } from '../ui.js';
@@ -49,19 +50,11 @@ async function modules(entry, language) {
 async function page(trace, title) {
   const { theme, language } = preferences();
   const imports = await modules('/static/trace/alone.js', language);
-  const styles = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
   const json = (/** @type {unknown} */ value) => JSON.stringify(value).replace(/</g, '\\u003c');
   return `<!doctype html>\n<html lang="${document.documentElement.lang}" data-theme="${theme}"><head><meta charset="utf-8"><title>${escape(title)}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles}</style><script type="importmap">${json({ imports })}</script></head>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles()}</style><script type="importmap">${json({ imports })}</script></head>
 <body><main><h1>${escape(title)}</h1><div id="player"></div></main><script type="application/json" id="trace">${json(trace)}</script>
 <script type="module">import '${bare('/static/trace/alone.js')}';</script></body></html>\n`;
-}
-
-/** @param {BlobPart} text @param {string} type @param {string} name */
-function save(text, type, name) {
-  const href = URL.createObjectURL(new Blob([text], { type }));
-  Object.assign(document.createElement('a'), { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser reads it meanwhile
 }
 
 /** @param {{trace: Trace, title: string, file: string}} props */

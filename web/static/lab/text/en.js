@@ -1,48 +1,25 @@
 // Texts of faults and verdicts in English, by code and rule. zh.js has the same keys.
 import { count, plural } from '../../ui.js';
 
-const at = (service) => `in service process ${service}`;
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const percent = (share) => `${count(100 * share)} %`;
 
-/** Why no order explains the answers. */
-const unexplained = {
-  left: (p) => `${p.name} was told ${count(p.left)} left after buying ${count(p.quantity)}, when there were ${count(p.there)}.`,
-  beyond: (p) => `${p.name} was sold ${count(p.quantity)} of ${count(p.there)}.`,
-  early: (p) => `${p.name} was answered (${count(p.left)} left) ${p.ms} ms before ${p.before}, whose units come first, had even asked.`,
-  sold_out: (p) => `${p.name} was told sold out of ${count(p.quantity)}, and ${count(p.left)} were left to the end.`,
-  sold_out_early: (p) => `${p.name} was told sold out of ${count(p.quantity)}, ${p.ms} ms before so few were left.`,
-  window: (p) => `No order of the first ${count(p.operations)} operations explains all their answers.`,
-};
+/**
+ * The lab's own words, as a sentence.
+ * @param {string} said
+ */
+const sentence = (said) => said.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1)).replace(/(?<![.?!)])$/, '.');
 
 export default {
-  /** Why a run is not valid, by the load generator’s codes. */
-  causes: {
-    ledger_unread: ({ error }) => `The ledger could not be read: ${error}`,
-    still_running: ({ seconds }) => `Purchases without an answer were still running ${count(seconds)} s after the load run, so the ledger was read too early.`,
-    other_strategy: ({ count: n, found, strategy }) => `${plural(n, 'order')} written by strategy ${found} instead of ${strategy}.`,
-    target_unusable: ({ target, error }) => `${target} cannot be used: ${error}`,
-    not_reset: ({ sku, error }) => `SKU ${sku} could not be reset: ${error}`,
-    strategies_unread: ({ target, error }) => `${target} does not list its strategies: ${error}`,
-    stock_unread: ({ sku, where, error }) => `SKU ${sku} cannot be read from ${where}: ${error}`,
-    ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} reset SKU ${sku} to ${count(stock)} units in run ${run}, but ${where} says ${count(left)} of ${count(found)} units in run ${found_run}. Do they share a database?`,
-    interrupted: ({ sent, of }) => `Interrupted after ${count(sent)} of ${plural(of, 'buyer')}.`,
-    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `The generator was the bottleneck: it sent requests up to ${lag.toFixed(1)} ms (p99) after they were due, out of a latency of ${latency.toFixed(1)} ms. Give it a machine of its own, or a lower rate.`,
-    generator_full: ({ used, of }) => `The generator was the bottleneck: it used ${used.toFixed(1)} of ${plural(of, 'processor')}. Give it more processors, or lower the rate.`,
-    never_sent: ({ count: n, seconds }) => `${plural(n, 'request')} still not sent ${count(seconds)} s after the last was due: the service cannot keep up, and the worst latencies are missing.`,
-    no_answer: () => 'No buyer got a definite answer.',
-    nonsense: ({ count: n, sample }) => `${plural(n, 'answer')} outside the service’s contract: ${sample}`,
-  },
-  /** Why a fault is not available here, by the lab’s codes. */
-  lacks: {
-    no_server: ({ name }) => `The lab has no ${name}.`,
-    given_server: ({ name, address }) => `${name} at ${address} does not belong to the lab, so the lab does not break it.`,
-    embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,
-    cluster_server: ({ name }) => `${name} is several servers here, and this fault is for a single one. Start the lab with --topology single.`,
-    no_link: ({ name }) => `Service processes of this lab reach ${name} directly. seckill chaos starts a lab with links in between.`,
-    no_mariadb: () => 'The lab has an administrator’s account of MariaDB only. Install mariadb-server.',
-    other_topology: ({ name, topology }) => `The lab does not run several servers of ${name}, one of them leading. Start it with --topology ${topology}.`,
-  },
+  /** Why a run is not valid. */
+  cause: (said, _cause) => sentence(said),
+  /** Why a fault is not available here. */
+  lack: (said, _lack) => said,
+  /**
+   * What broke a rule.
+   * @param {Json.Violation} violation
+   */
+  broken: ({ message }) => sentence(message),
   faults: {
     none: 'Real faults in the lab’s own processes. They are reverted when the run ends.',
     unavailable: (kind) => `${kind}: not available`,
@@ -76,20 +53,6 @@ export default {
       lose_replies_redis: 'Redis does what one service process asks, and the replies are lost.',
       lose_replies_mysql: 'MySQL does what one service process asks, and the replies are lost.',
     },
-    past: ({ kind, service }) => ({
-      pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
-      kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder disconnected, ${at(service)}`,
-      pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`, jump_clock: `Clock of service process ${service} ten minutes ahead`,
-      restart_redis: 'Redis restarted, without its data', pause_redis: 'Redis paused', restart_mysql: 'MySQL killed and restarted', pause_mysql: 'MySQL paused',
-      restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
-      lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
-      failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
-      lose_mysql: 'One of three database nodes killed',
-      partition_redis: `Service process ${service} cut off from Redis`, partition_zookeeper: `Service process ${service} cut off from ZooKeeper`,
-      partition_etcd: `Service process ${service} cut off from etcd`,
-      lose_replies_redis: `Replies of Redis to service process ${service} lost`, lose_replies_mysql: `Replies of MySQL to service process ${service} lost`,
-      lock_row_mysql: 'The row locked by another session', full_redis: 'Redis’ memory full', full_etcd: 'etcd full',
-    })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
       const from = `${(at / 1000).toFixed(1)} s`;
@@ -116,52 +79,6 @@ export default {
     inFlight: (n) => `${plural(n, 'purchase')} in progress in that process`,
     goesOn: 'It is still in effect.',
   },
-  /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
-  broken: {
-    oversold: ({ sold, stock }) => `${count(sold)} units sold out of ${count(stock)}: ${count(sold - stock)} too many.`,
-    negative_stock: ({ left }) => `The stock is ${count(left)}.`,
-    lost_update: ({ left, sold, stock }) =>
-      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(left + sold - stock)} more than the ${count(stock)} there were: deductions were overwritten, or units were restored twice.`,
-    lost_units: ({ left, sold, stock }) =>
-      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(stock - left - sold)} fewer than the ${count(stock)} there were: units vanished without an order.`,
-    bought_twice: 'Users with more than one active order.',
-    bad_order: 'Impossible orders: no units, or an unknown state.',
-    missing_order: 'Sales that buyers were told of but that are not in the ledger.',
-    wrong_receipt: 'Sales whose order in the ledger differs from what the buyer was told.',
-    unacknowledged_order: 'Orders of buyers who were told that they bought nothing.',
-    invented_order: 'Orders that no buyer of this run asked for.',
-    undersold: ({ wanted, left }) =>
-      `Buyers ${wanted ? `who wanted ${count(wanted)} ` : ''}were told sold out, but at least ${plural(left, 'unit')} remained at the end.`,
-    nothing_sold: ({ requests, stock }) => `${plural(requests, 'request')} for a stock of ${count(stock)}, and nothing was sold.`,
-    initial_changed: ({ initial, run, found, found_run: foundRun }) =>
-      `Another client reset the sale: it was set to ${count(initial)} units in run ${run}, the ledger says ${count(found)} in run ${foundRun}.`,
-    mixed_stocks: 'Strategies that keep their stock in different places sold in one run.',
-    straggler: ({ run }) => `Orders that do not belong to run ${run}.`,
-    unknown_stock: ({ store }) => `What is left in ${store} could not be read.`,
-    counter_and_row_differ: ({ store, counted, row }) => `${store} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
-    unused_counter_changed: ({ store, stock, counted }) =>
-      `${store} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
-    two_answers: 'Requests that were confirmed twice, with different answers.',
-    key_refused: 'Requests that have an order, but whose copy or retry was refused.',
-    false_duplicate: 'Buyers who were told that they already have an order, but had none.',
-    lost_request: ({ units } = {}) => (units === undefined
-      ? 'Requests that were accepted, and have neither an order nor a refusal.'
-      : `${plural(units, 'unit')} accepted, with neither an order nor a refusal.`),
-    not_cancelled: ({ told, back } = {}) => (told === undefined
-      ? 'Cancellations that buyers were told of but that did not take place.'
-      : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),
-    paid_released: 'Reservations that were paid, and whose units were given back.',
-    paid_late: 'Payments that succeeded after the deadline.',
-    not_paid: 'Payments that buyers were told of and the ledger does not have.',
-    paid_unasked: 'Reservations that are paid and whose buyers did not pay.',
-    expired_early: 'Reservations that were said to have expired before their deadline.',
-    expired_held: 'Reservations that have expired and still hold their units.',
-    released_twice: 'Reservations that gave back more than they held.',
-    not_linearizable: (p) => unexplained[p.case]?.(p) ?? 'No order of the purchases, one at a time, explains every answer.',
-    cancelled_unasked: ({ told, back } = {}) => (told === undefined
-      ? 'Cancelled orders that their buyers did not cancel.'
-      : `${plural(back, 'unit')} restored, but buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
-  },
   why: {
     title: 'How it broke, by two of its own orders',
     twice: ({ orders: [a, b], unit }) => {
@@ -176,7 +93,7 @@ export default {
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`, both: 'Run both side by side',
   },
   /** An order that broke a rule: the judge's own words. */
-  example: (text, _said) => text,
+  example: (text, _said) => text.replace(/\bunits (\d+) to \1\b/, 'unit $1'),
   blocked: {
     title: 'Who died with what',
     /** @param {Json.Fault} fault */
@@ -247,5 +164,4 @@ export default {
     again: 'To repeat it', withoutFaults: 'the command has no faults: those happen in the Lab only',
     ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'),
   },
-  of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

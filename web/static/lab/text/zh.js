@@ -1,7 +1,6 @@
 // 故障与结论的文字（中文），按代码和规则。键与 en.js 相同。
 import { count } from '../../ui.js';
 
-const at = (service) => `服务进程 ${service}`;
 const buyer = (name) => name.replace(/^user /, '用户 ');
 const told = { sold: '买到了', sold_out: '售罄', busy: '繁忙', conflict: '冲突', duplicate: '已有订单', in_progress: '处理中' };
 const state = (s) => ({ active: '有效', cancelled: '已取消', expired: '已过期' }[s] ?? `“${s}”`);
@@ -36,36 +35,96 @@ const cases = {
   released_more: (p) => `用户 ${p.user} 的订单 ${p.order} 占了 ${count(p.quantity)} 件，却退回了 ${count(p.released)} 件`,
   by_request: (p) => `用户 ${p.user}，请求 ${p.request}`,
 };
+/** 这次运行为什么无效，按压测器的代码。 */
+const causes = {
+  ledger_unread: ({ error }) => `账本读不出来：${error}`,
+  still_running: ({ seconds }) => `压测结束 ${count(seconds)} 秒后，仍有没得到答复的购买在进行，所以账本读得太早。`,
+  other_strategy: ({ count: n, found, strategy }) => `有 ${count(n)} 份订单由策略 ${found} 写入，而不是 ${strategy}。`,
+  target_unusable: ({ target, error }) => `${target} 不可用：${error}`,
+  not_reset: ({ sku, error }) => `SKU ${sku} 重置失败：${error}`,
+  strategies_unread: ({ target, error }) => `${target} 没有列出它的策略：${error}`,
+  stock_unread: ({ sku, where, error }) => `从 ${where} 读不到 SKU ${sku}：${error}`,
+  ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} 在第 ${run} 场把 SKU ${sku} 重置为 ${count(stock)} 件，${where} 却说是第 ${found_run} 场，${count(found)} 件中剩 ${count(left)} 件。它们用的是同一个数据库吗？`,
+  interrupted: ({ sent, of }) => `${count(of)} 位买家中只到了 ${count(sent)} 位就中断了。`,
+  generator_late: ({ lag_ms: lag, latency_ms: latency }) => `压测器成了瓶颈：请求比应发时刻最多晚 ${lag.toFixed(1)} 毫秒（p99）才发出，而延迟一共才 ${latency.toFixed(1)} 毫秒。请给它单独的机器，或者降低速率。`,
+  generator_full: ({ used, of }) => `压测器成了瓶颈：${count(of)} 个处理器它用掉了 ${used.toFixed(1)} 个。请增加处理器，或者降低速率。`,
+  never_sent: ({ count: n, seconds }) => `最后一个请求的应发时刻过去 ${count(seconds)} 秒后，仍有 ${count(n)} 个请求没有发出：服务跟不上，测得的延迟里缺了最差的那些。`,
+  no_answer: () => '没有一位买家得到确定的答复。',
+  nonsense: ({ count: n, sample }) => `有 ${count(n)} 个答复不符合服务的约定：${sample}`,
+};
+/** 某种故障在这里为什么不可用，按实验室的代码。 */
+const lacks = {
+  no_server: ({ name }) => `实验室里没有 ${name}。`,
+  given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
+  embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
+  cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+  no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
+  no_mariadb: () => '实验室只有 MariaDB 的管理员账号。请安装 mariadb-server。',
+  other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
+};
+/** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
+const broken = {
+  oversold: ({ sold, stock }) => `库存 ${count(stock)} 件，却卖出了 ${count(sold)} 件：多卖 ${count(sold - stock)} 件。`,
+  negative_stock: ({ left }) => `库存变成了 ${count(left)}。`,
+  lost_update: ({ left, sold, stock }) =>
+    `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件多出 ${count(left + sold - stock)} 件：有扣减被覆盖，或者库存退还了两次。`,
+  lost_units: ({ left, sold, stock }) =>
+    `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件少了 ${count(stock - left - sold)} 件：库存消失了，却没有对应的订单。`,
+  bought_twice: '有用户同时持有不止一个有效订单。',
+  bad_order: '有不可能存在的订单：数量不足一件，或者状态未知。',
+  missing_order: '买家被告知购买成功，账本里却没有对应的订单。',
+  wrong_receipt: '账本里的订单与告知买家的内容不一致。',
+  unacknowledged_order: '买家被告知没有买到，账本里却有对应的订单。',
+  invented_order: '账本里有本次运行中没有任何买家请求过的订单。',
+  undersold: ({ wanted, left }) =>
+    `${wanted ? `想买 ${count(wanted)} 件的` : ''}买家被告知售罄，可直到最后至少还有 ${count(left)} 件。`,
+  nothing_sold: ({ requests, stock }) => `库存 ${count(stock)} 件，请求 ${count(requests)} 次，却什么也没卖出。`,
+  initial_changed: ({ initial, run, found, found_run: foundRun }) =>
+    `销售被别的客户端重置了：第 ${run} 场设定的库存是 ${count(initial)} 件，账本里却是第 ${foundRun} 场的 ${count(found)} 件。`,
+  mixed_stocks: '同一次运行里，参与销售的策略把库存放在了不同的地方。',
+  straggler: ({ run }) => `有订单不属于第 ${run} 场。`,
+  unknown_stock: ({ store }) => `读不出 ${store} 里还剩多少库存。`,
+  counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
+  unused_counter_changed: ({ store, stock, counted }) =>
+    `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
+  two_answers: '同一请求得到了两次确认，内容却不同。',
+  key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
+  false_duplicate: '买家被告知已有订单，其实一个也没有。',
+  lost_request: ({ units } = {}) => (units === undefined
+    ? '请求已受理，最后既没有订单，也没有被拒绝。'
+    : `${units} 件已受理，最后既没有订单，也没有被拒绝。`),
+  not_cancelled: ({ told, back } = {}) => (told === undefined
+    ? '买家被告知取消成功，取消却没有发生。'
+    : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
+  paid_released: '预留已经付款，库存却被退回。',
+  paid_late: '截止时间之后，付款仍然成功。',
+  not_paid: '买家被告知付款成功，账本里却没有。',
+  paid_unasked: '预留已付款，买家却没有付过。',
+  expired_early: '预留还没到期，付款却被答复为过期。',
+  expired_held: '预留已经过期，却还占着库存。',
+  released_twice: '预留退回的比它占的多。',
+  not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',
+  cancelled_unasked: ({ told, back } = {}) => (told === undefined
+    ? '订单被取消了，买家却没有取消过。'
+    : `退还了 ${count(back)} 件，而买家要求退还的最多只有 ${count(told)} 件：多了 ${count(back - told)} 件。`),
+};
+
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} 秒`;
 const percent = (share) => `${count(100 * share)} %`;
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
-  causes: {
-    ledger_unread: ({ error }) => `账本读不出来：${error}`,
-    still_running: ({ seconds }) => `压测结束 ${count(seconds)} 秒后，仍有没得到答复的购买在进行，所以账本读得太早。`,
-    other_strategy: ({ count: n, found, strategy }) => `有 ${count(n)} 份订单由策略 ${found} 写入，而不是 ${strategy}。`,
-    target_unusable: ({ target, error }) => `${target} 不可用：${error}`,
-    not_reset: ({ sku, error }) => `SKU ${sku} 重置失败：${error}`,
-    strategies_unread: ({ target, error }) => `${target} 没有列出它的策略：${error}`,
-    stock_unread: ({ sku, where, error }) => `从 ${where} 读不到 SKU ${sku}：${error}`,
-    ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} 在第 ${run} 场把 SKU ${sku} 重置为 ${count(stock)} 件，${where} 却说是第 ${found_run} 场，${count(found)} 件中剩 ${count(left)} 件。它们用的是同一个数据库吗？`,
-    interrupted: ({ sent, of }) => `${count(of)} 位买家中只到了 ${count(sent)} 位就中断了。`,
-    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `压测器成了瓶颈：请求比应发时刻最多晚 ${lag.toFixed(1)} 毫秒（p99）才发出，而延迟一共才 ${latency.toFixed(1)} 毫秒。请给它单独的机器，或者降低速率。`,
-    generator_full: ({ used, of }) => `压测器成了瓶颈：${count(of)} 个处理器它用掉了 ${used.toFixed(1)} 个。请增加处理器，或者降低速率。`,
-    never_sent: ({ count: n, seconds }) => `最后一个请求的应发时刻过去 ${count(seconds)} 秒后，仍有 ${count(n)} 个请求没有发出：服务跟不上，测得的延迟里缺了最差的那些。`,
-    no_answer: () => '没有一位买家得到确定的答复。',
-    nonsense: ({ count: n, sample }) => `有 ${count(n)} 个答复不符合服务的约定：${sample}`,
-  },
+  cause: (said, cause) => causes[cause?.code]?.(cause.params ?? {}) ?? said,
   /** 某种故障在这里为什么不可用，按实验室的代码。 */
-  lacks: {
-    no_server: ({ name }) => `实验室里没有 ${name}。`,
-    given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
-    embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
-    cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
-    no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
-    no_mariadb: () => '实验室只有 MariaDB 的管理员账号。请安装 mariadb-server。',
-    other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
+  lack: (said, lack) => lacks[lack?.code]?.(lack.params ?? {}) ?? said,
+  /**
+   * 违反了什么规则；没有译文或缺少数字时用裁判的原话。
+   * @param {Json.Violation} violation
+   */
+  broken: ({ rule, message, params }) => {
+    const sentence = broken[rule];
+    if (!sentence || (typeof sentence === 'function' && sentence.length > 0 && !params)) return message;
+    return (params?.sku ? `SKU ${params.sku}：` : '') + (typeof sentence === 'function' ? sentence(params ?? {}) : sentence);
   },
   faults: {
     none: '都是真实的故障，只作用于实验室自己的进程，运行结束时全部恢复。',
@@ -100,20 +159,6 @@ export default {
       lose_replies_redis: 'Redis 执行了一个服务进程的请求，但应答丢失。',
       lose_replies_mysql: 'MySQL 执行了一个服务进程的请求，但应答丢失。',
     },
-    past: ({ kind, service }) => ({
-      pause_holder: `持有者被暂停，${at(service)}`, hang_holder: `持有者被挂起，${at(service)}`,
-      kill_holder: `持有者被杀死，${at(service)}`, cut_holder: `持有者被断开，${at(service)}`,
-      pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`, jump_clock: `服务进程 ${service} 的时钟快十分钟`,
-      restart_redis: 'Redis 重启，数据丢失', pause_redis: 'Redis 被暂停', restart_mysql: 'MySQL 被杀死并重启', pause_mysql: 'MySQL 被暂停',
-      restart_zookeeper: 'ZooKeeper 被杀死并重启', restart_etcd: 'etcd 被杀死并重启', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被结束`,
-      lose_zookeeper: '三台 ZooKeeper 之一被杀死', lose_etcd: '三台 etcd 之一被杀死',
-      failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
-      lose_mysql: '三个数据库节点之一被杀死',
-      partition_redis: `服务进程 ${service} 与 Redis 隔断`, partition_zookeeper: `服务进程 ${service} 与 ZooKeeper 隔断`,
-      partition_etcd: `服务进程 ${service} 与 etcd 隔断`,
-      lose_replies_redis: `Redis 给服务进程 ${service} 的应答丢失`, lose_replies_mysql: `MySQL 给服务进程 ${service} 的应答丢失`,
-      lock_row_mysql: '这一行被另一个会话占住', full_redis: 'Redis 内存写满', full_etcd: 'etcd 写满',
-    })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
       const from = `${(at / 1000).toFixed(1)} 秒`;
@@ -140,52 +185,6 @@ export default {
     inFlight: (n) => `这个进程里有 ${count(n)} 次购买正在进行`,
     goesOn: '仍在生效。',
   },
-  /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
-  broken: {
-    oversold: ({ sold, stock }) => `库存 ${count(stock)} 件，却卖出了 ${count(sold)} 件：多卖 ${count(sold - stock)} 件。`,
-    negative_stock: ({ left }) => `库存变成了 ${count(left)}。`,
-    lost_update: ({ left, sold, stock }) =>
-      `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件多出 ${count(left + sold - stock)} 件：有扣减被覆盖，或者库存退还了两次。`,
-    lost_units: ({ left, sold, stock }) =>
-      `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件少了 ${count(stock - left - sold)} 件：库存消失了，却没有对应的订单。`,
-    bought_twice: '有用户同时持有不止一个有效订单。',
-    bad_order: '有不可能存在的订单：数量不足一件，或者状态未知。',
-    missing_order: '买家被告知购买成功，账本里却没有对应的订单。',
-    wrong_receipt: '账本里的订单与告知买家的内容不一致。',
-    unacknowledged_order: '买家被告知没有买到，账本里却有对应的订单。',
-    invented_order: '账本里有本次运行中没有任何买家请求过的订单。',
-    undersold: ({ wanted, left }) =>
-      `${wanted ? `想买 ${count(wanted)} 件的` : ''}买家被告知售罄，可直到最后至少还有 ${count(left)} 件。`,
-    nothing_sold: ({ requests, stock }) => `库存 ${count(stock)} 件，请求 ${count(requests)} 次，却什么也没卖出。`,
-    initial_changed: ({ initial, run, found, found_run: foundRun }) =>
-      `销售被别的客户端重置了：第 ${run} 场设定的库存是 ${count(initial)} 件，账本里却是第 ${foundRun} 场的 ${count(found)} 件。`,
-    mixed_stocks: '同一次运行里，参与销售的策略把库存放在了不同的地方。',
-    straggler: ({ run }) => `有订单不属于第 ${run} 场。`,
-    unknown_stock: ({ store }) => `读不出 ${store} 里还剩多少库存。`,
-    counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
-    unused_counter_changed: ({ store, stock, counted }) =>
-      `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
-    two_answers: '同一请求得到了两次确认，内容却不同。',
-    key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
-    false_duplicate: '买家被告知已有订单，其实一个也没有。',
-    lost_request: ({ units } = {}) => (units === undefined
-      ? '请求已受理，最后既没有订单，也没有被拒绝。'
-      : `${units} 件已受理，最后既没有订单，也没有被拒绝。`),
-    not_cancelled: ({ told, back } = {}) => (told === undefined
-      ? '买家被告知取消成功，取消却没有发生。'
-      : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
-    paid_released: '预留已经付款，库存却被退回。',
-    paid_late: '截止时间之后，付款仍然成功。',
-    not_paid: '买家被告知付款成功，账本里却没有。',
-    paid_unasked: '预留已付款，买家却没有付过。',
-    expired_early: '预留还没到期，付款却被答复为过期。',
-    expired_held: '预留已经过期，却还占着库存。',
-    released_twice: '预留退回的比它占的多。',
-    not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',
-    cancelled_unasked: ({ told, back } = {}) => (told === undefined
-      ? '订单被取消了，买家却没有取消过。'
-      : `退还了 ${count(back)} 件，而买家要求退还的最多只有 ${count(told)} 件：多了 ${count(back - told)} 件。`),
-  },
   why: {
     title: '怎么出的错：本场的真实订单',
     twice: ({ orders: [a, b], unit }) => {
@@ -208,9 +207,9 @@ export default {
       const when = `第 ${(ms / 1000).toFixed(1)} 秒，`;
       const harm = { kill_holder: '被杀死', kill_service: '被杀死', cut_holder: '失去了连接' }[kind] ?? '停住了';
       if (!effect?.holder) {
-        return `${when}${at(service)}${harm}，${effect?.in_flight === undefined ? '它的购买' : `${count(effect.in_flight)} 次购买`}正在进行，其中一次可能持有锁`;
+        return `${when}服务进程 ${service} ${harm}，${effect?.in_flight === undefined ? '它的购买' : `${count(effect.in_flight)} 次购买`}正在进行，其中一次可能持有锁`;
       }
-      return `${when}${at(service)}${harm}，用户 ${effect.holder.user_id} 的购买正在其中，${effect.holder.lock_key ? `持有锁 ${effect.holder.lock_key}` : '正要写库存'}`;
+      return `${when}服务进程 ${service} ${harm}，用户 ${effect.holder.user_id} 的购买正在其中，${effect.holder.lock_key ? `持有锁 ${effect.holder.lock_key}` : '正要写库存'}`;
     },
     unknown: '本场的故障记录里看不出是谁的购买留下了锁',
     /** @param {Json.Served} served */
@@ -271,5 +270,4 @@ export default {
     again: '重复这次运行', withoutFaults: '命令不含故障：故障只在实验室里发生',
     ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`,
   },
-  of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };
