@@ -263,10 +263,12 @@ func (tb *tab) await(expression string) {
 	}
 }
 
-// says waits until a place shows a text.
-func (tb *tab) says(selector, text string) {
+// says waits until a place shows each text.
+func (tb *tab) says(selector string, texts ...string) {
 	tb.t.Helper()
-	tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
+	for _, text := range texts {
+		tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
+	}
 }
 
 // shows waits until something is there.

@@ -42,7 +42,7 @@ var dresses = func() (all []dress) {
 }()
 
 // good fails if, in any dress, the page as it is now keeps people out or is laid out
-// wrongly, or if the Chinese page has an English sentence.
+// wrongly, also in type twice as large, or if the Chinese page has an English sentence.
 func (tb *tab) good(where string) {
 	tb.t.Helper()
 	for _, d := range dresses {
@@ -56,6 +56,10 @@ func (tb *tab) good(where string) {
 		}
 		tb.accessible(at)
 		tb.shot(strings.NewReplacer(" ", "-", ",", "", "/", "-").Replace(at))
+		tb.eval(`document.documentElement.style.fontSize = "200%"`)
+		tb.settled()
+		tb.none(at+", in large type, is laid out wrongly", ask[[]string](tb, layout))
+		tb.eval(`document.documentElement.style.fontSize = ""`)
 	}
 	tb.do(wide.set())
 	tb.speak("en")

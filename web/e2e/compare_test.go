@@ -65,8 +65,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	f.turns <- measured("conditional", 64, ledger.Held, 4810)
 	f.turns <- measured("conditional", 8, ledger.Held, 1)
 	for _, tab := range []*tab{tb, second} {
-		tab.says(".standings", "oversold, as known")
-		tab.says(".standings", "4,810")
+		tab.says(".standings", "oversold, as known", "4,810")
 		tab.says(".banner.busy", "3 of 6 turns")
 		tab.await(`document.querySelectorAll(".standings tbody tr").length === 2`)
 	}
@@ -74,8 +73,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.good("comparing")
 	f.ends <- goldenResult()
 	for _, tab := range []*tab{tb, second} {
-		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)")
-		tab.says("[data-outcome]", "oversold, as known")
+		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)", "oversold, as known")
 		tab.await(`document.querySelectorAll(".results tbody tr").length === 4 && !document.querySelector(".results b")`)
 	}
 	tb.await(`document.querySelectorAll(".chart canvas").length === 3`) // throughput, waits, time to sell out

@@ -290,8 +290,7 @@ func TestTeachersPack(t *testing.T) {
 
 	t.Log("a sheet without answers, and with them")
 	tb.click(`.teach-ways a[href$="sheet=questions"]`)
-	tb.says(".sheet", "How many does naive sell?")
-	tb.says(".sheet", "Where does your own code read a value")
+	tb.says(".sheet", "How many does naive sell?", "Where does your own code read a value")
 	tb.await(`document.querySelector("[data-task=proof] td").innerText === "" && document.querySelectorAll("[data-task=level]").length === 2`)
 	tb.await(`!document.querySelector(".sheet").innerText.includes("counters and balances") && !document.querySelector(".sheet-answer")`)
 	tb.click(`.sheet-tools a`)

@@ -149,7 +149,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.click("button.stop")
 	tb.says("[data-verdict]", "NOT VALID")
 	tb.says(".rules", "Interrupted after 60 of 2,000 buyers.")
-	tb.says(".rules", "something new") // which the page has no words for
+	tb.says(".rules", "Something new.") // which the page has no words for
 	tb.speak("zh-CN")
 	tb.says(".rules", "2,000 位买家中只到了 60 位就中断了。")
 	tb.speak("en")
@@ -200,8 +200,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.eval(`window.kept = location.hash; location.hash = "#/lab?run=NONE"`)
 	tb.says(".failed", "There is no such run: the last 50 are kept.")
 	tb.eval(`location.hash = window.kept`)
-	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process")
-	tb.says(".tried", "no fault: nothing was killed")
+	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process", "no fault: nothing was killed")
 	tb.await(`document.querySelector(".chips a").hash === "#/trace/naive.oversell"`)
 	tb.evidence()
 	tb.says("[data-sign=right][data-answer=yes]", "Right")

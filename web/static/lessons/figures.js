@@ -23,5 +23,5 @@ export function Figures({ command, chapter, matrix }) {
   }
   return html`
     <${Measured} command=${command} />
-    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${command}</code></p>`;
+    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${command.split(/(?<=,)/).map((part) => html`${part}<wbr />`)}</code></p>`;
 }

@@ -1,6 +1,7 @@
 // A schedule that is there to be followed, such as a counterexample: one step at a
 // time, back, and back to it from elsewhere.
-import { html, useLayoutEffect, useRef } from '../ui.js';
+import { useKeys } from '../keys.js';
+import { html } from '../ui.js';
 import { words } from './text.js';
 
 /** @param {string} schedule @returns {string[]} its moves */
@@ -21,18 +22,7 @@ export function Follow({ game, line, move, undo }) {
     return so.every((m, i) => m === all[i]) ? now.moves.find((m) => m.move === all[so.length]) : undefined;
   });
   const rest = () => { for (let n = made.length; n < all.length; n += 1) step(); };
-  const next = useRef(step);
-  next.current = step;
-  useLayoutEffect(() => { // the key counts as soon as the button is seen
-    const pressed = (/** @type {KeyboardEvent} */ e) => {
-      const typing = e.target instanceof Element && e.target.closest('input, select, textarea, dialog, pre');
-      if (typing || e.altKey || e.ctrlKey || e.metaKey || e.repeat || e.key.toUpperCase() !== 'N') return;
-      next.current();
-      e.preventDefault();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, []);
+  useKeys((e) => (e.key.toUpperCase() === 'N' && !e.repeat ? step : undefined));
   const off = left || over ? 'true' : undefined;
   return html`
     <section class="panel play-follow" aria-label=${w.title} data-follow=${left ? 'left' : over ? 'over' : made.length}>

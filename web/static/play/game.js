@@ -1,12 +1,13 @@
 // One game: the task, the buyers, what happened, what the servers keep, the end.
 import { Copy } from '../copy.js';
 import { Failed } from '../loaded.js';
+import { useKeys } from '../keys.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { Chosen } from '../trace/chosen.js';
 import { model } from '../trace/model.js';
 import { State } from '../trace/state.js';
-import { classes, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
+import { classes, html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { Columns, Fault } from './columns.js';
 import { Course } from './course.js';
 import { Ending } from './ending.js';
@@ -88,11 +89,11 @@ function Board({ game, session, level, next, line }) {
     place.current = Math.min(Math.max(n, 0), last);
     setSeen({ of: game, at: place.current });
   };
-  useKeys({
-    run: (who) => session.move((now) => movesOf(now, who).next),
-    undo: () => session.undo(1),
-    step: (by) => to(place.current + by),
-    buyers: game.buyers.map((b) => b.name),
+  useKeys((e) => {
+    const who = e.key.toUpperCase();
+    if (e.repeat) return undefined;
+    if (game.buyers.some((b) => b.name === who)) return () => session.move((now) => movesOf(now, who).next);
+    return { U: () => session.undo(1), ARROWLEFT: () => to(place.current - 1), ARROWRIGHT: () => to(place.current + 1) }[who];
   });
   const all = movesOf(game, '');
   const { max_faults: budget } = game.setting;
@@ -122,28 +123,4 @@ function Board({ game, session, level, next, line }) {
       </div>
       <${Course} trace=${trace} at=${at} move=${to} />
     </div>`;
-}
-
-/**
- * Hook: the keys of a game.
- * @param {{run: (who: string) => void, undo: () => void, step: (by: number) => void, buyers: string[]}} does
- */
-function useKeys(does) {
-  const now = useRef(does);
-  now.current = does;
-  useLayoutEffect(() => { // keys count as soon as the buttons are seen
-    const pressed = (/** @type {KeyboardEvent} */ e) => {
-      const typing = e.target instanceof Element && e.target.closest('input, select, textarea, dialog, pre');
-      if (typing || e.altKey || e.ctrlKey || e.metaKey || e.repeat) return;
-      const key = e.key.toUpperCase();
-      if (now.current.buyers.includes(key)) now.current.run(key);
-      else if (key === 'U') now.current.undo();
-      else if (e.key === 'ArrowLeft') now.current.step(-1);
-      else if (e.key === 'ArrowRight') now.current.step(1);
-      else return;
-      e.preventDefault();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, []);
 }

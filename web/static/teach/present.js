@@ -4,6 +4,7 @@ import { BreakIt } from '../lessons/breakit.js';
 import { Figures } from '../lessons/figures.js';
 import { Blocks, inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
+import { useKeys } from '../keys.js';
 import { preferences } from '../preferences.js';
 import { go, link, stay } from '../route.js';
 import { classes, html, styled, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
@@ -38,7 +39,15 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   const full = () => { // a browser may refuse, and the slides are there without
     (document.fullscreenElement ? document.exitFullscreen() : box.current.requestFullscreen()).catch(() => {});
   };
-  useKeys({ turn: (by) => to(at + by), first: () => to(0), last: () => to(last), leave, notes: () => setNotes((on) => !on), full });
+  useKeys((e, on) => {
+    if (e.key === ' ' && on?.closest('button, a, summary')) return undefined; // it presses them
+    const turn = (/** @type {number} */ by) => () => to(at + by);
+    const fold = () => setNotes((on) => !on);
+    return /** @type {Record<string, () => void>} */ ({
+      ArrowRight: turn(1), PageDown: turn(1), ' ': turn(e.shiftKey ? -1 : 1), ArrowLeft: turn(-1), PageUp: turn(-1),
+      Home: () => to(0), End: () => to(last), Escape: leave, n: fold, N: fold, f: full, F: full,
+    })[e.key];
+  });
   useAlone();
   useEffect(() => { /** @type {HTMLElement | null} */ (box.current?.querySelector('.slide:not([hidden])'))?.focus({ preventScroll: true }); }, [at]);
 
@@ -91,28 +100,3 @@ function useAlone() {
   }, []);
 }
 
-/**
- * Hook: the keys of a presentation.
- * @param {{turn: (by: number) => void, first: () => void, last: () => void, leave: () => void, notes: () => void, full: () => void}} does
- */
-function useKeys(does) {
-  const now = useRef(does);
-  now.current = does;
-  useLayoutEffect(() => {
-    const pressed = (/** @type {KeyboardEvent} */ e) => {
-      const on = e.target instanceof Element ? e.target : null;
-      if (e.altKey || e.ctrlKey || e.metaKey || on?.closest('input, select, textarea, dialog')) return;
-      if (e.key === ' ' && on?.closest('button, a, summary')) return; // it presses them
-      const { turn, first, last, leave, notes, full } = now.current;
-      const does = /** @type {Record<string, () => void>} */ ({
-        ArrowRight: () => turn(1), PageDown: () => turn(1), ' ': () => turn(e.shiftKey ? -1 : 1), ArrowLeft: () => turn(-1), PageUp: () => turn(-1),
-        Home: first, End: last, Escape: leave, n: notes, N: notes, f: full, F: full,
-      })[e.key];
-      if (!does) return;
-      does();
-      e.preventDefault();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, []);
-}

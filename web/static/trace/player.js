@@ -3,8 +3,9 @@ import { Chosen } from './chosen.js';
 import { model } from './model.js';
 import { Picture } from './picture.js';
 import { Ending, State } from './state.js';
+import { useKeys } from '../keys.js';
 import { words } from './text.js';
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
+import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 
 const pace = 1100; // ms per step
 
@@ -40,22 +41,12 @@ export function Player({ trace, at, move }) {
     return () => clearTimeout(timer);
   }, [playing, now]);
 
-  useLayoutEffect(() => { // keys count as soon as the steps are seen
-    const pressed = (/** @type {KeyboardEvent} */ e) => {
-      const at = e.target instanceof Element ? e.target : null;
-      const typing = at?.closest('input, select, textarea, dialog, pre');
-      if (typing || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;
-      if (e.key === 'ArrowRight') to(place.current + 1);
-      else if (e.key === 'ArrowLeft') to(place.current - 1);
-      else if (e.key === 'Home') to(0);
-      else if (e.key === 'End') to(last);
-      else return;
-      e.preventDefault();
-      setPlaying(false);
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, [last, move]);
+  useKeys((e) => {
+    const next = { ArrowRight: place.current + 1, ArrowLeft: place.current - 1, Home: 0, End: last }[e.key];
+    if (next === undefined || e.shiftKey) return undefined;
+    setPlaying(false);
+    return () => to(next);
+  });
 
   useEffect(() => { // keep the current step in view
     const shown = drawn.current?.querySelector('rect.d-current');
