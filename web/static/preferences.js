@@ -72,10 +72,6 @@ export function onLookChange(look) {
 /** Hook: the preferences. */
 export function usePreferences() {
   const [now, setNow] = useState(preferences());
-  useEffect(() => {
-    const look = () => setNow(preferences());
-    changed.addEventListener('change', look);
-    return () => changed.removeEventListener('change', look);
-  }, []);
+  useEffect(() => onLookChange(() => setNow(preferences())), []);
   return now;
 }

@@ -4,45 +4,33 @@ import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html } from '../ui.js';
 
-const Wrong = ({ id, blame }) => html`<p id=${id} class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>`;
-
-/** A number field. name is the lab's name of the field, and the id. */
-export function NumberField({ name, label, hint, value, placeholder, blame, onInput }) {
+/**
+ * A field: its label, what is typed or chosen, a hint, and what is wrong. name is the lab's
+ * name of the field, and the id.
+ */
+function Field({ name, label, hint, blame, control }) {
   return html`
     <div class="field">
       <label for=${name}>${label}</label>
-      <input id=${name} name=${name} value=${value} placeholder=${placeholder} onInput=${(e) => onInput(e.currentTarget.value)}
-        inputmode="numeric" autocomplete="off" aria-invalid=${blame ? 'true' : undefined}
-        aria-describedby=${classes(hint && `${name}-hint`, `${name}-wrong`)} />
+      ${control({ id: name, 'aria-invalid': blame ? 'true' : undefined, 'aria-describedby': classes(hint && `${name}-hint`, `${name}-wrong`) })}
       ${hint && html`<p id=${`${name}-hint`} class="hint">${hint}</p>`}
-      <${Wrong} id=${`${name}-wrong`} blame=${blame} />
+      <p id=${`${name}-wrong`} class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </div>`;
 }
 
-export function Choice({ name, label, value, options, blame, onChange, hint = '' }) {
-  return html`
-    <div class="field">
-      <label for=${name}>${label}</label>
-      <select id=${name} onChange=${(e) => onChange(e.currentTarget.value)} aria-invalid=${blame ? 'true' : undefined}
-        aria-describedby=${classes(hint && `${name}-hint`, `${name}-wrong`)}>
-        ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
-      </select>
-      ${hint && html`<p id=${`${name}-hint`} class="hint">${hint}</p>`}
-      <${Wrong} id=${`${name}-wrong`} blame=${blame} />
-    </div>`;
-}
+export const NumberField = ({ name, value, placeholder, onInput, ...field }) => html`
+  <${Field} name=${name} ...${field} control=${(own) => html`
+    <input ...${own} name=${name} value=${value} placeholder=${placeholder} onInput=${(e) => onInput(e.currentTarget.value)} inputmode="numeric" autocomplete="off" />`} />`;
 
-export function TokenField({ blame }) {
-  return html`
-    <div class="field">
-      <label for="token">${t.form.token}</label>
-      <input id="token" type="password" autocomplete="off"
-        aria-invalid=${blame ? 'true' : undefined} aria-describedby="token-hint token-wrong"
-        onInput=${(e) => keepToken(e.currentTarget.value)} />
-      <p id="token-hint" class="hint">${t.form.tokenHint}</p>
-      <${Wrong} id="token-wrong" blame=${blame} />
-    </div>`;
-}
+export const ChoiceField = ({ value, options, onChange, ...field }) => html`
+  <${Field} ...${field} control=${(own) => html`
+    <select ...${own} onChange=${(e) => onChange(e.currentTarget.value)}>
+      ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
+    </select>`} />`;
+
+export const TokenField = ({ blame }) => html`
+  <${Field} name="token" label=${t.form.token} hint=${t.form.tokenHint} blame=${blame} control=${(own) => html`
+    <input ...${own} type="password" autocomplete="off" onInput=${(e) => keepToken(e.currentTarget.value)} />`} />`;
 
 /** The pacing: when buyers arrive. */
 export function ProfileField({ value, options, onChange }) {

@@ -1,7 +1,6 @@
 // The form of a sale. Its settings are kept in the address, so that a link
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
-import { say } from '../blame.js';
 import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
 import { start, wantStrategies } from '../lab.js';
@@ -9,8 +8,8 @@ import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
-import { NumberField, ProfileField, TokenField } from './fields.js';
+import { html, styled, useEffect, useRef, useState } from '../ui.js';
+import { ChoiceField, NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
 import { showStage } from './start.js';
@@ -112,11 +111,8 @@ export function RunForm({ lab, query, open, guide }) {
             <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
           </div>
           <div>
-            <div class="field"><label for="repeats">${t.form.repeats}</label>
-              <select id="repeats" onChange=${(e) => set('repeats', e.currentTarget.value)}>
-                ${[...new Set([...repeats, form.repeats])].map((n) => html`<option key=${n} value=${n} selected=${n === form.repeats}>${t.form.times(n)}</option>`)}
-              </select>
-              <p class=${classes('wrong', !wrong.repeats && 'none')}>${say(wrong.repeats)}</p></div>
+            <${ChoiceField} name="repeats" label=${t.form.repeats} value=${form.repeats} blame=${wrong.repeats} onChange=${(n) => set('repeats', n)}
+              options=${[...new Set([...repeats, form.repeats])].map((n) => [n, t.form.times(n)])} />
             <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
             ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
             <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>

@@ -3,7 +3,7 @@
 import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
-import { Choice, NumberField } from './fields.js';
+import { ChoiceField, NumberField } from './fields.js';
 import { besides, faultOf, here, ofFault, services, whose } from './settings.js';
 
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
@@ -48,10 +48,10 @@ function Planned({ faults, wrong, status, most, strategies, all, set }) {
     const backend = besides(kind, strategies, all);
     return html`
       <div key=${i} class="fault-row">
-        <${Choice} name=${at('kind')} label=${f.number(i + 1)} value=${fault.kind} blame=${wrong[at('kind')]} onChange=${(kind) => change(i, 'kind', kind)}
+        <${ChoiceField} name=${at('kind')} label=${f.number(i + 1)} value=${fault.kind} blame=${wrong[at('kind')]} onChange=${(kind) => change(i, 'kind', kind)}
           options=${[...new Set([...kinds.map((k) => k.kind), fault.kind])].map((kind) => [kind, f.kinds[kind] ?? kind])} />
         ${holder && html`
-          <${Choice} name=${at('strategy')} label=${f.strategy} value=${holder} blame=${wrong[at('strategy')]}
+          <${ChoiceField} name=${at('strategy')} label=${f.strategy} value=${holder} blame=${wrong[at('strategy')]}
             onChange=${(strategy) => change(i, 'strategy', strategy)} options=${strategies.map((name) => [name, name])} />`}
         <div class="numbers">
           ${ofFault(kind).map((name) => number(name, usual[name]))}

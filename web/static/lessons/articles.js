@@ -1,8 +1,9 @@
 // What five articles say, beside what the proof and the measurements say. All of
 // ours is computed from the matrix and the figures.
 import { inWords } from '../guarantees/dialog.js';
+import { useLoaded } from '../loaded.js';
 import { t } from '../text.js';
-import { html, useEffect, useState } from '../ui.js';
+import { html } from '../ui.js';
 import { figure, loadFigures, spread } from './measured.js';
 import { Mark } from './mark.js';
 import { words as lessonWords } from './text.js';
@@ -14,12 +15,7 @@ const choices = ['redis-counter', 'mysql-counter', 'naive', 'redis-counter-mysql
 
 /** @param {{matrix: Json.Matrix | null}} props */
 export function Articles({ matrix }) {
-  const [figures, setFigures] = useState(/** @type {Json.Figures} */ ({}));
-  useEffect(() => {
-    let here = true;
-    loadFigures().then((f) => { if (here) setFigures(f); });
-    return () => { here = false; };
-  }, []);
+  const figures = useLoaded(loadFigures, []).value ?? {};
   if (!matrix) return null;
   const l = lessonWords().articles;
   const known = { matrix, figures };
