@@ -39,16 +39,18 @@
     }
   }
 
+  const large = parseFloat(of(document.documentElement).fontSize) > 16;
   const texts = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const el = node.parentElement;
     if (!node.data.trim() || unseen(el) || el.closest('svg')) continue;
     const range = document.createRange();
-    // A long name in code, an order's, or a long number may break anywhere; a word may not.
+    // A long name in code, an order's, or a long number may break anywhere, in large type also
+    // a short name between signs that do not break; a word may not.
     const code = el.closest('code, pre, .name, .examples, [class*=mono]') !== null;
     for (const word of node.data.matchAll(/[\p{Script=Latin}\d]{2,}/gu)) {
-      if ((code || /^\d+$/.test(word[0])) && word[0].length > 12) continue;
+      if (code ? word[0].length > 12 || large : /^\d{13,}$/.test(word[0])) continue;
       range.setStart(node, word.index);
       range.setEnd(node, word.index + word[0].length);
       const boxes = [...range.getClientRects()].filter((r) => r.width > 0);
