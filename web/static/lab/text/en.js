@@ -93,7 +93,7 @@ export default {
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`, both: 'Run both side by side',
   },
   /** An order that broke a rule: the judge's own words. */
-  example: (text, _said) => text.replace(/\bunits (\d+) to \1\b/, 'unit $1'),
+  example: (text, _said) => text,
   blocked: {
     title: 'Who died with what',
     /** @param {Json.Fault} fault */
