@@ -147,7 +147,7 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 func (a *actor) Reads() bool { return a.run.peek }
 
 // After implements tap.Tap.
-func (a *actor) After(_ context.Context, c *tap.Command, err error) error {
+func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	s := a.run.untrack(c)
 	if s == nil { // a back-off
 		return err
@@ -156,7 +156,27 @@ func (a *actor) After(_ context.Context, c *tap.Command, err error) error {
 	if s.loseReply {
 		return errReplyLost
 	}
+	if err == nil && s.local() && s.helper == nil && a.run.scenario.Wakes {
+		return a.wakes(ctx)
+	}
 	return err
+}
+
+// wakes stands between the news that end a wait and the buyer who heeds them: they
+// may leave in between, with what the news have given them.
+func (a *actor) wakes(ctx context.Context) error {
+	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
+	a.tell(event{kind: evCalls, call: s})
+	select {
+	case err := <-s.answer:
+		if err != nil {
+			return err
+		}
+		a.tell(event{kind: evLeaves, call: s})
+		return context.Cause(ctx)
+	case <-a.run.over:
+		return errDead
+	}
 }
 
 // Sleep implements tap.Sleeper: a back-off lasts until another has moved.

@@ -135,6 +135,9 @@ func (r *run) left(c *call, err error) {
 		r.woke(c.actor)
 	}
 	if c.local() || c.state == passing {
+		if c.command.Name == "wakes" {
+			r.schedule.Steps[c.step].Result = ""
+		}
 		return
 	}
 	if c.helper != nil {

@@ -43,6 +43,8 @@ type Scenario struct {
 	// Clears: LeaseEnds also removes a lock without a lease, as an operator does
 	// who takes its holder for dead.
 	Clears bool `json:"clears,omitempty"`
+	// Wakes: the end of a wait is a step of its own, and a buyer may leave before it.
+	Wakes bool `json:"wakes,omitempty"`
 }
 
 // A Buyer is one actor.

@@ -28,8 +28,8 @@ type Room[R any] struct {
 
 	gate *Gate[R]
 	key  string
-	refs int           // inside or waiting
-	free chan struct{} // holds one token while none is inside
+	refs int       // inside or waiting
+	free chan bool // holds one token while none is inside
 }
 
 // Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error
@@ -41,16 +41,20 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 		return r, nil
 	default:
 	}
-	err := seckill.ErrBusy
+	taken, err := false, seckill.ErrBusy
 	if wait != 0 {
 		if wait > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, wait, seckill.ErrBusy)
 			defer cancel()
 		}
-		_, err = tap.Wait(ctx, "this process's turn at "+key, r.free)
+		taken, err = tap.Wait(ctx, "this process's turn at "+key, r.free)
 	}
-	if err != nil {
+	switch {
+	case err != nil && taken: // granted, but the caller is told otherwise
+		r.Leave()
+		return nil, err
+	case err != nil:
 		r.drop()
 		return nil, err
 	}
@@ -59,7 +63,7 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 
 // Leave lets the next one in.
 func (r *Room[R]) Leave() {
-	r.free <- struct{}{}
+	r.free <- true
 	r.drop()
 }
 
@@ -71,8 +75,8 @@ func (g *Gate[R]) room(key string) *Room[R] {
 		if g.rooms == nil {
 			g.rooms = map[string]*Room[R]{}
 		}
-		r = &Room[R]{gate: g, key: key, free: make(chan struct{}, 1)}
-		r.free <- struct{}{}
+		r = &Room[R]{gate: g, key: key, free: make(chan bool, 1)}
+		r.free <- true
 		g.rooms[key] = r
 	}
 	r.refs++

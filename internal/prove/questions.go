@@ -85,9 +85,9 @@ func Questions() []Question {
 			scenarios: func(*bench, int) []*explore.Scenario {
 				leaves := []explore.Fault{explore.Leaves}
 				return []*explore.Scenario{
-					{Name: "two buyers in one process, enough for one, one may leave", Stock: 2,
+					{Name: "two buyers in one process, enough for one, one may leave", Stock: 2, Wakes: true,
 						Buyers: buyers(1, explore.Buys, explore.Buys), Faults: leaves},
-					{Name: "three buyers in one process, enough for all, one may leave", Stock: 6, Next: true,
+					{Name: "three buyers in one process, enough for all, one may leave", Stock: 6, Next: true, Wakes: true,
 						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: leaves}}
 			}},
 		{ID: "hung-holder", Title: "hung holder",

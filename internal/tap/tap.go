@@ -13,6 +13,7 @@ package tap
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -245,7 +246,8 @@ func WaitAtMost[T any](
 		return await(ctx, timer, done, nil)
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
-	defer close(over)
+	ends := sync.OnceFunc(func() { close(over) })
+	defer ends()
 	c := &Command{Name: "wait", Text: what, Asks: barrier != nil, Barrier: func(ctx context.Context) error {
 		if barrier != nil {
 			if err := barrier(ctx); err != nil {
@@ -258,6 +260,7 @@ func WaitAtMost[T any](
 	defer stop()
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
+		defer ends() // before the Tap hears of it, which may ask for news
 		got, err = await(ctx, timer, done, asks)
 		return err
 	})
