@@ -42,7 +42,7 @@ look() { # in the places of internal/lab/find.go
 	has java "${JAVA_HOME-}/bin/java" || need Java default-jre-headless 'java-latest-openjdk-headless java-21-openjdk-headless' 'openjdk21-jre-headless openjdk17-jre-headless' openjdk
 	case $manager in apt-get | dnf) file /usr/lib*/galera*/libgalera_smm.so || need Galera galera-4 galera '' '' ;; esac
 	[ -n "$tests" ] || return
-	has chromium google-chrome chromium-browser || file /Applications/*Chrom*.app || need Chromium 'chromium chromium-browser' chromium chromium chromium
+	has chromium-headless-shell chromium google-chrome chromium-browser || file /Applications/*Chrom*.app || need Chromium 'chromium-headless-shell chromium chromium-browser' 'chromium-headless chromium' chromium chromium
 	has gcc clang cc || need 'a C compiler' build-essential gcc build-base gcc
 	has tsc || need TypeScript node-typescript npm typescript typescript
 }
