@@ -10,9 +10,10 @@ SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strateg
 GOTESTSUM := $(GO) tool gotestsum --format pkgname --format-hide-empty-pkg
 TESTFLAGS := -count=1 -vet=off -ldflags=-s -p 3 -parallel 4
 # Everything is compiled without gin's MessagePack, a tenth of the program that nothing here speaks, so that the program and
-# its tests are compiled once. The tests with the tag verify are those of make verify.
+# its tests are compiled once; and without the folder's path, so that another clone is compiled already. The tests with the tag
+# verify are those of make verify.
 TAGS    ?= nomsgpack
-export GOFLAGS := $(filter-out -tags=%,$(GOFLAGS)) -tags=$(TAGS)
+export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(TAGS)
 # The race detector is for packages whose goroutines share memory: strategies and locks, the service, ledger, lab, generator and
 # explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those packages.
 UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./web/course ./internal \

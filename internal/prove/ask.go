@@ -85,6 +85,9 @@ func (b *bench) search(
 	c := Cell{Answer: Holds, Exhausted: true}
 	for _, s := range scenarios {
 		l := b.limits(counts)
+		if s.DiesFirst { // each command before which the first dies is a beginning of its own
+			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
+		}
 		// Overlaps of holders, and waits for each other, depend on the order of
 		// commands to different servers, too.
 		l.Reduce = !counts(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })

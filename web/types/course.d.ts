@@ -6,6 +6,7 @@ declare namespace Json {
     rule?: string;
     schedules?: number; // schedules that were run
     random?: number;
+    orders?: number; // in which conflicting commands came
     exhausted?: boolean; // there is no other schedule
     preemptions?: number; // -1: no bound that could be told
     cut?: number; // turns not taken

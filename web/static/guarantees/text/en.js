@@ -21,6 +21,7 @@ export default {
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `${count(inOrder)} of them in order, those with the fewest preemptions first.`
         : `${count(inOrder)} of them in order. ${c.preemptions ? `Among them are all with at most ${plural(c.preemptions, 'preemption')}` : 'Among them are all without a preemption'}.`,
       c.random ? `${count(c.random)} of them drawn at random.` : '',
+      c.orders && !c.exhausted ? `Their conflicting commands came in ${plural(c.orders, 'different order')}.` : '',
       c.pruned ? `${plural(c.pruned, 'schedule')} skipped: each differs from one that was run only in the order of independent commands.` : '',
       c.cut && !c.exhausted ? `${plural(c.cut, 'turn')} not taken. A schedule behind one of them could still break it.` : '',
     ].filter(Boolean);

@@ -25,6 +25,7 @@ export default {
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `其中 ${count(inOrder)} 种依次选取，抢占最少的在先。`
         : `其中 ${count(inOrder)} 种依次选取，${c.preemptions ? `抢占不超过 ${count(c.preemptions)} 次的` : '没有抢占的'}全部在内。`,
       c.random ? `其中 ${count(c.random)} 种随机抽取。` : '',
+      c.orders && !c.exhausted ? `其中互相冲突的命令共有 ${count(c.orders)} 种不同的先后顺序。` : '',
       c.pruned ? `略去 ${count(c.pruned)} 种：与运行过的某一种相比，只是互不相关的命令换了先后。` : '',
       c.cut && !c.exhausted ? `有 ${count(c.cut)} 个分支没有走，其中仍可能有一种调度会打破它。` : '',
     ].filter(Boolean);
