@@ -104,7 +104,7 @@ func (a *Articles) Report() measure.Report {
 	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
 		Head: []string{"lock", "locks/s", "p99 wait ms"}, Notes: []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}}
 	for _, s := range []*Scene{a.Central, a.Segmented} {
-		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]figure{rate, waitP99})...))
+		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]column{{of: rate, spread: true}, {of: waitP99, spread: true}})...))
 	}
 	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
 	tables := []measure.Table{central,

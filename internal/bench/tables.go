@@ -26,38 +26,49 @@ func (r *Report) Tables() (all []measure.Table) {
 func (r *Report) table(contenders int) measure.Table {
 	t := measure.Table{
 		Title: "Uncontended: acquire and release, one after the other",
-		Head:  []string{"lock", "locks/s", "p50 ms", "p99 ms", "commands"}, Words: 1,
+		Head:  []string{"lock"}, Words: 1,
 	}
-	figures := []figure{rate, waitP50, waitP99, commands}
+	columns := []column{{"locks/s", rate, true}, {"p50 ms", waitP50, false}, {"p99 ms", waitP99, true}, {"commands", commands, false}}
 	if contenders > 1 {
 		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
-		t.Head = []string{"lock", "locks/s", "p50 wait ms", "p99 wait ms", "hand-over ms", "fewest/most", "commands"}
-		figures = []figure{rate, waitP50, waitP99, handover, fairness, commands}
+		columns = []column{{"locks/s", rate, true}, {"p50 wait ms", waitP50, false}, {"p99 wait ms", waitP99, true},
+			{"hand-over ms", handover, false}, {"fewest/most", fairness, false}, {"commands", commands, false}}
+	}
+	for _, c := range columns {
+		t.Head = append(t.Head, c.head)
 	}
 	for _, s := range r.Scenes {
 		if s.Contenders == contenders {
-			t.Rows = append(t.Rows, append([]string{s.Lock}, s.row(figures)...))
+			t.Rows = append(t.Rows, append([]string{s.Lock}, s.row(columns)...))
 		}
 	}
 	return t
 }
 
-func (s *Scene) row(figures []figure) (row []string) {
+// A column is a median, with the lowest and the highest round where those say something: of rates
+// and of the longest waits, which differ most between rounds.
+type column struct {
+	head   string
+	of     figure
+	spread bool
+}
+
+func (s *Scene) row(columns []column) (row []string) {
 	switch {
 	case s.Error != "":
 		row = append(row, "failed")
 	case s.lost() > 0:
 		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
 	case len(s.Passes) > 0:
-		for i, f := range figures {
-			text := measure.Number(s.spread(f).Median)
-			if i == 0 || i == 2 { // rates and the longest waits differ most between rounds
-				text = s.spread(f).String()
+		for _, c := range columns {
+			text := measure.Number(s.spread(c.of).Median)
+			if c.spread {
+				text = s.spread(c.of).String()
 			}
 			row = append(row, text)
 		}
 	}
-	for len(row) < len(figures) {
+	for len(row) < len(columns) {
 		row = append(row, measure.None)
 	}
 	return row

@@ -19,7 +19,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed redis_stream.go stream_accept.lua stream_writer.go
+//go:embed redis_stream.go stream_accept.lua stream_writer.go stream_waiters.go stream_worker.go
 //go:embed stream_next.lua stream_settle.lua stream_cancel.lua
 //go:embed stream_seed.lua stream_count.lua
 //go:embed redis_stream.en.md redis_stream.zh.md
@@ -79,7 +79,7 @@ type redisStream struct {
 	store    *ledger.Store
 	deps     catalog.Deps
 	consumer string // this process, as the group of writers knows it
-	desks    desks
+	waiting  waitersBySKU
 	woken    chan struct{} // an entry has no buyer who waits
 	// accept is the one step in which the broken twin differs.
 	accept func(context.Context, seckill.Purchase) (
@@ -105,7 +105,7 @@ func (s *redisStream) Deduct(
 	if err != nil {
 		return seckill.Receipt{}, err
 	}
-	a := s.await(ctx, &ticket{Purchase: p, who: who(p), run: run}, end)
+	a := s.await(ctx, &waiter{Purchase: p, who: who(p), run: run}, end)
 	return a.receipt, a.err
 }
 
@@ -139,7 +139,7 @@ func (s *redisStream) admit(
 		case "missing":
 			err = s.rebuild(ctx, p.SKU)
 		case "undecided":
-			err = s.await(ctx, &ticket{Purchase: p, run: run}, end).err
+			err = s.await(ctx, &waiter{Purchase: p, run: run}, end).err
 		default: // "sold out"; or "sold …", as the copy of a sold request
 			if rest == "out" {
 				return r, false, 0, seckill.ErrSoldOut
@@ -216,9 +216,9 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 // cancelled waits until the cancellation of o is in the database.
 func (s *redisStream) cancelled(ctx context.Context, o ledger.Order) error {
 	s.noted(o.SKUID)
-	t := &ticket{who: "cancel " + o.PublicID, run: o.Run}
-	t.SKU = o.SKUID
-	return s.await(ctx, t,
+	w := &waiter{who: "cancel " + o.PublicID, run: o.Run}
+	w.SKU = o.SKUID
+	return s.await(ctx, w,
 		time.Now().Add(s.deps.Settings.LockWait)).err
 }
 

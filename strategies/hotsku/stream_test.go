@@ -163,7 +163,7 @@ func TestStreamOfAnotherDatabase(t *testing.T) {
 	}
 	stranger.noted(s.sku)
 	stranger.drainAll(t.Context())
-	if len(stranger.desks.used) > 0 {
+	if len(stranger.waiting.used) > 0 {
 		t.Error("it will try again and again")
 	}
 	s.of[0].redis.Set(t.Context(), beside(s.sku, "run"), sale, 0)
@@ -296,8 +296,8 @@ func TestStreamWorker(t *testing.T) {
 		t.Error("what this process had accepted is not written at its end")
 	}
 	s.wantHeld(t, "in the end")
-	if len(s.of[0].desks.by) > 0 || s.of[0].desks.used[s.sku] {
-		t.Errorf("the worker keeps %v and %v", s.of[0].desks.by, s.of[0].desks.used)
+	if len(s.of[0].waiting.by) > 0 || s.of[0].waiting.used[s.sku] {
+		t.Errorf("the worker keeps %v and %v", s.of[0].waiting.by, s.of[0].waiting.used)
 	}
 }
 

@@ -2,8 +2,8 @@
 import { useLayoutEffect, useRef } from './ui.js';
 
 /**
- * Hook: what a key does on this screen, unless somebody types or scrolls with it. does
- * names it, if there is something.
+ * Hook: keyboard shortcuts of this screen. A field or a list that has the focus keeps its keys.
+ * does returns what a key does here, if anything.
  * @param {(e: KeyboardEvent, on: Element | null) => (() => void) | undefined} does
  */
 export function useKeys(does) {
