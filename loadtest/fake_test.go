@@ -63,14 +63,14 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("DELETE /api/v1/orders/{id}", f.cancel)
 	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
-		shelf := struct {
+		product := struct {
 			ledger.Stock
 			StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
 		}{Stock: f.view().Stock}
 		if f.stockStores != nil {
-			shelf.StockStores = f.stockStores()
+			product.StockStores = f.stockStores()
 		}
-		respond(w, shelf)
+		respond(w, product)
 	})
 	mux.HandleFunc("POST /api/v1/skus/1/close", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()

@@ -198,7 +198,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err
 		},
-		Games: &game.Hall{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Service: exploredService, Log: log},
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Service: exploredService, Log: log},
 		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
 		Log: log,
 	})

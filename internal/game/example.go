@@ -97,35 +97,35 @@ const (
 // Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
 // and says what came of it. While it runs it counts as a game. Errors that are no
 // *Mistake are the servers'.
-func (h *Hall) Replay(ctx context.Context, name string) (now explore.Example, err error) {
-	e, err := readExample(h.Examples, name)
+func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, err error) {
+	e, err := readExample(gs.Examples, name)
 	if err != nil {
 		return now, err
 	}
-	i := slices.IndexFunc(h.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
+	i := slices.IndexFunc(gs.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
 	if i < 0 {
 		return now, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))}
 	}
-	info := h.Strategies[i]
+	info := gs.Strategies[i]
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return now, &Mistake{NotReplayable, "A server is lost in it, and the lab's servers are shared. " +
 			"seckill prove --replay starts servers of its own."}
 	}
-	if why := h.missing(info); why != nil {
+	if why := gs.missing(info); why != nil {
 		return now, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	if err := h.reserve(); err != nil {
+	if err := gs.reserve(); err != nil {
 		return now, err
 	}
 	defer func() {
-		h.mu.Lock()
-		h.opening--
-		h.mu.Unlock()
-		h.ending.Done()
+		gs.mu.Lock()
+		gs.opening--
+		gs.mu.Unlock()
+		gs.ending.Done()
 	}()
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
-	p, err := openPlace(ctx, h.Servers(), info, h.Service)
+	p, err := openPlace(ctx, gs.Servers(), info, gs.Service)
 	if err != nil {
 		return now, err
 	}

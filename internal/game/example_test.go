@@ -12,7 +12,7 @@ import (
 // A counterexample of the proof becomes a game whose moves are to be followed, or
 // says why it cannot.
 func TestCounterexamplesArePlayed(t *testing.T) {
-	h := hall(t, func(h *game.Hall) { h.Examples = web.Guarantees() }, "naive", "redis-lua", "redis-getset", "lock-table-central")
+	h := gamesOf(t, func(h *game.Games) { h.Examples = web.Guarantees() }, "naive", "redis-lua", "redis-getset", "lock-table-central")
 	var all errgroup.Group
 	all.SetLimit(atOnce)
 	for _, name := range []string{"naive.oversell", "redis-lua.lease-end", "redis-lua.late-command", "redis-getset.clocks", "lock-table-central.clocks"} {

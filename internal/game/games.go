@@ -22,13 +22,13 @@ const (
 	// IdleLimit is after how long a game that is left alone ends.
 	IdleLimit = 30 * time.Minute
 	// SpareLimit is how long a game must have been idle to give way to a new one when
-	// the hall is full.
+	// the most games are on.
 	SpareLimit = 3 * time.Minute
 )
 
-// A Hall keeps the games of one lab. Its methods may be called by several
+// Games keeps the games of one lab. Its methods may be called by several
 // goroutines.
-type Hall struct {
+type Games struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
 	// Examples are the proof's counterexamples; nil: there are none.
@@ -41,15 +41,15 @@ type Hall struct {
 	Log     *slog.Logger    // nil: nothing is logged
 
 	mu      sync.Mutex
-	games   map[string]*seat
+	games   map[string]*kept
 	opening int       // games that are about to begin
 	opened  sync.Once // what killed labs have left is gone, and idle games are ended
 	closed  bool
 	ending  sync.WaitGroup
 }
 
-// A seat is one game's.
-type seat struct {
+// A kept game is on.
+type kept struct {
 	*Game
 	used time.Time // for the last time
 }
@@ -86,15 +86,15 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 }
 
 // Begin begins a game, and returns its name.
-func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err error) {
+func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err error) {
 	var example explore.Example
 	if r.Counterexample != "" {
-		if example, err = readExample(h.Examples, r.Counterexample); err != nil {
+		if example, err = readExample(gs.Examples, r.Counterexample); err != nil {
 			return "", s, err
 		}
 		r.Strategy, r.Buyers, r.Stock = example.Strategy, 2, 1
 	}
-	info, setting, task, err := r.setting(h.Strategies)
+	info, setting, task, err := r.setting(gs.Strategies)
 	if err == nil && r.Counterexample != "" {
 		setting, err = ofExample(example)
 	}
@@ -104,70 +104,70 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 	if _, err := Read(r.Schedule); err != nil {
 		return "", s, err
 	}
-	if why := h.missing(info); why != nil {
+	if why := gs.missing(info); why != nil {
 		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	if err := h.reserve(); err != nil {
+	if err := gs.reserve(); err != nil {
 		return "", s, err
 	}
-	h.opened.Do(func() { h.open(ctx) })
+	gs.opened.Do(func() { gs.open(ctx) })
 	var g *Game
 	line := ""
 	if r.Counterexample != "" {
-		line, err = follow(ctx, h.Servers(), info, example, setting)
+		line, err = follow(ctx, gs.Servers(), info, example, setting)
 	}
 	if err == nil {
-		g, err = Open(ctx, h.Servers(), info, setting, task, r.Schedule)
+		g, err = Open(ctx, gs.Servers(), info, setting, task, r.Schedule)
 	}
 	if err != nil {
-		h.mu.Lock()
-		h.opening--
-		h.mu.Unlock()
-		h.ending.Done()
+		gs.mu.Lock()
+		gs.opening--
+		gs.mu.Unlock()
+		gs.ending.Done()
 		return "", s, err
 	}
 	g.line = line
 	id = rand.Text()
-	h.seat(id, g)
+	gs.keep(id, g)
 	return id, withID(id, g.State()), nil
 }
 
-func (h *Hall) missing(info catalog.Info) []string {
-	if h.Missing != nil {
-		if why := h.Missing(info); why != nil {
+func (gs *Games) missing(info catalog.Info) []string {
+	if gs.Missing != nil {
+		if why := gs.Missing(info); why != nil {
 			return why
 		}
 	}
-	return Missing(h.Servers(), info)
+	return Missing(gs.Servers(), info)
 }
 
-// reserve takes a place for a game that is about to begin. In a full hall, the game
-// that has been idle for longest gives way: its player can go on from the address.
-func (h *Hall) reserve() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	most, spare := cmp.Or(h.Most, MostGames), cmp.Or(h.Spare, SpareLimit)
-	for !h.closed && len(h.games)+h.opening >= most {
-		idle := h.longestIdle(spare)
+// reserve takes a place for a game that is about to begin. When the most are on, the
+// game that has been idle for longest gives way: its player can go on from the address.
+func (gs *Games) reserve() error {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	most, spare := cmp.Or(gs.Most, MostGames), cmp.Or(gs.Spare, SpareLimit)
+	for !gs.closed && len(gs.games)+gs.opening >= most {
+		idle := gs.longestIdle(spare)
 		if idle == "" {
 			return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(spare.Minutes()))}
 		}
-		h.mu.Unlock()
-		_ = h.End(idle)
-		h.mu.Lock()
+		gs.mu.Unlock()
+		_ = gs.End(idle)
+		gs.mu.Lock()
 	}
-	if h.closed {
+	if gs.closed {
 		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
 	}
-	h.opening++
-	h.ending.Add(1) // Close waits for it
+	gs.opening++
+	gs.ending.Add(1) // Close waits for it
 	return nil
 }
 
 // longestIdle is the game that may give way, if there is one.
-func (h *Hall) longestIdle(limit time.Duration) (id string) {
+func (gs *Games) longestIdle(limit time.Duration) (id string) {
 	latest := time.Now().Add(-limit)
-	for candidate, s := range h.games {
+	for candidate, s := range gs.games {
 		if !s.used.After(latest) {
 			id, latest = candidate, s.used
 		}
@@ -176,34 +176,34 @@ func (h *Hall) longestIdle(limit time.Duration) (id string) {
 }
 
 // EndIdle ends the games without a call for so long.
-func (h *Hall) EndIdle(limit time.Duration) {
+func (gs *Games) EndIdle(limit time.Duration) {
 	for {
-		h.mu.Lock()
-		id := h.longestIdle(limit)
-		h.mu.Unlock()
+		gs.mu.Lock()
+		id := gs.longestIdle(limit)
+		gs.mu.Unlock()
 		if id == "" {
 			return
 		}
-		_ = h.End(id)
+		_ = gs.End(id)
 	}
 }
 
 // open makes room before the first game, and has idle games ended until Close.
-func (h *Hall) open(ctx context.Context) {
+func (gs *Games) open(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()
-	n, err := sweep(ctx, h.Servers())
-	if h.Log != nil && (n > 0 || err != nil) {
-		h.Log.Info("removed what earlier games had left", "games", n, "error", err)
+	n, err := sweep(ctx, gs.Servers())
+	if gs.Log != nil && (n > 0 || err != nil) {
+		gs.Log.Info("removed what earlier games had left", "games", n, "error", err)
 	}
 	go func() {
 		minutes := time.NewTicker(time.Minute)
 		defer minutes.Stop()
 		for range minutes.C {
-			h.EndIdle(IdleLimit)
-			h.mu.Lock()
-			closed := h.closed
-			h.mu.Unlock()
+			gs.EndIdle(IdleLimit)
+			gs.mu.Lock()
+			closed := gs.closed
+			gs.mu.Unlock()
 			if closed {
 				return
 			}
@@ -211,26 +211,26 @@ func (h *Hall) open(ctx context.Context) {
 	}()
 }
 
-// seat keeps a game that has begun, unless all have been ended meanwhile.
-func (h *Hall) seat(id string, g *Game) {
-	h.mu.Lock()
-	h.opening--
-	if h.games == nil {
-		h.games = map[string]*seat{}
+// keep takes a game that has begun, unless all have been ended meanwhile.
+func (gs *Games) keep(id string, g *Game) {
+	gs.mu.Lock()
+	gs.opening--
+	if gs.games == nil {
+		gs.games = map[string]*kept{}
 	}
-	h.games[id] = &seat{g, time.Now()}
-	closed := h.closed
-	h.mu.Unlock()
+	gs.games[id] = &kept{g, time.Now()}
+	closed := gs.closed
+	gs.mu.Unlock()
 	if closed {
-		_ = h.End(id)
+		_ = gs.End(id)
 	}
 }
 
 // find is the game, which is not idle now.
-func (h *Hall) find(id string) (*Game, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.games[id]
+func (gs *Games) find(id string) (*Game, error) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	s := gs.games[id]
 	if s == nil {
 		return nil, unknownGame
 	}
@@ -244,8 +244,8 @@ func withID(id string, s State) State {
 }
 
 // with calls f with a game.
-func (h *Hall) with(id string, f func(*Game) (State, error)) (State, error) {
-	g, err := h.find(id)
+func (gs *Games) with(id string, f func(*Game) (State, error)) (State, error) {
+	g, err := gs.find(id)
 	if err != nil {
 		return State{}, err
 	}
@@ -254,57 +254,57 @@ func (h *Hall) with(id string, f func(*Game) (State, error)) (State, error) {
 }
 
 // State is a game as it stands.
-func (h *Hall) State(id string) (State, error) {
-	return h.with(id, func(g *Game) (State, error) { return g.State(), nil })
+func (gs *Games) State(id string) (State, error) {
+	return gs.with(id, func(g *Game) (State, error) { return g.State(), nil })
 }
 
 // Move makes a move.
-func (h *Hall) Move(ctx context.Context, id, move string, after int) (State, error) {
-	return h.with(id, func(g *Game) (State, error) { return g.Move(ctx, move, after) })
+func (gs *Games) Move(ctx context.Context, id, move string, after int) (State, error) {
+	return gs.with(id, func(g *Game) (State, error) { return g.Move(ctx, move, after) })
 }
 
 // Undo takes moves back.
-func (h *Hall) Undo(ctx context.Context, id string, n int) (State, error) {
-	return h.with(id, func(g *Game) (State, error) { return g.Undo(ctx, n) })
+func (gs *Games) Undo(ctx context.Context, id string, n int) (State, error) {
+	return gs.with(id, func(g *Game) (State, error) { return g.Undo(ctx, n) })
 }
 
 // SayImpossible is an answer to a level.
-func (h *Hall) SayImpossible(id string) (State, error) {
-	return h.with(id, func(g *Game) (State, error) { return g.SayImpossible() })
+func (gs *Games) SayImpossible(id string) (State, error) {
+	return gs.with(id, func(g *Game) (State, error) { return g.SayImpossible() })
 }
 
 // End ends a game.
-func (h *Hall) End(id string) error {
-	h.mu.Lock()
-	s := h.games[id]
-	delete(h.games, id)
-	h.mu.Unlock()
+func (gs *Games) End(id string) error {
+	gs.mu.Lock()
+	s := gs.games[id]
+	delete(gs.games, id)
+	gs.mu.Unlock()
 	if s == nil {
 		return unknownGame
 	}
-	defer h.ending.Done()
-	if err := s.Close(context.Background()); err != nil && h.Log != nil {
-		h.Log.Warn("a game left something behind", "error", err)
+	defer gs.ending.Done()
+	if err := s.Close(context.Background()); err != nil && gs.Log != nil {
+		gs.Log.Warn("a game left something behind", "error", err)
 	}
 	return nil
 }
 
 // Close ends all games; none begins any more. It waits until they have ended, or
 // ctx has.
-func (h *Hall) Close(ctx context.Context) error {
-	h.mu.Lock()
-	h.closed = true
+func (gs *Games) Close(ctx context.Context) error {
+	gs.mu.Lock()
+	gs.closed = true
 	var ids []string
-	for id := range h.games {
+	for id := range gs.games {
 		ids = append(ids, id)
 	}
-	h.mu.Unlock()
+	gs.mu.Unlock()
 	for _, id := range ids {
-		go func() { _ = h.End(id) }()
+		go func() { _ = gs.End(id) }()
 	}
 	done := make(chan struct{})
 	go func() {
-		h.ending.Wait()
+		gs.ending.Wait()
 		close(done)
 	}()
 	select {
@@ -316,13 +316,13 @@ func (h *Hall) Close(ctx context.Context) error {
 }
 
 // Levels lists all levels, as the page shows them.
-func (h *Hall) Levels() []Level {
+func (gs *Games) Levels() []Level {
 	list := []Level{}
 	for _, t := range Tasks() {
 		l := t.Level
-		for _, info := range h.Strategies {
+		for _, info := range gs.Strategies {
 			if info.Name == t.Setting.Strategy {
-				l.Missing = h.missing(info)
+				l.Missing = gs.missing(info)
 			}
 		}
 		l.Available = l.Missing == nil

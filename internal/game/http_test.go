@@ -23,7 +23,7 @@ func TestGameOverHTTP(t *testing.T) {
 	labtest.Start(t, named(t, "naive").Uses()...)
 	c := labapi.Config{Lab: fault.In(labtest.Start(t)), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
 		Page: fstest.MapFS{}, Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
-		Games: hall(t, func(h *game.Hall) { h.Most = 2 }, "naive")}
+		Games: gamesOf(t, func(h *game.Games) { h.Most = 2 }, "naive")}
 	s := labapi.New(c)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -108,7 +108,7 @@ func TestGameOverHTTP(t *testing.T) {
 
 // What the servers here cannot do is said before a game begins.
 func TestStrategiesThatCannotBePlayed(t *testing.T) {
-	h := game.Hall{Servers: func() backend.Config { return backend.Config{SQLitePath: "x"} }, Strategies: strategies.All()}
+	h := game.Games{Servers: func() backend.Config { return backend.Config{SQLitePath: "x"} }, Strategies: strategies.All()}
 	if _, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2}); code(err) != game.StrategyUnavailable ||
 		!strings.Contains(err.Error(), "a real MySQL") {
 		t.Error(err)

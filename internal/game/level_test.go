@@ -102,7 +102,7 @@ func TestLevelsAreWhole(t *testing.T) {
 
 // A level is won by its goal alone, or by saying that it is impossible where it is.
 func TestGrades(t *testing.T) {
-	h := hall(t, nil, "naive", "conditional")
+	h := gamesOf(t, nil, "naive", "conditional")
 	id, s, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abbbbbaaaa"})
 	if err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.Golf != "even" || s.Grade.BestMoves != 10 {
 		t.Fatalf("%v, %s", err, show(s))

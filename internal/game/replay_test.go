@@ -60,7 +60,7 @@ func TestEveryChaptersCounterexampleBreaksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var strategies, names []string
-	refused := map[string]bool{} // the servers of a hall are shared: none is lost
+	refused := map[string]bool{} // the servers of games are shared: none is lost
 	for _, c := range chapters {
 		if c.Break.Question != "" {
 			name := c.Break.Strategy + "." + c.Break.Question
@@ -71,7 +71,7 @@ func TestEveryChaptersCounterexampleBreaksAgain(t *testing.T) {
 	if len(names) < 8 {
 		t.Fatalf("only %v are run again", names)
 	}
-	h := hall(t, func(h *game.Hall) { h.Service, h.Examples = service, web.Guarantees() }, strategies...)
+	h := gamesOf(t, func(h *game.Games) { h.Service, h.Examples = service, web.Guarantees() }, strategies...)
 	var all errgroup.Group
 	all.SetLimit(atOnce)
 	for _, name := range names {
@@ -100,7 +100,7 @@ func TestReplaysThatCannotBe(t *testing.T) {
 	lossy, _ := kept(t, "redis-lua.node-loss")
 	good, _ := kept(t, "naive.oversell")
 	files := fstest.MapFS{}
-	h := hall(t, func(h *game.Hall) { h.Most, h.Examples = 1, files }, "naive")
+	h := gamesOf(t, func(h *game.Games) { h.Most, h.Examples = 1, files }, "naive")
 	for name, c := range map[string]struct{ text, code string }{
 		"no JSON":             {"{", game.UnknownExample},
 		"something else":      {`{"format":1,"strategy":"naive","scenario":{"name":"","stock":1,"buyers":[]},"steps":[],"problems":[],"told":[]}`, game.UnknownExample},

@@ -54,14 +54,14 @@ func (s *Server) reserve(c *gin.Context) (err error) {
 		s.metrics.refused(codeOf(err))
 		return err
 	}
-	desk, ok := sl.strategy.(seckill.Reserver)
+	reserver, ok := sl.strategy.(seckill.Reserver)
 	if !ok {
 		return invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
 	}
 	outcome := wire.Internal.Code // of a panic
 	s.inFlight.Add(1)
 	defer func() { s.ended(c, sl, outcome, err) }()
-	r, replayed, err := s.hold(c, sl, desk)
+	r, replayed, err := s.hold(c, sl, reserver)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Server) reserve(c *gin.Context) (err error) {
 	return nil
 }
 
-func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
+func (s *Server) hold(c *gin.Context, sl *seller, reserver seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
 	body := struct {
 		purchaseBody
 		ExpiresIn int64 `json:"expires_in"` // seconds
@@ -87,21 +87,21 @@ func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seck
 		return r, false, err
 	}
 	receipt, replayed, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		r, err := desk.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
+		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
 		return r.Receipt, err
 	})
 	if err != nil {
 		return r, false, err
 	}
 	if replayed {
-		if desk = s.desk(receipt.Strategy); desk == nil {
+		if reserver = s.reserver(receipt.Strategy); reserver == nil {
 			return r, false, refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 		}
 	}
 	// The units are held. Should this look fail, the same key tells.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	if r, err = desk.Reservation(ctx, receipt.OrderID); err != nil {
+	if r, err = reserver.Reservation(ctx, receipt.OrderID); err != nil {
 		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
 		return r, false, unknownReservation(receipt.OrderID)
 	}
@@ -115,13 +115,13 @@ const shortestHold = time.Second / 2
 // notReserved refuses to call a request sold whose order is a reservation that is
 // not paid.
 func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
-	desk := s.desk(sold.Strategy)
-	if desk == nil {
+	reserver := s.reserver(sold.Strategy)
+	if reserver == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	r, err := desk.Reservation(ctx, sold.OrderID)
+	r, err := reserver.Reservation(ctx, sold.OrderID)
 	switch {
 	case err != nil:
 		return unknownReservation(sold.OrderID)
@@ -135,11 +135,11 @@ func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
 	return nil
 }
 
-// desk is where reservations of a strategy are paid; nil if it has none here.
-func (s *Server) desk(strategy string) seckill.Reserver {
+// reserver is the strategy that keeps reservations; nil if it has none here.
+func (s *Server) reserver(strategy string) seckill.Reserver {
 	if sl := s.byName[strategy]; sl != nil {
-		desk, _ := sl.strategy.(seckill.Reserver)
-		return desk
+		reserver, _ := sl.strategy.(seckill.Reserver)
+		return reserver
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *Server) desk(strategy string) seckill.Reserver {
 func (s *Server) reservers() string {
 	var names []string
 	for _, sl := range s.sellers {
-		if s.desk(sl.info.Name) != nil {
+		if s.reserver(sl.info.Name) != nil {
 			names = append(names, sl.info.Name)
 		}
 	}
@@ -193,15 +193,15 @@ func (s *Server) atDesk(c *gin.Context, do func(seckill.Reserver, context.Contex
 	case err != nil:
 		return err
 	}
-	desk := s.desk(o.Strategy)
-	if desk == nil {
+	reserver := s.reserver(o.Strategy)
+	if reserver == nil {
 		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
-	r, err := do(desk, ctx, id)
+	r, err := do(reserver, ctx, id)
 	if err != nil && !seckill.NothingTaken(err) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 		defer cancel()
-		if now, look := desk.Reservation(ctx, id); look == nil {
+		if now, look := reserver.Reservation(ctx, id); look == nil {
 			if outcome, told := means[now.State]; told {
 				r, err = now, outcome
 			}

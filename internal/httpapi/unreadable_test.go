@@ -21,7 +21,7 @@ import (
 
 const (
 	reserve = "/api/v1/reservations?strategy=reserve"
-	desk    = "/api/v1/reservations/"
+	held    = "/api/v1/reservations/"
 )
 
 type reservation struct {
@@ -63,9 +63,9 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 		for i, call := range []struct{ method, path, state string }{{"POST", "/pay", "paid"}, {"DELETE", "", "cancelled"}} {
 			var r, now reservation
 			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
-			req := newRequest(call.method, desk+r.ID+call.path, "")
+			req := newRequest(call.method, held+r.ID+call.path, "")
 			got := do(t, s, req.WithContext(tap.With(req.Context(), &afterCommit{err: cause})))
-			ask(t, s, "GET", desk+r.ID, "").into(t, &now)
+			ask(t, s, "GET", held+r.ID, "").into(t, &now)
 			if now.State != call.state || got.status != 504 {
 				t.Errorf("%s%s, then %v: answered %d %s %q, and it is %s", call.method, call.path, cause, got.status, got.Code, got.Detail, now.State)
 			}

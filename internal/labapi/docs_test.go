@@ -39,7 +39,7 @@ func TestCallsOfTheDocumentation(t *testing.T) {
 			}
 		}
 	}
-	server, _, _ := start(t, func(c *Config) { c.Games = &game.Hall{} })
+	server, _, _ := start(t, func(c *Config) { c.Games = &game.Games{} })
 	var there []string
 	for _, r := range server.router.Routes() {
 		if path, ofLab := strings.CutPrefix(r.Path, "/api/lab/v1"); ofLab && path != "/status" && path != "/events" { // in the sentence above the table

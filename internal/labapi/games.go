@@ -12,7 +12,7 @@ import (
 )
 
 // Games run beside whatever else the lab does: they have databases of their own,
-// and no figure is read from them. A server without a hall has none of these calls.
+// and no figure is read from them. A server without games has none of these calls.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	if s.Games == nil {
 		return

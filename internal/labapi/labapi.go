@@ -55,7 +55,7 @@ type Config struct {
 	Left func(ctx context.Context, sku int64) (int64, error)
 	// Games keeps the games of those who are the scheduler; Close ends them. Nil:
 	// there are none.
-	Games *game.Hall
+	Games *game.Games
 	Page  fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
 	Guarantees fs.FS

@@ -192,7 +192,7 @@ func (s *sale) look(ctx context.Context) []explore.Value {
 	return values
 }
 
-// forget takes the SKU off the shelf: shops list what is there.
+// forget removes the SKU, which shops would list.
 func (s *sale) forget(ctx context.Context) error {
 	for _, q := range []string{"DELETE FROM orders WHERE sku_id = ?", "DELETE FROM stock WHERE id = ?"} {
 		if err := s.in.DB.WithContext(ctx).Exec(q, int64(sku)).Error; err != nil {

@@ -16,15 +16,15 @@ import (
 	"seckill/strategies"
 )
 
-// hall is a lab's, on real servers that all strategies named need.
-func hall(t *testing.T, change func(*game.Hall), names ...string) *game.Hall {
+// gamesOf is the games of a lab, on real servers that all strategies named need.
+func gamesOf(t *testing.T, change func(*game.Games), names ...string) *game.Games {
 	t.Helper()
 	var needs []backend.Capability
 	for _, name := range names {
 		needs = append(needs, named(t, name).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
-	h := &game.Hall{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	h := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
 	if change != nil {
 		change(h)
 	}
@@ -66,7 +66,7 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 // nothing on the servers.
 func TestIdleGamesLeaveNothing(t *testing.T) {
 	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
-	h := hall(t, nil, used...)
+	h := gamesOf(t, nil, used...)
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
@@ -93,9 +93,9 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 	}
 }
 
-// A full hall ends the game that has been idle for longest, and none that is played.
+// The most games are on: the next ends the game that has been idle for longest, and none that is played.
 func TestIdleGamesGiveWay(t *testing.T) {
-	h := hall(t, func(h *game.Hall) { h.Most = 2 }, "naive")
+	h := gamesOf(t, func(h *game.Games) { h.Most = 2 }, "naive")
 	begin := func() (string, error) {
 		id, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
 		return id, err
@@ -134,7 +134,7 @@ func TestIdleGamesGiveWay(t *testing.T) {
 func TestGamesOfAKilledLabAreSwept(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	with := []string{"redis-setnx", "zk", "etcd"}
-	alive := hall(t, nil, with...)
+	alive := gamesOf(t, nil, with...)
 	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestGamesOfAKilledLabAreSwept(t *testing.T) {
 	if _, err := in.Etcd.Put(t.Context(), "/seckill/locks/stock-7999990001/x", ""); err != nil {
 		t.Fatal(err)
 	}
-	next := hall(t, nil, with...)
+	next := gamesOf(t, nil, with...)
 	id, _, err := next.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestGamesOfAKilledLabAreSwept(t *testing.T) {
 // gets what they would get alone.
 func TestManyAtOnce(t *testing.T) {
 	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
-	h := hall(t, nil, used...)
+	h := gamesOf(t, nil, used...)
 	var all sync.WaitGroup
 	players := len(used)
 	if labtest.Verify {
@@ -216,7 +216,7 @@ func TestManyAtOnce(t *testing.T) {
 
 // The example in testdata is what a game says, but for its name.
 func TestExamplesAreReal(t *testing.T) {
-	h := hall(t, nil, "for-update", "naive")
+	h := gamesOf(t, nil, "for-update", "naive")
 	for file, r := range map[string]game.Request{
 		"state.json": {Level: "row-lock", Schedule: "abab"},
 		"over.json":  {Level: "first-lost-update", Schedule: "abbbbbaaaa"},
