@@ -19,7 +19,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed redis_stream.go stream_accept.lua stream_writer.go stream_waiters.go stream_worker.go
+//go:embed redis_stream.go stream_accept.lua stream_writer.go
+//go:embed stream_waiters.go stream_worker.go
 //go:embed stream_next.lua stream_settle.lua stream_cancel.lua
 //go:embed stream_seed.lua stream_count.lua
 //go:embed redis_stream.en.md redis_stream.zh.md

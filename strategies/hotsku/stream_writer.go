@@ -83,7 +83,8 @@ func (s *redisStream) next(
 	if err != nil {
 		return b, false, answered(err)
 	}
-	b = streamBatch{sku: sku, sale: text(found[0]), entries: entriesOf(sku, found[2])}
+	b = streamBatch{sku: sku, sale: text(found[0])}
+	b.entries = entriesOf(sku, found[2])
 	b.epoch, _ = found[1].(int64)
 	b.run, err = s.runOf(ctx, b.sale)
 	switch {
@@ -175,7 +176,9 @@ func (s *redisStream) write(
 
 // settle acknowledges what is decided, after the COMMIT. Entries that it does
 // not reach are read again, and found to be written.
-func (s *redisStream) settle(ctx context.Context, b streamBatch, decisions []decision) {
+func (s *redisStream) settle(
+	ctx context.Context, b streamBatch, decisions []decision,
+) {
 	if len(decisions) == 0 {
 		return
 	}
@@ -194,7 +197,9 @@ func (s *redisStream) settle(ctx context.Context, b streamBatch, decisions []dec
 }
 
 // overtook finds out by what b was: by a reset, or by a writer who took over.
-func (s *redisStream) overtook(ctx context.Context, ws *waiters, b streamBatch) error {
+func (s *redisStream) overtook(
+	ctx context.Context, ws *waiters, b streamBatch,
+) error {
 	var row struct{ Run, Fence int64 }
 	err := s.store.Read(ctx, &row,
 		"SELECT run, fence FROM stock WHERE id = ?", b.sku)
@@ -345,7 +350,9 @@ func (s *redisStream) decide(
 }
 
 // cancelOrder cancels, and gives the units back to the row.
-func (s *redisStream) cancelOrder(ctx context.Context, b streamBatch, e entry) error {
+func (s *redisStream) cancelOrder(
+	ctx context.Context, b streamBatch, e entry,
+) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		if err := s.lock(tx, b); err != nil {
 			return err

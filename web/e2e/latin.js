@@ -4,7 +4,7 @@
   const sentence = /[A-Za-z][A-Za-z’'-]*[a-z](?:,? +[A-Za-z’'-]*[a-z]){2,}/;
   const found = new Set();
   const look = (text, el) => {
-    if (!sentence.test(text.replace(/\bseckill( -?-?[\w-]+)+|\b(zk|redis): [\w ]+/g, '')) || el.closest('code, pre, kbd, script, style, noscript, desc, title.d-whole, [translate="no"]')) return;
+    if (!sentence.test(text.replace(/\bseckill( -?-?[\w-]+)+|\b(zk|redis): [\w ]+|\bError \d{4} \(\w{5}\): .*/g, '')) || el.closest('code, pre, kbd, script, style, noscript, desc, title.d-whole, [translate="no"]')) return;
     found.add(`${el.tagName.toLowerCase()}${el.className && typeof el.className === 'string' ? `.${el.className}` : ''}: ${text.trim().slice(0, 120)}`);
   };
   const walk = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);

@@ -35,5 +35,11 @@ export function highlight(text, language) {
   return [...parts, text.slice(end)];
 }
 
+/**
+ * A command or a path that may break between its names, so that none is broken.
+ * @param {any} parts text, or what highlight draws @returns {any}
+ */
+export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}(])/).map((name) => html`${name}<wbr />`) : part));
+
 /** @param {string} word @param {string} language */
 const isKnown = (word, language) => known[language].has(anyCase.includes(language) ? word.toUpperCase() : word);

@@ -1,4 +1,5 @@
 // The history of comparisons, including earlier labs.
+import { breakable } from '../highlight.js';
 import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
@@ -29,7 +30,7 @@ export function List({ comparisons, shown, look }) {
           </table>
         </div>`}
       <${Wrong} failure=${failure} />
-      <p class="hint">${history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept}</p>
+      <p class="hint">${breakable(history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept)}</p>
       ${history.skipped && history.skipped.length > 0 && html`
         <details class="hint"><summary>${w.list.skipped(history.skipped.length)}</summary>
           <ul lang="en">${history.skipped.map((why) => html`<li key=${why}>${why}</li>`)}</ul></details>`}

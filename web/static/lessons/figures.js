@@ -1,5 +1,6 @@
 // The place of figures in a chapter: a row of the matrix, what the articles say,
 // or measured figures with the command that repeats them.
+import { breakable } from '../highlight.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Articles } from './articles.js';
@@ -23,5 +24,5 @@ export function Figures({ command, chapter, matrix }) {
   }
   return html`
     <${Measured} command=${command} />
-    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${command.split(/(?<=,)/).map((part) => html`${part}<wbr />`)}</code></p>`;
+    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${breakable(command)}</code></p>`;
 }

@@ -1,5 +1,5 @@
 // The buyers as columns: each has one button, with the command that runs next.
-import { highlight, languageOf } from '../highlight.js';
+import { breakable, highlight, languageOf } from '../highlight.js';
 import { t } from '../text.js';
 import { classes, html } from '../ui.js';
 import { movesOf } from './model.js';
@@ -75,7 +75,7 @@ function Command({ command }) {
   const own = inWords(command);
   if (own) return html`<span class="own">${own}</span>`;
   const text = command.text.length > longest ? `${command.text.slice(0, longest)}…` : command.text;
-  return html`<code>${highlight(text, languageOf(command.backend))}</code>`;
+  return html`<code>${breakable(highlight(text, languageOf(command.backend)))}</code>`;
 }
 
 /**
