@@ -126,42 +126,6 @@ func TestProofSpeaksChinese(t *testing.T) {
 	}
 }
 
-// Every fault, actor and rule of the explorer can be read, and has words.
-func TestExplorerHasWords(t *testing.T) {
-	names := func(file, pattern string, least int) (found []string) {
-		t.Helper()
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(source(t, file), -1) {
-			found = append(found, m[1])
-		}
-		if len(found) < least {
-			t.Fatalf("%s: only %q were found", file, found)
-		}
-		return found
-	}
-	reader := source(t, "static/trace/read.js")
-	for _, language := range []string{"en", "zh"} {
-		words, rules := source(t, "static/trace/text/"+language+".js"), source(t, "static/text/"+language+".js")
-		for _, name := range names("../internal/explore/scenario.go", `(?m)^\t\w+ Fault = "([^"]+)"`, 9) {
-			if !strings.Contains(reader, "'"+name+"'") {
-				t.Errorf("static/trace/read.js refuses the fault %q", name)
-			}
-			if n := len(regexp.MustCompile(`[ {]'?`+name+`'?: '`).FindAllString(words, -1)); n < 2 {
-				t.Errorf("static/trace/text/%s.js has no badge or no sentence for the fault %q", language, name)
-			}
-		}
-		for _, name := range names("../internal/explore/does.go", `(?m)^\t\w+ +Does = "(\w+)"`, 11) {
-			if !strings.Contains(words, " "+name+": ") {
-				t.Errorf("static/trace/text/%s.js has no words for an actor who %s", language, name)
-			}
-		}
-		for _, rule := range names("../internal/explore/scenario.go", `(?m)^\tRule\w+ += "(\w+)"`, 7) {
-			if !strings.Contains(rules, " "+rule+": ") {
-				t.Errorf("static/text/%s.js has no name for the rule %s", language, rule)
-			}
-		}
-	}
-}
-
 func source(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

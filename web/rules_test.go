@@ -1,123 +1,79 @@
 package web
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// Every fault of a lab has a name and a hint in both languages.
-func TestFaultsHaveWords(t *testing.T) {
-	files, err := filepath.Glob("../internal/fault/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var faults []string
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`(?m)^(?:const|\t)\s*\w+ +Name += "(\w+_\w+)"`).FindAllStringSubmatch(string(source), -1) {
-			faults = append(faults, m[1])
-		}
-	}
-	if len(faults) < 18 {
-		t.Fatalf("only %d faults were found: %v", len(faults), faults)
-	}
-	for _, language := range []string{"en", "zh"} {
-		for _, file := range []string{"static/text/", "static/lab/text/"} {
-			words, err := os.ReadFile(file + language + ".js")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range faults {
-				if !strings.Contains(string(words), " "+f+": ") {
-					t.Errorf("%s%s.js does not name %s", file, language, f)
-				}
-			}
-		}
-	}
-}
-
-// Every rule of the judge has a name in both languages.
-func TestRulesHaveWords(t *testing.T) {
-	files, err := filepath.Glob("../internal/ledger/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule := regexp.MustCompile(`(?m)^\tRule\w+ += "(\w+)"`)
-	var rules []string
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range rule.FindAllStringSubmatch(string(source), -1) {
-			rules = append(rules, m[1])
-		}
-	}
-	if len(rules) < 20 {
-		t.Fatalf("only %d rules were found: %v", len(rules), rules)
-	}
-	for _, language := range []string{"en", "zh"} {
-		words, err := os.ReadFile("static/text/" + language + ".js")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, rule := range rules {
-			if !strings.Contains(string(words), " "+rule+": ") {
-				t.Errorf("static/text/%s.js has no words for %s", language, rule)
-			}
-		}
-	}
-}
-
-// Every refusal of the lab, every reason why a fault cannot be had or a run proves nothing,
-// every broken rule, every kind of example and every reason why answers cannot be explained
-// has a sentence in Chinese; English pages show the lab's own.
-func TestWhatTheLabSaysHasChinese(t *testing.T) {
+// Every name and every code of the lab, the judge, the load tool and the explorer that
+// a page may show has words there, in both languages; what the lab says in a sentence of
+// its own has a Chinese one.
+func TestWhatIsNamedHasWords(t *testing.T) {
+	const fault, rule = `(?m)^(?:const|\t)\s*\w+ +Name += "(\w+_\w+)"`, `(?m)^\tRule\w+ += "(\w+)"`
+	const exploring, actor = `(?m)^\t\w+ Fault = "([^"]+)"`, `(?m)^\t\w+ +Does = "(\w+)"`
+	const both = "en zh"
 	for _, list := range []struct {
-		files, code, words, begin, end string
-		least                          int
+		files, code string // where they are, and what they look like
+		least       int    // that are found
+		words       string // the file of words, of a language
+		languages   string
+		begin, end  string // of the list in it; "": anywhere
 	}{
-		{"../internal/labapi/*.go", `Code: "(\w+)"`, "static/text/zh.js", "\n  problem: (", "\n  }[code]", 15},
-		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, "static/lab/text/zh.js", "\nconst lacks = {", "\n};", 7},
-		{"../loadtest/result.go", `(?m)^\tCause\w+ += "(\w+)"`, "static/lab/text/zh.js", "\nconst causes = {", "\n};", 14},
-		{"../internal/ledger/*.go", `(?m)^\tRule\w+ += "(\w+)"`, "static/lab/text/zh.js", "\nconst broken = {", "\n};", 20},
-		{"../internal/ledger/report.go", `form\{"(\w+)"`, "static/lab/text/zh.js", "\nconst cases = {", "\n};", 15},
-		{"../internal/linear/linear.go", `because\("(\w+)"`, "static/lab/text/zh.js", "\nconst unexplained = {", "\n};", 6},
+		{"../internal/fault/*.go", fault, 18, "static/text/", both, "", ""},
+		{"../internal/fault/*.go", fault, 18, "static/lab/text/", both, "", ""},
+		{"../internal/ledger/*.go", rule, 20, "static/text/", both, "", ""},
+		{"../internal/explore/scenario.go", rule, 7, "static/text/", both, "", ""},
+		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faults: {", "\n  },"},
+		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faultHints: {", "\n  },"},
+		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
+		{"../internal/labapi/*.go", `Code: "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
+		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 7, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
+		{"../loadtest/result.go", `(?m)^\tCause\w+ += "(\w+)"`, 14, "static/lab/text/", "zh", "\nconst causes = {", "\n};"},
+		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
+		{"../internal/ledger/report.go", `form\{"(\w+)"`, 15, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
+		{"../internal/linear/linear.go", `because\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
 	} {
-		words, err := os.ReadFile(list.words)
-		if err != nil {
-			t.Fatal(err)
+		codes := codesIn(t, list.files, list.code)
+		if len(codes) < list.least {
+			t.Errorf("%s: only %d codes were found: %v", list.files, len(codes), codes)
 		}
-		_, sentences, _ := strings.Cut(string(words), list.begin)
-		sentences, _, _ = strings.Cut(sentences, list.end)
-		files, err := filepath.Glob(list.files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := map[string]bool{}
-		for _, file := range files {
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+		for _, language := range strings.Fields(list.languages) {
+			words := source(t, list.words+language+".js")
+			if list.begin != "" {
+				_, words, _ = strings.Cut(words, list.begin)
+				words, _, _ = strings.Cut(words, list.end)
 			}
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			for _, code := range regexp.MustCompile(list.code).FindAllStringSubmatch(string(source), -1) {
-				found[code[1]] = true
-				if !strings.Contains(sentences, " "+code[1]+": ") {
-					t.Errorf("%s has no sentence for %s of %s", list.words, code[1], file)
+			for _, code := range codes {
+				if !regexp.MustCompile(`[ {]'?` + code + `'?: `).MatchString(words) {
+					t.Errorf("%s%s.js has no words for %s of %s %s", list.words, language, code, list.files, list.begin)
 				}
 			}
 		}
-		if len(found) < list.least {
-			t.Errorf("%s: only %d codes were found: %v", list.files, len(found), found)
+	}
+	reader := source(t, "static/trace/read.js")
+	for _, name := range codesIn(t, "../internal/explore/scenario.go", exploring) {
+		if !strings.Contains(reader, "'"+name+"'") {
+			t.Errorf("static/trace/read.js refuses the fault %q", name)
 		}
 	}
+}
+
+// codesIn are what a pattern finds in files that are no tests.
+func codesIn(t *testing.T, pattern, code string) (codes []string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range regexp.MustCompile(code).FindAllStringSubmatch(source(t, file), -1) {
+			codes = append(codes, m[1])
+		}
+	}
+	return codes
 }

@@ -1,51 +1,13 @@
 package lab_test
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 )
-
-// fill opens so many instances, as services do, and takes every connection
-// that their pools may have.
-func fill(t *testing.T, c backend.Config, services, pool int) error {
-	t.Helper()
-	c.MaxSQLConns = pool
-	var taking errgroup.Group
-	taking.SetLimit(16)
-	for range services {
-		in, err := backend.Open(t.Context(), c)
-		if err != nil {
-			return err
-		}
-		t.Cleanup(func() { in.Close() })
-		business, err := in.DB.DB()
-		must(t, "the pool", err)
-		locks, err := in.LockDB.DB()
-		must(t, "the locks' pool", err)
-		for range pool {
-			for _, p := range []*sql.DB{business, locks} {
-				taking.Go(func() error {
-					conn, err := p.Conn(t.Context())
-					if err == nil {
-						err = conn.PingContext(t.Context())
-					}
-					if err == nil {
-						t.Cleanup(func() { conn.Close() })
-					}
-					return err
-				})
-			}
-		}
-	}
-	return taking.Wait()
-}
 
 // A database that was given is asked how many connections it has.
 func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
@@ -65,8 +27,6 @@ func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
 			t.Errorf("%d services: pools of %d, %v; want %d", services, got, err, want)
 		}
 	}
-	must(t, "take every connection", fill(t, l.Config(), 16, 3))
-	must(t, "come in beside them", mysqlAt(t, l.Config().MySQLDSN).Ping())
 	must(t, "serve", l.Serve(t.Context(), lab.ServiceSettings{Services: 2, Lease: 1, Wait: 1, Poll: 1}))
 	if args := get(t, l.Services()[0].URL+"/arguments"); !strings.HasSuffix(args, "--mysql-conns 28") {
 		t.Errorf("a service runs with %q, want 28 connections in a pool", args)

@@ -10,6 +10,7 @@ import { words as labWords } from '../lab/effect.js';
 import { useLab } from '../lab.js';
 import { Failed, once, useLoaded } from '../loaded.js';
 import { call } from '../api.js';
+import { breakable } from '../highlight.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { count, html, styled } from '../ui.js';
@@ -50,7 +51,7 @@ export function Chaos({ route: { query } }) {
       columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
       to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>
-    <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${all.command.split(/(?<=,)/).map((part) => html`${part}<wbr />`)}</code></p>
+    <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${breakable(all.command)}</code></p>
     ${shown?.word && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
 }
 

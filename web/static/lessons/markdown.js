@@ -1,7 +1,7 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
 // fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
 // _titles_, model answers, notes for who teaches, places for figures and for drawings.
-import { highlight, languageOf } from '../highlight.js';
+import { breakable, highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
 import { html } from '../ui.js';
 import { words as lessonWords } from './text.js';
@@ -88,10 +88,10 @@ export function inline(text, strategies = new Set()) {
     const at = m.index ?? 0;
     parts.push(text.slice(end, at));
     end = at + m[0].length;
-    if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${m[1]}</code>`);
-    else if (m[2]) parts.push(html`<strong>${m[2]}</strong>`);
+    if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${breakable(m[1])}</code>`);
+    else if (m[2]) parts.push(html`<strong>${breakable(m[2])}</strong>`);
     else if (m[3]) parts.push(html`<em>${m[3]}</em>`);
-    else if (m[4]) parts.push(html`<a href=${m[5]} translate=${false}>${m[4]}</a>`); // titles are as they are, in either language
+    else if (m[4]) parts.push(html`<a href=${m[5]} translate=${false}>${breakable(m[4])}</a>`); // titles are as they are, in either language
     else parts.push(html`<cite translate=${false}>${m[6]}</cite>`);
   }
   return [...parts, text.slice(end)];
