@@ -319,10 +319,9 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 
 // round is one sale in which some buyers want two units.
 func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report {
-	const buyers, units = 120, 50
-	together := 16 // a polling waiter costs processor time and shows nothing more
+	buyers, together, units := 60, 16, int64(25)
 	if h.info.Broken() || processes == 2 && h.info.Guarantees[catalog.Processes] == catalog.Breaks {
-		together = 32
+		buyers, together, units = 120, 32, 50
 	}
 	quantities := rand.New(rand.NewPCG(seed, 0))
 	h.reset(t, units)
@@ -357,7 +356,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 	if h.info.Guarantees[catalog.Processes] == catalog.Breaks {
 		processes = 1
 	}
-	buyers, together, units := 60, 16, int64(60)
+	buyers, together, units := 30, 16, int64(30)
 	if labtest.Verify {
 		buyers, together, units = 200, 32, 200
 	}
