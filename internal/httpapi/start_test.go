@@ -88,6 +88,9 @@ func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 						r = ask(t, s, "POST", buy, wants(2+user))
 					}
 					r.want(t, "buying an hour early", 409, "not_started")
+					if after, _ := strconv.Atoi(r.header.Get("Retry-After")); after < int(ahead.Seconds())/2 {
+						t.Errorf("a buyer who is an hour early is to come back in %d s", after) // by the old word
+					}
 				})
 			}
 			early.Wait()
