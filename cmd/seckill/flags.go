@@ -18,17 +18,22 @@ import (
 // newParser reads flags into grammar. Structs of other packages are flags by
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
+	usual := compare.Presets()[0]
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Preset", compare.Presets()[0].Settings),
-		defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String()},
+		defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
-// defaults are the fields of a struct, as ${prefixField}.
+// defaults are the numbers, times and names of a struct, as ${prefixField}. For each
+// flag kong looks at all variables, so that every one costs a start of the program.
 func defaults(prefix string, of any) kong.Vars {
 	vars := kong.Vars{}
 	v := reflect.ValueOf(of)
 	for _, f := range reflect.VisibleFields(v.Type()) {
-		vars[prefix+f.Name] = strings.Replace(fmt.Sprint(v.FieldByIndex(f.Index)), "m0s", "m", 1)
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int64, reflect.Float64, reflect.String:
+			vars[prefix+f.Name] = strings.Replace(fmt.Sprint(v.FieldByIndex(f.Index)), "m0s", "m", 1)
+		}
 	}
 	return vars
 }
