@@ -1,8 +1,6 @@
 package loadtest
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"seckill/internal/ledger"
@@ -25,22 +23,5 @@ func TestBeginAndEnd(t *testing.T) {
 	}
 	if len(atEnd.Orders) != testStock || r.Verdict != ledger.Held {
 		t.Errorf("it ended with %d orders, %s; want all %d, judged afterwards", len(atEnd.Orders), r.Verdict, testStock)
-	}
-}
-
-// A counter that is gone is judged as gone, though a service is dead besides.
-func TestLostCounterAndDeadService(t *testing.T) {
-	f := &fake{stockStores: func() map[ledger.StockStore]int64 { return nil }}
-	alive := serve(t, f).Targets[0]
-	dead := httptest.NewServer(http.NotFoundHandler())
-	dead.Close()
-	for _, order := range [][]string{{alive, dead.URL}, {dead.URL, alive}} {
-		l := countedLedger{Ledger: f, stockStore: ledger.InRedis}
-		for _, base := range order {
-			l.services = append(l.services, service{base: base, http: http.DefaultClient})
-		}
-		if snap, err := l.Snapshot(t.Context(), 1); err != nil || len(snap.StockStores) != 0 {
-			t.Errorf("%v: %v, %v; want the snapshot without a counter", order, snap.StockStores, err)
-		}
 	}
 }

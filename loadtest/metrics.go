@@ -42,14 +42,12 @@ func (s service) metrics(ctx context.Context) (metrics, error) {
 	return families, nil
 }
 
-// inFlight is how many purchases the target is working on; ok is false when
-// it does not say.
-func (m metrics) inFlight() (n float64, ok bool) {
-	family := m[metricInFlight]
-	for _, metric := range family.GetMetric() {
+// inFlight is how many purchases the target is working on.
+func (m metrics) inFlight() (n float64) {
+	for _, metric := range m[metricInFlight].GetMetric() {
 		n += metric.GetGauge().GetValue()
 	}
-	return n, family != nil
+	return n
 }
 
 // A cost is what a strategy's purchases cost, at one target or at all.
@@ -195,14 +193,7 @@ type cpuMeter struct {
 
 func startCPU() cpuMeter { return cpuMeter{time.Now(), cpuTime()} }
 
-// seconds is the processor time since the start; nil: not known.
-func (m cpuMeter) seconds() *float64 {
-	used := (cpuTime() - m.used).Seconds()
-	if used <= 0 {
-		return nil
-	}
-	return &used
-}
+func (m cpuMeter) seconds() float64 { return (cpuTime() - m.used).Seconds() }
 
 // startServersTime returns a function that says what the servers have used since;
 // nil: not known.
@@ -225,10 +216,10 @@ func (r *run) startServersTime() func() *float64 {
 // too short to tell.
 func (m cpuMeter) cores() float64 {
 	wall := time.Since(m.begun)
-	if wall < 2*time.Second { // too short to tell
+	if wall < 2*time.Second {
 		return 0
 	}
-	return (cpuTime() - m.used).Seconds() / wall.Seconds()
+	return m.seconds() / wall.Seconds()
 }
 
 // cpuTime is the processor time that this process has used.

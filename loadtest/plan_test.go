@@ -26,6 +26,10 @@ func TestUsers(t *testing.T) {
 		if p.purchase(7) != again.purchase(7) || string(p.key(nil, 7, 1)) == string(again.key(nil, 7, 1)) {
 			t.Errorf("seed %d: another run needs the same users and other keys", seed)
 		}
+		s.SKU = 2 // reset as often, and sold at the same time
+		if other := newPlan(s, []int64{3}); string(p.key(nil, 7, 1)) == string(other.key(nil, 7, 2)) {
+			t.Errorf("seed %d: sales of two SKUs send the same key", seed)
+		}
 	}
 }
 
@@ -34,13 +38,20 @@ func TestMix(t *testing.T) {
 	const n = 50_000
 	for _, seed := range seeds {
 		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantity: 1, Duplicates: 0.25,
-			Cancellations: 0.1, Buyers: n, Seed: seed}, make([]int64, 4))
+			Cancellations: 0.1, Buying: Buying{Reserve: time.Second, Forget: .2, PayLate: .3}, Buyers: n, Seed: seed}, make([]int64, 4))
 		got := map[string]int{}
 		for i := range n {
 			a := p.purchase(i)
 			got[fmt.Sprint("sku ", a.sku)]++
-			if a.cancels {
-				got["cancels"]++
+			does := 0
+			for what, so := range map[string]bool{"cancels": a.cancels, "forgets": a.forgets, "pays late": a.paysLate} {
+				if so {
+					got[what]++
+					does++
+				}
+			}
+			if does > 1 {
+				t.Fatalf("seed %d: buyer %d does %d things: %+v", seed, i, does, a)
 			}
 			if o := p.original(i); o != i {
 				got["duplicate"]++
@@ -51,21 +62,12 @@ func TestMix(t *testing.T) {
 			}
 		}
 		harmonic := 1 + 1./2 + 1./3 + 1./4
-		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1} {
+		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1,
+			"forgets": .9 * .2, "pays late": .9 * .3} {
 			if is := float64(got[what]) / n; math.Abs(is-share) > 0.01 {
 				t.Errorf("seed %d: %s in the share %.3f, want %.3f", seed, what, is, share)
 			}
 		}
-	}
-}
-
-// The same buyers at two sales at once are not taken for buyers who ask
-// again, although both SKUs were reset as often.
-func TestKeysOfTwoSales(t *testing.T) {
-	one := newPlan(Scenario{SKU: 3, Seed: 1, Buyers: 2}, []int64{5})
-	other := newPlan(Scenario{SKU: 4, Seed: 1, Buyers: 2}, []int64{5})
-	if a, b := string(one.key(nil, 1, 3)), string(other.key(nil, 1, 4)); a == b {
-		t.Errorf("both sales send the key %q", a)
 	}
 }
 
@@ -102,39 +104,5 @@ func TestSchedule(t *testing.T) {
 				t.Errorf("%s: request %d is due before the one before it", test.name, i)
 			}
 		}
-	}
-}
-
-// Who forgets, pays late and cancels follows from the seed, in the shares that
-// were asked for, and no buyer does two of them.
-func TestWhoPays(t *testing.T) {
-	const n = 20_000
-	s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Buyers: n, Seed: 7, Cancellations: .1, Buying: Buying{Reserve: time.Second, Forget: .2, PayLate: .3}}
-	p, again := newPlan(s, make([]int64, 1)), newPlan(s, make([]int64, 1))
-	var forget, late, cancel int
-	for i := range n {
-		b := p.purchase(i)
-		if b != again.purchase(i) {
-			t.Fatalf("buyer %d is another the second time", i)
-		}
-		does := 0
-		for what, count := range map[*int]bool{&forget: b.forgets, &late: b.paysLate, &cancel: b.cancels} {
-			if count {
-				*what++
-				does++
-			}
-		}
-		if does > 1 {
-			t.Fatalf("buyer %d does %d things: %+v", i, does, b)
-		}
-	}
-	for what, share := range map[string][2]float64{"forget": {float64(forget) / n, .9 * .2}, "pay late": {float64(late) / n, .9 * .3}, "cancel": {float64(cancel) / n, .1}} {
-		if d := share[0] - share[1]; d > .015 || d < -.015 {
-			t.Errorf("%.3f %s, want about %.3f", share[0], what, share[1])
-		}
-	}
-	s.Reserve, s.Forget, s.PayLate = 0, 0, 0
-	if b := newPlan(s, make([]int64, 1)).purchase(3); b.forgets || b.paysLate {
-		t.Errorf("a buyer without a reservation: %+v", b)
 	}
 }

@@ -118,7 +118,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	cpu, servers := startCPU(), r.startServersTime()
 	l.run(ctx)
 	took := l.elapsed()
-	r.result.GeneratorCPU, r.result.Processor = cpu.cores(), Processor{Servers: servers(), Generator: cpu.seconds()}
+	r.result.GeneratorCPU, r.result.Processor = cpu.cores(), Processor{Servers: servers(), Generator: new(cpu.seconds())}
 	l.finish()
 	r.tally.summarize(r.result, took)
 	r.histories = l.histories

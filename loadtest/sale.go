@@ -248,7 +248,7 @@ func (r *run) strangers(snap ledger.Snapshot) {
 type settling struct {
 	limit time.Duration // in all; the run is not valid after that
 	poll  time.Duration // between two looks
-	quiet time.Duration // without a change in the ledger, at a service that does not count purchases in flight
+	quiet time.Duration // without a change in the ledger, where purchases were accepted and not decided
 }
 
 var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
@@ -265,10 +265,7 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 	defer tick.Stop()
 	seen, still := false, time.Now()
 	for {
-		busy, silent := false, false
-		if !answered {
-			busy, silent = working(ctx, services)
-		}
+		busy := !answered && working(ctx, services)
 		now, readErr := from.Snapshot(ctx, sku)
 		switch {
 		case readErr != nil: // its database may come back
@@ -279,7 +276,7 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 			return now, true, nil
 		case busy || !seen || !same(snap, now):
 			still = time.Now()
-		case !silent && !promised || time.Since(still) >= s.quiet:
+		case !promised || time.Since(still) >= s.quiet:
 			return snap, true, nil // its counters were read between two readings that agree
 		}
 		if readErr == nil {
@@ -303,24 +300,16 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 
 // working asks the services whether any purchase is running. A process that
 // refuses the connection is dead and runs nothing; one that does not answer may
-// be running. silent: a service does not say.
-func working(ctx context.Context, services []service) (busy, silent bool) {
-	for _, service := range services {
-		m, err := service.metrics(ctx)
-		var op *net.OpError
-		var refused *refusal
-		switch {
-		case err == nil:
-			n, ok := m.inFlight()
-			busy, silent = busy || n > 0, silent || !ok
-		case errors.As(err, &refused): // it has no metrics
-			silent = true
-		case errors.As(err, &op) && op.Op == "dial":
-		default:
-			busy = true
+// be running.
+func working(ctx context.Context, services []service) bool {
+	return slices.ContainsFunc(services, func(s service) bool {
+		m, err := s.metrics(ctx)
+		if err == nil {
+			return m.inFlight() > 0
 		}
-	}
-	return busy, silent
+		var op *net.OpError
+		return !errors.As(err, &op) || op.Op != "dial"
+	})
 }
 
 // same reports whether nothing was sold or cancelled between two readings.

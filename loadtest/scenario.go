@@ -72,19 +72,13 @@ const (
 
 var profiles = []Profile{Closed, Spike, Constant, Ramp}
 
-// DefaultScenario is what `seckill load` runs when nothing else is asked for.
+// DefaultScenario is what `seckill load` runs when nothing else is asked for. With its
+// copies, retries and duplicates every run tests exactly-once, and one order per user;
+// comparisons of rates have none.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
-		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: usualDuplicates, Copies: UsualCopies, Retry: UsualRetry}
+		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: 0.05, Copies: 0.01, Retry: 1}
 }
-
-// Defaults of a load run, so that every run tests exactly-once, and one order per
-// user. Comparisons of rates use none.
-const (
-	UsualCopies     = 0.01
-	UsualRetry      = 1
-	usualDuplicates = 0.05
-)
 
 // Every call of a run is kept until it has been judged, in at most MaxMemory bytes.
 // A run that would need more is not started.

@@ -26,8 +26,11 @@ type form struct {
 	write      func(io.Writer) error
 }
 
-func (o Output) forms(r measure.Report) []form {
-	return []form{
+// forms are those in which a result is written; the first is JSON.
+type forms []form
+
+func (o Output) forms(r measure.Report) forms {
+	return forms{
 		{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, r.WriteMarkdown}, {"--csv", o.CSV, r.WriteCSV},
 		{"--readme", o.Readme, measure.WithBlock(o.Readme, r.Name, r.WriteBlock)}, {"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, r.Figures)},
 	}
@@ -51,9 +54,11 @@ func (o Output) check(name string) error {
 	return nil
 }
 
+func (o Output) prepare() error { return o.forms(measure.Report{}).prepare() }
+
 // prepare fails before the work if a form could not be written after it.
-func (o Output) prepare() error {
-	for _, f := range o.forms(measure.Report{}) {
+func (all forms) prepare() error {
+	for _, f := range all {
 		if f.file == "" || f.file == "-" {
 			continue
 		}
@@ -86,12 +91,17 @@ func special(file string) bool {
 	return err == nil && !info.Mode().IsRegular()
 }
 
-// write writes all forms. If one fails, the whole result goes to a temporary file
-// or to standard output, so that minutes of measuring are not lost.
 func (o Output) write(stdout io.Writer, r measure.Report) error {
+	return o.forms(r).write(stdout, r.WriteText)
+}
+
+// write writes all forms, and the text if none of them is for standard output. If one
+// fails, the whole result goes to a temporary file or to standard output, so that
+// minutes of measuring are not lost.
+func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 	var errs []error
 	printed := true
-	for _, f := range o.forms(r) {
+	for _, f := range all {
 		switch f.file {
 		case "":
 		case "-":
@@ -106,12 +116,12 @@ func (o Output) write(stdout io.Writer, r measure.Report) error {
 		}
 	}
 	if printed {
-		if err := r.WriteText(stdout); err != nil {
+		if err := text(stdout); err != nil {
 			errs = append(errs, fmt.Errorf("standard output: %w", err))
 		}
 	}
 	if len(errs) > 0 {
-		errs = append(errs, rescue(stdout, printed, r.WriteJSON))
+		errs = append(errs, rescue(stdout, printed, all[0].write))
 	}
 	return errors.Join(errs...)
 }

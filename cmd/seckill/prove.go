@@ -108,10 +108,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			return err
 		}
 	}
-	for _, file := range []string{c.JSON, c.Readme} {
-		if err := writable(file); err != nil {
-			return err
-		}
+	if err := c.forms(&prove.Matrix{}).prepare(); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
@@ -157,7 +155,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			m.Add(also.Place(p.topology), also)
 		}
 	}
-	if werr := c.write(m, stdout); werr != nil {
+	if werr := c.forms(m).write(stdout, m.WriteText); werr != nil {
 		return errors.Join(err, werr)
 	}
 	if len(changes) > 0 && !c.Quiet {
@@ -310,15 +308,8 @@ func (c *ProveCmd) drop(files []string) {
 	}
 }
 
-func writable(file string) error {
-	if file == "" || file == "-" {
-		return nil
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return fmt.Errorf("the result could not be written: %w", err)
-	}
-	return f.Close()
+func (c *ProveCmd) forms(m *prove.Matrix) forms {
+	return forms{{"--json", c.JSON, m.WriteJSON}, {"--readme", c.Readme, m.ForReadme(c.Readme)}}
 }
 
 // keep remembers a counterexample and returns its file's name.
@@ -358,30 +349,6 @@ func (c *ProveCmd) writeKept() error {
 		}
 	}
 	return nil
-}
-
-func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
-	write := func(file string, to func(io.Writer) error) error {
-		if file == "" {
-			return nil
-		}
-		if file == "-" {
-			return to(stdout)
-		}
-		f, err := os.Create(file)
-		if err != nil {
-			return err
-		}
-		return errors.Join(to(f), f.Close())
-	}
-	errs := []error{write(c.JSON, m.WriteJSON)}
-	if c.Readme != "" {
-		errs = append(errs, replace(c.Readme, m.ForReadme(c.Readme)))
-	}
-	if c.JSON != "-" {
-		errs = append(errs, m.WriteText(stdout))
-	}
-	return errors.Join(errs...)
 }
 
 // toReplay is the schedule that --replay names.

@@ -46,17 +46,6 @@ func Model(initial int64) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
 		Step: func(state, input, _ any) []any { return step(state.(int64), input.(Op)) },
-		DescribeOperation: func(input, _ any) string {
-			switch o := input.(Op); o.Kind {
-			case Sold:
-				return fmt.Sprintf("buy %d: %d left", o.Quantity, o.Remaining)
-			case GaveBack:
-				return fmt.Sprintf("give back %d", o.Quantity)
-			default:
-				return fmt.Sprintf("buy %d: %s", o.Quantity, o.Kind)
-			}
-		},
-		DescribeState: func(state any) string { return fmt.Sprint(state, " left") },
 	}
 	return m.ToModel()
 }

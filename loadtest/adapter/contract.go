@@ -44,14 +44,14 @@ type Order struct {
 func (o Order) Bought(a Response) Reply {
 	switch a.Status {
 	case http.StatusOK:
-		return o.sold(a)
+		return o.receipt(a, ledger.OutcomeSold)
 	case http.StatusAccepted:
 		return accepted(a)
 	}
 	var p Problem
 	if !isType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
 		if a.Status >= 500 { // a proxy, or a process that is shutting down
-			return serverError(a)
+			return unknown(fmt.Sprintf("http_%d", a.Status), Excerpt(a.Body))
 		}
 		return Nonsense("status %d, %s: %s", a.Status, a.ContentType, Excerpt(a.Body))
 	}
@@ -62,40 +62,47 @@ func (o Order) Bought(a Response) Reply {
 	return Reply{Outcome: known.Outcome, Code: p.Code, Message: []byte(p.Message())}
 }
 
-// A sale is our service's answer 200; pointers tell what is there.
+// A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
+// tell what is there.
 type sale struct {
-	OrderID   string `json:"order_id"`
-	SKU       *int64 `json:"sku_id"`
-	Quantity  *int64 `json:"quantity"`
-	Remaining *int64 `json:"remaining"`
-	Strategy  string `json:"strategy"`
+	OrderID       string `json:"order_id"`
+	ReservationID string `json:"reservation_id"`
+	SKU           *int64 `json:"sku_id"`
+	Quantity      *int64 `json:"quantity"`
+	Remaining     *int64 `json:"remaining"`
+	Strategy      string `json:"strategy"`
+	State         string `json:"state"` // of a reservation
 }
 
-// sold reads an answer 200. This JSON reader takes 0.6 µs of processor time and
-// encoding/json 1.6 µs (see BenchmarkSale); a purchase costs the generator 16 µs
-// in all.
-func (o Order) sold(a Response) Reply {
-	var sale sale
-	if !isType(a.ContentType, typeJSON) {
+// read decodes an answer 200; false: it is not JSON of the right form. This reader
+// takes less than half the time of encoding/json.
+func read(a Response, into any) bool {
+	return isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
+}
+
+// receipt reads an answer 200, and checks that it is what was asked for.
+func (o Order) receipt(a Response, outcome ledger.Outcome) Reply {
+	var s sale
+	if !read(a, &s) {
 		return Nonsense("a sale of type %q: %s", a.ContentType, Excerpt(a.Body))
 	}
-	if err := json.Unmarshal(a.Body, &sale); err != nil {
-		return Nonsense("a sale that is not JSON of the right form: %v", err)
-	}
-	return o.receipt(sale, a)
+	return o.check(s, a, outcome)
 }
 
-// receipt checks that a sale is what was asked for.
-func (o Order) receipt(sale sale, a Response) Reply {
-	switch {
-	case sale.OrderID == "" || sale.SKU == nil || sale.Quantity == nil || sale.Remaining == nil:
-		return Nonsense("a sale without all its fields: %s", Excerpt(a.Body))
-	case *sale.SKU != o.SKU || *sale.Quantity != o.Quantity:
-		return Nonsense("asked for %d of SKU %d, was sold %d of SKU %d", o.Quantity, o.SKU, *sale.Quantity, *sale.SKU)
-	case sale.Strategy != o.Strategy:
-		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, sale.Strategy)
+func (o Order) check(s sale, a Response, outcome ledger.Outcome) Reply {
+	id := s.OrderID
+	if outcome == ledger.OutcomeReserved {
+		id = s.ReservationID
 	}
-	return Reply{Outcome: ledger.OutcomeSold, OrderID: []byte(sale.OrderID), Remaining: *sale.Remaining}
+	switch {
+	case id == "" || s.SKU == nil || s.Quantity == nil || s.Remaining == nil:
+		return Nonsense("a sale without all its fields: %s", Excerpt(a.Body))
+	case *s.SKU != o.SKU || *s.Quantity != o.Quantity:
+		return Nonsense("asked for %d of SKU %d, was given %d of SKU %d", o.Quantity, o.SKU, *s.Quantity, *s.SKU)
+	case s.Strategy != o.Strategy:
+		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
+	}
+	return Reply{Outcome: outcome, OrderID: []byte(id), Remaining: *s.Remaining}
 }
 
 // accepted reads the first of two answers.
@@ -104,7 +111,7 @@ func accepted(a Response) Reply {
 		Status    string `json:"status"`
 		RequestID string `json:"request_id"`
 	}
-	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &first) != nil || first.Status != "accepted" || first.RequestID == "" {
+	if !read(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return Nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, Excerpt(a.Body))
 	}
 	return Reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
@@ -115,7 +122,7 @@ func Cancelled(a Response) Reply {
 	var o struct {
 		Status string `json:"status"`
 	}
-	if a.Status == http.StatusOK && isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, &o) == nil {
+	if a.Status == http.StatusOK && read(a, &o) {
 		if o.Status == ledger.Cancelled {
 			return Reply{Outcome: ledger.OutcomeCancelled}
 		}
@@ -140,7 +147,7 @@ func (o Order) Became(a Response) (r Reply, final bool) {
 	if a.Status != http.StatusOK {
 		return open, false
 	}
-	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &page) != nil {
+	if !read(a, &page) {
 		return Nonsense("a look-up of type %q: %s", a.ContentType, Excerpt(a.Body)), true
 	}
 	switch page.Request.Status {
@@ -154,20 +161,10 @@ func (o Order) Became(a Response) (r Reply, final bool) {
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {
-			return o.receipt(page.Orders[0], a), true
+			return o.check(page.Orders[0], a, ledger.OutcomeSold), true
 		}
 	}
 	return Nonsense("a look-up that says %s", Excerpt(a.Body)), true
-}
-
-// A reservation is our service's answer 200; pointers tell what is there.
-type reservation struct {
-	ID        string `json:"reservation_id"`
-	SKU       *int64 `json:"sku_id"`
-	Quantity  *int64 `json:"quantity"`
-	Remaining *int64 `json:"remaining"`
-	Strategy  string `json:"strategy"`
-	State     string `json:"state"`
 }
 
 // Reserved says what a buyer was told who reserves. A copy may be told what became
@@ -176,16 +173,7 @@ func (o Order) Reserved(a Response) Reply {
 	if a.Status != http.StatusOK {
 		return o.Bought(a)
 	}
-	r, ok := readReservation(a)
-	switch {
-	case !ok || r.SKU == nil || r.Quantity == nil || r.Remaining == nil:
-		return Nonsense("a reservation without all its fields: %s", Excerpt(a.Body))
-	case *r.SKU != o.SKU || *r.Quantity != o.Quantity:
-		return Nonsense("asked for %d of SKU %d, reserved %d of SKU %d", o.Quantity, o.SKU, *r.Quantity, *r.SKU)
-	case r.Strategy != o.Strategy:
-		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, r.Strategy)
-	}
-	return Reply{Outcome: ledger.OutcomeReserved, OrderID: []byte(r.ID), Remaining: *r.Remaining}
+	return o.receipt(a, ledger.OutcomeReserved)
 }
 
 // Paid says what became of a payment.
@@ -202,19 +190,9 @@ func reservationIn(a Response, outcome ledger.Outcome, states ...string) Reply {
 	if a.Status != http.StatusOK {
 		return Order{}.Bought(a)
 	}
-	r, ok := readReservation(a)
-	if ok && slices.Contains(states, r.State) {
+	var r sale
+	if read(a, &r) && r.ReservationID != "" && slices.Contains(states, r.State) {
 		return Reply{Outcome: outcome}
 	}
 	return Nonsense("a reservation in the state %q: %s", r.State, Excerpt(a.Body))
-}
-
-func readReservation(a Response) (r reservation, ok bool) {
-	ok = isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, &r) == nil && r.ID != ""
-	return r, ok
-}
-
-// serverError is the reply of a 5xx that says nothing else: unknown.
-func serverError(a Response) Reply {
-	return unknown(fmt.Sprintf("http_%d", a.Status), Excerpt(a.Body))
 }

@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"context"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"seckill/internal/ledger"
 )
@@ -146,27 +143,5 @@ func TestRepliesToThoseWhoReserve(t *testing.T) {
 		if r := c.reply(Response{Status: c.status, ContentType: kind, Body: []byte(c.body)}); r.Outcome != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.what, r.Outcome, r.Message, c.want)
 		}
-	}
-}
-
-// BenchmarkSale reads a sale as Bought does, and with encoding/json.
-func BenchmarkSale(b *testing.B) {
-	body := []byte(`{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":2,"remaining":7,"strategy":"version"}`)
-	for _, reader := range []struct {
-		name string
-		read func([]byte, any) error
-	}{
-		{"go-json-experiment", func(data []byte, into any) error { return json.Unmarshal(data, into) }},
-		{"encoding-json", stdjson.Unmarshal},
-	} {
-		b.Run(reader.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				var s sale
-				if err := reader.read(body, &s); err != nil || s.OrderID == "" {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
