@@ -84,9 +84,7 @@ func problems(s *Schedule) (list []Problem) {
 		}
 	}
 	for _, v := range s.Overlaps {
-		if !v.Excused {
-			add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
-		}
+		add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
 	}
 	for _, v := range s.Kept {
 		add(RuleKept, "after step %d the renewer of %s goes on, though %s has the lock", v.Step+1, v.First, v.Second)

@@ -1,9 +1,11 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"seckill/internal/explore/policy"
@@ -13,20 +15,22 @@ import (
 // nothing happens: no time passes for a lease, a wait or a back-off.
 // Its methods are for one goroutine at a time.
 type Live struct {
-	run      *run
-	cancel   context.CancelFunc
-	requests chan request
-	done     chan struct{} // closed when the schedule has ended
-	err      error         // why, once done is closed; nil: it is judged
-	last     View          // once done is closed
-	pending  chan<- View   // takes the state after the choice that was made last
-	chosen   []int         // for each choice: how many steps there were before it
+	run    *run
+	ctx    context.Context // ends with the schedule
+	cancel context.CancelFunc
+	next   func() (pause, bool) // runs the schedule to its next choice; false: it has ended
+	stop   func()
+	wanted *Choice // made by the person, and not by the schedule yet
+	over   bool    // the schedule has ended
+	err    error   // and why; nil: it is judged
+	chosen []int   // for each choice: how many steps there were before it
 }
 
-type request struct {
-	choice Choice
-	view   chan View // takes the state after it
-	no     chan error
+// A pause is a moment at which the schedule waits for a choice: the state, or why
+// the last choice cannot be made there.
+type pause struct {
+	view View
+	err  error
 }
 
 var (
@@ -55,111 +59,81 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 		}
 		w.rehearsed = true
 	}
-	r := w.newRun(s, true)
-	r.byHand = true
-	playing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &Live{run: r, cancel: cancel, requests: make(chan request), done: make(chan struct{})}
-	began := make(chan View, 1)
-	l.pending = began
-	go func() {
-		defer close(l.done)
-		defer cancel()
-		_, l.err = r.play(playing, l.choose(playing))
-		if l.err == nil {
-			l.last = l.view(playing, nil)
-		}
-	}()
-	v, err := l.await(ctx, began)
+	l := &Live{run: w.newRun(s, true)}
+	l.run.byHand = true
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	l.next, l.stop = iter.Pull(l.play)
+	v, err := l.proceed(ctx)
 	if err != nil {
 		l.End()
 	}
 	return l, v, err
 }
 
-// await waits for the state after a choice.
-func (l *Live) await(ctx context.Context, view <-chan View) (View, error) {
-	select {
-	case v := <-view:
-		return v, nil
-	case <-l.done:
-		return l.last, l.err
-	case <-ctx.Done():
+// play runs the schedule; each pause lasts until a choice is wanted.
+func (l *Live) play(yield func(pause) bool) {
+	_, l.err = l.run.play(l.ctx, func(options []policy.Option, _ int) (int, error) { return l.choose(options, yield) })
+}
+
+// proceed returns the state at the next pause, or at the end.
+func (l *Live) proceed(ctx context.Context) (View, error) {
+	defer context.AfterFunc(ctx, l.cancel)()
+	p, waits := l.next()
+	l.over = !waits
+	switch {
+	case ctx.Err() != nil:
 		return View{}, context.Cause(ctx)
+	case waits:
+		return p.view, p.err
+	case l.err != nil:
+		return View{}, l.err
 	}
+	return l.view(l.ctx, nil), nil
 }
 
 // Choose makes a choice, and returns when everything has settled behind it.
 // ErrImpossible and ErrOver leave the schedule as it is; after any other error
 // nothing is known of it, and it can only be ended.
 func (l *Live) Choose(ctx context.Context, c Choice) (View, error) {
-	req := request{choice: c, view: make(chan View, 1), no: make(chan error, 1)}
-	select {
-	case l.requests <- req:
-	case <-l.done:
-		if l.err != nil {
-			return l.last, l.err
-		}
-		return l.last, ErrOver
-	case <-ctx.Done():
-		return View{}, context.Cause(ctx)
+	if l.over {
+		return View{}, cmp.Or(l.err, ErrOver)
 	}
-	select {
-	case err := <-req.no:
-		return View{}, err
-	case v := <-req.view:
-		return v, nil
-	case <-l.done:
-		return l.last, l.err
-	case <-ctx.Done():
-		return View{}, context.Cause(ctx)
-	}
+	l.wanted = &c
+	return l.proceed(ctx)
 }
 
 // End gives the schedule up, or closes one that is over.
 func (l *Live) End() {
 	l.cancel()
-	<-l.done
+	l.stop()
 }
 
-// choose is the chooser: it stops the schedule until a choice comes.
-func (l *Live) choose(ctx context.Context) chooser {
-	return func(options []policy.Option, _ int) (int, error) {
-		r := l.run
-		if l.pending != nil {
-			l.pending <- l.view(ctx, options)
-			l.pending = nil
-		}
-		for {
-			select {
-			case req := <-l.requests:
-				i := slices.IndexFunc(options, func(o policy.Option) bool { return o.Choice == req.choice })
-				if i < 0 {
-					// One that seemed to wait may have been on its way, and a helper
-					// may just have begun.
-					if r.await(ctx, lateness) == nil {
-						go func() { l.again(ctx, req) }()
-						return 0, errNews
-					}
-					req.no <- fmt.Errorf("%w: %s", ErrImpossible, req.choice)
-					continue
-				}
-				l.pending = req.view
-				l.chosen = append(l.chosen, len(r.schedule.Steps))
-				return i, nil
-			case e := <-r.events:
-				r.heed(e)
+// choose is the chooser of a schedule: it pauses until a choice is wanted.
+func (l *Live) choose(options []policy.Option, yield func(pause) bool) (int, error) {
+	r, now := l.run, pause{}
+	for {
+		if l.wanted == nil {
+			if now.err == nil {
+				now.view = l.view(l.ctx, options)
+			}
+			if !yield(now) {
+				return 0, context.Canceled
+			}
+			if r.drain() { // while the person was thinking
 				return 0, errNews
-			case <-ctx.Done():
-				return 0, context.Cause(ctx)
 			}
 		}
-	}
-}
-
-// again puts a request once more.
-func (l *Live) again(ctx context.Context, req request) {
-	select {
-	case l.requests <- req:
-	case <-ctx.Done():
+		c := *l.wanted
+		i := slices.IndexFunc(options, func(o policy.Option) bool { return o.Choice == c })
+		switch {
+		case i >= 0:
+			l.wanted, l.chosen = nil, append(l.chosen, len(r.schedule.Steps))
+			return i, nil
+		case r.await(l.ctx, lateness) == nil:
+			// One that seemed to wait may have been on its way, and a helper
+			// may just have begun.
+			return 0, errNews
+		}
+		l.wanted, now.err = nil, fmt.Errorf("%w: %s", ErrImpossible, c)
 	}
 }

@@ -62,9 +62,6 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	if err := r.through(ctx, choose); err != nil {
 		return r.schedule, err
 	}
-	if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.life != alive }) {
-		r.schedule.Left = w.look(ctx)
-	}
 	if s.Next {
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: cmp.Or(doings[s.Buyers[0].Does].next, Buys)}
 		if err := r.enter(ctx, next); err != nil {

@@ -94,9 +94,8 @@ func (r *run) heed(e event) {
 		c.drop()
 	case evHolds:
 		for _, other := range r.actors {
-			if other != a && other.grip == holding {
-				r.schedule.Overlaps = append(r.schedule.Overlaps, Overlap{Step: len(r.schedule.Steps) - 1,
-					First: other.Name, Second: a.Name, Excused: other.expired})
+			if other != a && other.grip == holding && !other.expired {
+				r.schedule.Overlaps = append(r.schedule.Overlaps, Overlap{len(r.schedule.Steps) - 1, other.Name, a.Name})
 			}
 		}
 		a.grip, a.expired, a.passed, a.commits = holding, false, true, e.tx
@@ -165,7 +164,7 @@ func (r *run) left(c *call, err error) {
 func (r *run) anotherHolds(c *call) *Overlap {
 	for _, other := range r.actors {
 		if other != c.actor && other.grip == holding && !other.expired {
-			return &Overlap{Step: c.step, First: c.actor.Name, Second: other.Name, Excused: c.actor.expired}
+			return &Overlap{c.step, c.actor.Name, other.Name}
 		}
 	}
 	return nil

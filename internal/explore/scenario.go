@@ -131,16 +131,14 @@ type Schedule struct {
 	Preemptions int
 	Buyers      []Outcome
 	Audit       ledger.Report
-	// Overlaps are moments at which two buyers held the lock.
+	// Overlaps are moments at which two buyers held the lock, and the lease of the first
+	// had not ended.
 	Overlaps []Overlap
 	// Kept are moments at which the renewer of First was answered, though Second
 	// had the lock, and went on.
 	Kept []Overlap
 	// Held says when buyers believed that they had the lock.
 	Held []Belief
-	// Left is what the servers still kept for the lock after a death, before
-	// the next buyer came.
-	Left     []Value
 	Problems []Problem
 
 	names *observe.Names // nil: texts are plain
@@ -200,8 +198,6 @@ type Overlap struct {
 	Step   int // index in Steps
 	First  string
 	Second string
-	// Excused: First's lease had ended before, so the lock promised nothing.
-	Excused bool
 }
 
 // A Problem is one thing that must not happen.

@@ -52,8 +52,7 @@ type World struct {
 
 // Options of a world.
 type Options struct {
-	Settings func(*catalog.Settings) // alters the strategy's; may be nil
-	Service  Service                 // for actors that ask it; may be nil
+	Service Service // for actors that ask it; may be nil
 	// Patience is how long leases live, and waits last, that no fault ends.
 	// 0: 5 minutes and 40 s, as a schedule is over in less.
 	Patience time.Duration
@@ -99,9 +98,6 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
 	if o.Patience > 0 {
 		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = o.Patience, o.Patience, o.Patience
-	}
-	if o.Settings != nil {
-		o.Settings(&w.settings)
 	}
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
