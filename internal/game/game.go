@@ -20,6 +20,7 @@ const moveLimit = time.Minute
 // A Game is buyers on a fresh SKU, and the moves so far. Its methods may be called
 // by several goroutines; errors that are no *Mistake are the servers'.
 type Game struct {
+	id      string // in the API; "": it is not played there
 	setting Setting
 	level   *Task  // nil: free play
 	line    string // a schedule to follow
@@ -149,7 +150,7 @@ func (g *Game) State() State {
 
 func (g *Game) state() State {
 	s := state(g.setting, g.moves, g.view)
-	s.Line = g.line
+	s.ID, s.Line = g.id, g.line
 	if g.level != nil {
 		s.Level = g.level.Name
 		s.Grade = g.level.grade(s, g.said)

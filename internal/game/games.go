@@ -126,10 +126,9 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		gs.ending.Done()
 		return "", s, err
 	}
-	g.line = line
-	id = rand.Text()
-	gs.keep(id, g)
-	return id, withID(id, g.State()), nil
+	g.id, g.line = rand.Text(), line
+	gs.keep(g)
+	return g.id, g.State(), nil
 }
 
 func (gs *Games) missing(info catalog.Info) []string {
@@ -212,22 +211,22 @@ func (gs *Games) open(ctx context.Context) {
 }
 
 // keep takes a game that has begun, unless all have been ended meanwhile.
-func (gs *Games) keep(id string, g *Game) {
+func (gs *Games) keep(g *Game) {
 	gs.mu.Lock()
 	gs.opening--
 	if gs.games == nil {
 		gs.games = map[string]*kept{}
 	}
-	gs.games[id] = &kept{g, time.Now()}
+	gs.games[g.id] = &kept{g, time.Now()}
 	closed := gs.closed
 	gs.mu.Unlock()
 	if closed {
-		_ = gs.End(id)
+		_ = gs.End(g.id)
 	}
 }
 
-// find is the game, which is not idle now.
-func (gs *Games) find(id string) (*Game, error) {
+// Game is the game of this name, which is not idle now.
+func (gs *Games) Game(id string) (*Game, error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	s := gs.games[id]
@@ -236,41 +235,6 @@ func (gs *Games) find(id string) (*Game, error) {
 	}
 	s.used = time.Now()
 	return s.Game, nil
-}
-
-func withID(id string, s State) State {
-	s.ID = id
-	return s
-}
-
-// with calls f with a game.
-func (gs *Games) with(id string, f func(*Game) (State, error)) (State, error) {
-	g, err := gs.find(id)
-	if err != nil {
-		return State{}, err
-	}
-	s, err := f(g)
-	return withID(id, s), err
-}
-
-// State is a game as it stands.
-func (gs *Games) State(id string) (State, error) {
-	return gs.with(id, func(g *Game) (State, error) { return g.State(), nil })
-}
-
-// Move makes a move.
-func (gs *Games) Move(ctx context.Context, id, move string, after int) (State, error) {
-	return gs.with(id, func(g *Game) (State, error) { return g.Move(ctx, move, after) })
-}
-
-// Undo takes moves back.
-func (gs *Games) Undo(ctx context.Context, id string, n int) (State, error) {
-	return gs.with(id, func(g *Game) (State, error) { return g.Undo(ctx, n) })
-}
-
-// SayImpossible is an answer to a level.
-func (gs *Games) SayImpossible(id string) (State, error) {
-	return gs.with(id, func(g *Game) (State, error) { return g.SayImpossible() })
 }
 
 // End ends a game.

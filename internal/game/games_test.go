@@ -36,6 +36,16 @@ func gamesOf(t *testing.T, change func(*game.Games), names ...string) *game.Game
 	return h
 }
 
+// played is a game that is on.
+func played(t *testing.T, h *game.Games, id string) *game.Game {
+	t.Helper()
+	g, err := h.Game(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // what the servers keep of games.
 func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 	t.Helper()
@@ -73,10 +83,10 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, err = h.Move(t.Context(), id, s.Moves[0].Move, 3); err != nil || s.MovesMade != 4 {
+		if s, err = played(t, h, id).Move(t.Context(), s.Moves[0].Move, 3); err != nil || s.MovesMade != 4 {
 			t.Errorf("%s: %v, %s", name, err, show(s))
 		}
-		if _, err := h.Undo(t.Context(), id, 1); err != nil {
+		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -88,7 +98,7 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 	if left := leftovers(t, in); len(left) > 0 {
 		t.Errorf("idle games have left %v", left)
 	}
-	if _, err := h.State("x"); code(err) != game.UnknownGame {
+	if _, err := h.Game("x"); code(err) != game.UnknownGame {
 		t.Errorf("a game that is not there: %v", err)
 	}
 }
@@ -108,7 +118,7 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.State(first); err != nil { // it is played
+	if _, err := h.Game(first); err != nil { // it is played
 		t.Fatal(err)
 	}
 	if _, err := begin(); code(err) != game.TooManyGames {
@@ -119,11 +129,11 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a third game, when one is idle: %v", err)
 	}
-	if _, err := h.State(second); code(err) != game.UnknownGame {
+	if _, err := h.Game(second); code(err) != game.UnknownGame {
 		t.Errorf("the idle game: %v", err)
 	}
 	for _, id := range []string{first, third} {
-		if _, err := h.State(id); err != nil {
+		if _, err := h.Game(id); err != nil {
 			t.Errorf("a game that is played: %v", err)
 		}
 	}
@@ -160,7 +170,7 @@ func TestGamesOfAKilledLabAreSwept(t *testing.T) {
 	if after := leftovers(t, in); !slices.Equal(after, before) {
 		t.Errorf("the next lab leaves %q; with the game of another it should be %q", after, before)
 	}
-	if _, err := alive.State(other); err != nil {
+	if _, err := alive.Game(other); err != nil {
 		t.Error(err)
 	}
 	if err := alive.End(other); err != nil {
@@ -183,6 +193,7 @@ func TestManyAtOnce(t *testing.T) {
 		all.Go(func() {
 			id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})
 			var waited bool
+			g, _ := h.Game(id)
 			for n := 0; err == nil && !s.Over && n < 100; n++ {
 				// Side by side, as far as they can.
 				move := s.Moves[0].Move
@@ -197,7 +208,7 @@ func TestManyAtOnce(t *testing.T) {
 						t.Errorf("%s %s: %s %s, and for nobody is said", name, s.Schedule, b.Name, b.Waiting.Why)
 					}
 				}
-				s, err = h.Move(t.Context(), id, move, s.MovesMade)
+				s, err = g.Move(t.Context(), move, s.MovesMade)
 			}
 			switch {
 			case err != nil:

@@ -107,13 +107,13 @@ func TestGrades(t *testing.T) {
 	if err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.Golf != "even" || s.Grade.BestMoves != 10 {
 		t.Fatalf("%v, %s", err, show(s))
 	}
-	if s, err = h.Undo(t.Context(), id, 1); err != nil || s.Grade != nil {
+	if s, err = played(t, h, id).Undo(t.Context(), 1); err != nil || s.Grade != nil {
 		t.Errorf("one move before the end: %v, %s", err, show(s))
 	}
-	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || s.Grade.Won {
+	if s, err = played(t, h, id).SayImpossible(); err != nil || s.Grade == nil || s.Grade.Won {
 		t.Errorf("it is possible: %v, %s", err, show(s))
 	}
-	if s, err = h.Move(t.Context(), id, "a", 9); err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.SaidImpossible {
+	if s, err = played(t, h, id).Move(t.Context(), "a", 9); err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.SaidImpossible {
 		t.Errorf("solved after all: %v, %s", err, show(s))
 	}
 	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "aaaaab"}); err != nil || s.Grade == nil || s.Grade.Won {
@@ -125,7 +125,7 @@ func TestGrades(t *testing.T) {
 	if id, s, err = h.Begin(t.Context(), game.Request{Level: "one-statement"}); err != nil || s.Level != "one-statement" {
 		t.Fatal(err)
 	}
-	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.SaidImpossible || s.Grade.Searched < 2 {
+	if s, err = played(t, h, id).SayImpossible(); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.SaidImpossible || s.Grade.Searched < 2 {
 		t.Errorf("it is impossible: %v, %s", err, show(s))
 	}
 }

@@ -21,22 +21,26 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels/solutions", s.listSolutions)
 	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
-	lab.GET("/games/:id", s.inGame(func(_ *gin.Context, id string) (game.State, error) { return s.Games.State(id) }))
+	lab.GET("/games/:id", s.inGame(func(_ *gin.Context, g *game.Game) (game.State, error) { return g.State(), nil }))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
-	lab.POST("/games/:id/moves", s.inGame(s.moveInGame))
-	lab.POST("/games/:id/undo", s.inGame(s.undoInGame))
-	lab.POST("/games/:id/impossible", s.inGame(func(c *gin.Context, id string) (state game.State, err error) {
+	lab.POST("/games/:id/moves", s.inGame(moveInGame))
+	lab.POST("/games/:id/undo", s.inGame(undoInGame))
+	lab.POST("/games/:id/impossible", s.inGame(func(c *gin.Context, g *game.Game) (state game.State, err error) {
 		if err = web.ReadJSON(c.Writer, c.Request, &struct{}{}); err == nil {
-			state, err = s.Games.SayImpossible(id)
+			state, err = g.SayImpossible()
 		}
 		return state, err
 	}))
 }
 
 // inGame answers a call about a game with its state.
-func (s *Server) inGame(call func(c *gin.Context, id string) (game.State, error)) gin.HandlerFunc {
+func (s *Server) inGame(call func(*gin.Context, *game.Game) (game.State, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
-		state, err := call(c, c.Param("id"))
+		g, err := s.Games.Game(c.Param("id"))
+		if err != nil {
+			return s.ofGame(err)
+		}
+		state, err := call(c, g)
 		if err == nil {
 			c.JSON(http.StatusOK, state)
 		}
@@ -141,7 +145,7 @@ func (s *Server) endGame(c *gin.Context) error {
 	return nil
 }
 
-func (s *Server) moveInGame(c *gin.Context, id string) (state game.State, err error) {
+func moveInGame(c *gin.Context, g *game.Game) (state game.State, err error) {
 	body := struct {
 		Move  string `json:"move"`
 		After int    `json:"after"` // moves; none: however many there are
@@ -155,10 +159,10 @@ func (s *Server) moveInGame(c *gin.Context, id string) (state game.State, err er
 	if body.Move == "" {
 		return state, web.Invalid("move", "missing", nil, "is missing")
 	}
-	return s.Games.Move(c.Request.Context(), id, body.Move, body.After)
+	return g.Move(c.Request.Context(), body.Move, body.After)
 }
 
-func (s *Server) undoInGame(c *gin.Context, id string) (state game.State, err error) {
+func undoInGame(c *gin.Context, g *game.Game) (state game.State, err error) {
 	body := struct {
 		Moves int `json:"moves"`
 	}{1}
@@ -168,5 +172,5 @@ func (s *Server) undoInGame(c *gin.Context, id string) (state game.State, err er
 	if err := web.Within("moves", int64(body.Moves), 1, 1000); err != nil {
 		return state, err
 	}
-	return s.Games.Undo(c.Request.Context(), id, body.Moves)
+	return g.Undo(c.Request.Context(), body.Moves)
 }

@@ -20,21 +20,8 @@ func (s Set) Only(ports func() []string) {
 	}
 }
 
-// Forget removes what is kept for SKUs whose number begins with these digits, but
-// for tables.
-func (s Set) Forget(ctx context.Context, digits string) error {
-	var errs []error
-	for _, p := range s {
-		if f, ok := p.(interface {
-			forgetAll(ctx context.Context, digits string) error
-		}); ok {
-			errs = append(errs, f.forgetAll(ctx, digits))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (p *redisProbe) forgetAll(ctx context.Context, digits string) error {
+// Forget implements Probe.
+func (p *redisProbe) Forget(ctx context.Context, digits string) error {
 	forget := func(ctx context.Context, c redis.UniversalClient) error {
 		for cursor := uint64(0); ; {
 			keys, next, err := c.Scan(ctx, cursor, "*:"+digits+"*", 1000).Result()
@@ -61,19 +48,19 @@ func (p *redisProbe) forgetAll(ctx context.Context, digits string) error {
 // locksAt is the parent of all locks, in ZooKeeper and etcd.
 const locksAt = "/seckill/locks"
 
-func (p zookeeper) forgetAll(ctx context.Context, digits string) error {
-	return p.removeAll(ctx, locksAt, func(name string) bool { return strings.HasPrefix(name, "stock-"+digits) })
+func (p zookeeper) Forget(ctx context.Context, digits string) error {
+	return p.removeAll(ctx, locksAt, "stock-"+digits)
 }
 
-// removeAll removes children and what is below them.
-func (p zookeeper) removeAll(ctx context.Context, parent string, which func(string) bool) error {
+// removeAll removes children whose names begin so, and what is below them.
+func (p zookeeper) removeAll(ctx context.Context, parent, prefix string) error {
 	names, _, err := p.client.Children(ctx, parent)
 	for _, name := range names {
-		if !which(name) {
+		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		path := parent + "/" + name
-		if err := p.removeAll(ctx, path, func(string) bool { return true }); err != nil {
+		if err := p.removeAll(ctx, path, ""); err != nil {
 			return err
 		}
 		if err := p.client.Delete(ctx, path); err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -86,7 +73,7 @@ func (p zookeeper) removeAll(ctx context.Context, parent string, which func(stri
 	return err
 }
 
-func (p etcd) forgetAll(ctx context.Context, digits string) error {
+func (p etcd) Forget(ctx context.Context, digits string) error {
 	_, err := p.client.Delete(ctx, locksAt+"/stock-"+digits, clientv3.WithPrefix())
 	return err
 }

@@ -5,6 +5,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"seckill/internal/backend"
@@ -47,6 +48,9 @@ type Probe interface {
 	Wake(context.Context) (any bool, err error)
 	// Look reads what the server keeps. What cannot be read is left out.
 	Look(ctx context.Context, key string, sku int64) []Value
+	// Forget removes what is kept for SKUs whose number begins with these digits, but
+	// for tables.
+	Forget(ctx context.Context, digits string) error
 }
 
 // nothing is a Probe of a backend that has no such thing.
@@ -56,6 +60,7 @@ func (nothing) Waiting(context.Context) (int, error)                            
 func (nothing) Expire(context.Context, string, *Holder) (string, error)           { return "", nil }
 func (nothing) GiveUp(context.Context, string, *Holder) (did []string, err error) { return nil, nil }
 func (nothing) Wake(context.Context) (bool, error)                                { return false, nil }
+func (nothing) Forget(context.Context, string) error                              { return nil }
 
 // A Set is the probes of all backends of an instance.
 type Set []Probe
@@ -128,6 +133,15 @@ func (s Set) Wake(ctx context.Context) (any bool, err error) {
 		any = any || woke
 	}
 	return any, nil
+}
+
+// Forget removes what the servers keep beside tables for SKUs that begin with digits.
+func (s Set) Forget(ctx context.Context, digits string) error {
+	var errs []error
+	for _, p := range s {
+		errs = append(errs, p.Forget(ctx, digits))
+	}
+	return errors.Join(errs...)
 }
 
 // Look reads what the servers keep for a SKU and its lock.

@@ -14,8 +14,10 @@ import (
 	"seckill/internal/backend"
 )
 
-// redisProbe looks into one Redis, a Cluster, a ring, or several like nodes.
+// redisProbe looks into one Redis, a Cluster, a ring, or several like nodes. What a
+// process that has died kept there ends by its own time.
 type redisProbe struct {
+	nothing
 	one   redis.UniversalClient // nil with several nodes
 	nodes []redis.UniversalClient
 	mine  func() []string // the ports of the clients that count; nil: all do
@@ -102,9 +104,6 @@ func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did str
 	}
 	return p.idle(ctx, key)
 }
-
-// GiveUp: keys end by their own time.
-func (p *redisProbe) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
 
 // blockedClient finds the flag b in a line of CLIENT LIST.
 var blockedClient = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)

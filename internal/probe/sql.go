@@ -17,8 +17,10 @@ import (
 )
 
 // SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
-// that are connections are ended by Kill.
+// that are connections are ended by Kill. The server sees by itself that a process's
+// connections close, and a wait for a row ends by the row alone.
 type SQL struct {
+	nothing
 	db       *gorm.DB
 	store    *ledger.Store
 	query    string // lists the waiting connections
@@ -94,12 +96,6 @@ func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, er
 	}
 	return did, nil
 }
-
-// GiveUp: the server sees connections close by itself.
-func (s *SQL) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
-
-// Wake: a wait for a row ends by the row alone.
-func (s *SQL) Wake(context.Context) (bool, error) { return false, nil }
 
 // pieces is what there is to see of a stock that is not in the row.
 var pieces = map[ledger.StockStore]struct{ name, list, of string }{

@@ -152,17 +152,21 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 	t.Before = s.look(ctx)
 	told := make([]ledger.Told, len(t.Buyers))
 	t.Told = make([]explore.Answer, len(t.Buyers))
-	gate := newGate(len(t.Buyers))
+	// A race that one of them wins by being started first shows nothing: all send
+	// their first command at once.
+	var ready sync.WaitGroup
+	ready.Add(len(t.Buyers))
 	s.recorder.Start()
 	var all sync.WaitGroup
 	for i, b := range t.Buyers {
 		all.Go(func() {
-			p, enter := purchase(i, b, "1"), sync.OnceFunc(gate.pass)
+			p, arrive := purchase(i, b, "1"), sync.OnceFunc(ready.Done)
 			r, err := s.strategy.Deduct(tap.With(ctx, observe.NewGate(s.recorder, b.Name, func(int, *tap.Command) bool {
-				enter()
+				arrive()
+				ready.Wait()
 				return false
 			})), p)
-			enter() // a buyer that sends nothing blocks no other
+			arrive() // a buyer that sends nothing blocks no other
 			told[i] = wire.Told(p, r, err)
 			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.Plain(answer(r, err))}
 		})
@@ -226,24 +230,4 @@ func (s *sale) recorded() (steps []Step, held []Hold, cut bool) {
 		held = append(held, Hold{Who: h.Who, From: h.From.Microseconds(), To: cmp.Or(h.To, s.recorder.Now()).Microseconds()})
 	}
 	return steps, held, cut
-}
-
-// A gate lets all buyers send their first command at once: a race that one of
-// them wins by being started first shows nothing.
-type gate struct {
-	mu      sync.Mutex
-	waiting int
-	open    chan struct{}
-}
-
-func newGate(buyers int) *gate { return &gate{waiting: buyers, open: make(chan struct{})} }
-
-// pass waits for the others. Every buyer passes once.
-func (g *gate) pass() {
-	g.mu.Lock()
-	if g.waiting--; g.waiting == 0 {
-		close(g.open)
-	}
-	g.mu.Unlock()
-	<-g.open
 }
