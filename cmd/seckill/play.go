@@ -293,7 +293,7 @@ func (t table) show(s game.State) {
 }
 
 func (t table) step(n int, s game.Step) {
-	text := strings.Join(strings.Fields(s.Who+" "+s.Fault+" "+s.Text), " ")
+	text := strings.Join(strings.Fields(s.Who+" "+string(s.Fault)+" "+s.Command), " ")
 	fmt.Fprintf(t, "%2d  %s%s\n", n, clipped(text, 2*column), answered(s))
 }
 

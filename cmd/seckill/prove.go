@@ -369,7 +369,8 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 		if strings.Contains(moves, "c") {
 			buyers = 3
 		}
-		e = explore.Example{Strategy: name, Scenario: *game.Free(info, buyers, 2, 0).Scenario("free play")}
+		e = explore.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario}
+		e.Scenario.Name = "free play"
 	case ferr != nil:
 		return e, info, fmt.Errorf("the counterexample cannot be read: %w", ferr)
 	default:

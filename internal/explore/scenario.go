@@ -21,12 +21,12 @@ import (
 
 // A Scenario is what is explored: actors, what they do, and the faults.
 type Scenario struct {
-	Name   string  `json:"name"`
+	Name   string  `json:"name,omitempty"`
 	Stock  int64   `json:"stock"` // units of the fresh SKU
 	Buyers []Buyer `json:"buyers"`
 	// Faults that may happen, each at any moment; at most MaxFaults of them in
 	// one schedule.
-	Faults    []Fault `json:"faults,omitempty"`
+	Faults    []Fault `json:"faults,omitzero"`
 	MaxFaults int     `json:"max_faults,omitempty"`
 	// Renewals: renewers of locks act at any moment, so often in one schedule at
 	// most. With 0 no time passes for them.
@@ -138,7 +138,7 @@ type Schedule struct {
 	// had the lock, and went on.
 	Kept []Overlap
 	// Held says when buyers believed that they had the lock.
-	Held []Belief
+	Held     []Belief
 	Problems []Problem
 
 	names *observe.Names // nil: texts are plain

@@ -79,9 +79,12 @@ type WaitView struct {
 // An OptionView is a choice that may be made.
 type OptionView struct {
 	Choice
-	Preempts bool
-	Costs    bool         // it is one of Scenario.MaxFaults
-	Command  *CommandView // that goes, is lost or arrives; nil for other faults
+	// Costs: it is one of Scenario.MaxFaults.
+	Costs bool `json:"costs"`
+	// Switches: it takes the turn from a buyer who could go on.
+	Switches bool `json:"switches"`
+	// Command is what runs, is lost or arrives; null for other faults.
+	Command *CommandView `json:"command"`
 }
 
 // view is called by the schedule's own goroutine, or after its end.
@@ -204,7 +207,7 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 }
 
 func (r *run) optionView(o policy.Option) OptionView {
-	v := OptionView{Choice: o.Choice, Preempts: o.Preempts}
+	v := OptionView{Choice: o.Choice, Switches: o.Preempts}
 	kind, isFault := kinds[o.Fault]
 	v.Costs = isFault && !kind.follows
 	if o.Who == "" {

@@ -46,22 +46,11 @@ type State struct {
 	Grade *Grade `json:"grade"`
 }
 
-// A Setting is what a game begins with: it and a schedule are the whole game.
+// A Setting is what a game begins with: it and a schedule are the whole game. Its
+// Faults are never null.
 type Setting struct {
-	Strategy string `json:"strategy"`
-	// Stock is how many units the fresh SKU has.
-	Stock int64 `json:"stock"`
-	// Buyers are called A, B and C.
-	Buyers []explore.Buyer `json:"buyers"`
-	// Faults that may happen. Never null.
-	Faults []explore.Fault `json:"faults"`
-	// MaxFaults is how many of them in one game.
-	MaxFaults int `json:"max_faults"`
-	// Renewals is how often renewers of locks may act.
-	Renewals int `json:"renewals,omitempty"`
-	// Clears: the end of a lease also removes a lock that has no lease, as an
-	// operator does after a crash.
-	Clears bool `json:"clears,omitempty"`
+	Strategy         string `json:"strategy"`
+	explore.Scenario `yaml:",inline"`
 }
 
 // A BuyerState is one column.
@@ -90,42 +79,14 @@ type Move struct {
 	//	Ja   the clock of A's process jumps ahead, by more than a lease
 	//	T    time passes: no buyer can go on, so a lease or a limit ends
 	Move string `json:"move"`
-	// Who is the buyer, "A"; "" for L and T.
-	Who string `json:"who,omitempty"`
-	// Fault is "" for a command; else a fault's name: "lease ends", "dies",
-	// "given up by the server", "leaves", "reply lost", "command lost",
-	// "delayed", "arrives late", "clock jumps", "time passes".
-	Fault string `json:"fault,omitempty"`
-	// Renewer: the move is the renewer's, not the buyer's own.
-	Renewer bool `json:"renewer,omitempty"`
-	// Costs: it takes one of FaultsLeft.
-	Costs bool `json:"costs"`
-	// Switches: it takes the turn from a buyer who could go on.
-	Switches bool `json:"switches"`
-	// Command is what runs, is lost or arrives; null for other faults.
-	Command *explore.CommandView `json:"command"`
+	explore.OptionView
 }
 
 // A Step is what happened at one moment.
 type Step struct {
 	// Move is the letters of the schedule; "" if it came by itself.
-	Move    string `json:"move,omitempty"`
-	Who     string `json:"who,omitempty"` // "A"; "" for L and T
-	Fault   string `json:"fault,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"`
-	Backend string `json:"backend,omitempty"`
-	// Text is the command, or what a fault did: "the key … expires".
-	Text string `json:"text,omitempty"`
-	// Reply is what the server answered: "num = 2, run = 1"; "" while there is
-	// none, or when there is nothing to show.
-	Reply string `json:"reply,omitempty"`
-	// Result is "" when it worked, "waits" when it has no answer yet, else an
-	// error: "is delayed", "never arrives", a server's own words.
-	Result string `json:"result,omitempty"`
-	// Woke names the buyers who waited until this step.
-	Woke []string `json:"woke,omitempty"`
-	// Values are what the servers kept after the step.
-	Values []explore.Value `json:"values,omitempty"`
+	Move string `json:"move,omitempty"`
+	explore.Step
 }
 
 // A Verdict is the judge's.

@@ -105,8 +105,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		}
 	}()
 	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
-	scenario := t.Setting.Scenario("a search")
-	res, err := p.world.Search(ctx, scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible > 0, Time: c.Time, Stop: breaks})
+	res, err := p.world.Search(ctx, &t.Setting.Scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible > 0, Time: c.Time, Stop: breaks})
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		if err != nil {
 			return err
 		}
-		view, made, err := p.byHand(ctx, scenario, shortest.Choices())
+		view, made, err := p.byHand(ctx, &t.Setting.Scenario, shortest.Choices())
 		if err != nil {
 			return err
 		}

@@ -38,17 +38,16 @@ func ofExample(e explore.Example) (s Setting, err error) {
 	cannot := func(why string) (Setting, error) {
 		return s, &Mistake{Unplayable, "This counterexample cannot be played as a game: " + why + ". Its trace shows every step."}
 	}
-	from := e.Scenario
-	s = Setting{Strategy: e.Strategy, Stock: from.Stock, MaxFaults: from.MaxFaults, Renewals: from.Renewals, Clears: from.Clears,
-		Faults: append([]explore.Fault{}, from.Faults...)}
-	for _, b := range from.Buyers {
-		if b.Again > 0 {
+	s = Setting{e.Strategy, e.Scenario}
+	s.Next = false
+	s.Buyers, s.Faults = slices.Clone(s.Buyers), append([]explore.Fault{}, s.Faults...)
+	for i := range s.Buyers {
+		if s.Buyers[i].Again > 0 {
 			return cannot("its buyers send a request again")
 		}
-		b.Quantity = max(1, b.Quantity)
-		s.Buyers = append(s.Buyers, b)
+		s.Buyers[i].Quantity = max(1, s.Buyers[i].Quantity)
 	}
-	if from.InLine || from.DiesFirst {
+	if s.InLine || s.DiesFirst {
 		return cannot("something happens in it before the first move")
 	}
 	if err := s.check(); err != nil {
@@ -73,7 +72,7 @@ func follow(ctx context.Context, servers backend.Config, info catalog.Info, e ex
 	if err != nil {
 		return "", err
 	}
-	view, made, err := p.byHand(ctx, s.Scenario("a counterexample"), choices)
+	view, made, err := p.byHand(ctx, &s.Scenario, choices)
 	if errors.Is(err, explore.ErrImpossible) || errors.Is(err, explore.ErrOver) {
 		return "", &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
 	}

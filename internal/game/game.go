@@ -69,7 +69,7 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
 	g.end()
-	live, view, err := g.place.world.Begin(ctx, g.setting.Scenario("a game"))
+	live, view, err := g.place.world.Begin(ctx, &g.setting.Scenario)
 	if err != nil {
 		return fmt.Errorf("begin the game: %w", err)
 	}

@@ -24,7 +24,7 @@ var doings = []explore.Does{explore.Buys, explore.Cancels, explore.Locks, explor
 // Free is the setting of free play: the first buyer wants two units, the others
 // one. processes is 0 (each buyer has their own) or 1.
 func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
-	s := Setting{Strategy: info.Name, Stock: stock, Faults: slices.Clone(faults), MaxFaults: 2}
+	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(faults), MaxFaults: 2}}
 	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), mostBuyers+1)) // check refuses what is too many
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
@@ -79,10 +79,4 @@ func (s Setting) check() error {
 		return wrong("There are %d faults and %d renewals: give 0 to 4 and 0 to 10.", s.MaxFaults, s.Renewals)
 	}
 	return nil
-}
-
-// Scenario is the setting, as the explorer knows it.
-func (s Setting) Scenario(name string) *explore.Scenario {
-	return &explore.Scenario{Name: name, Stock: s.Stock, Buyers: s.Buyers, Faults: s.Faults, MaxFaults: s.MaxFaults,
-		Renewals: s.Renewals, Clears: s.Clears}
 }

@@ -15,12 +15,10 @@ func state(s Setting, moves []explore.Choice, v explore.View) State {
 		out.Buyers = append(out.Buyers, BuyerState{a, outcome(a)})
 	}
 	for _, o := range v.Options {
-		out.Moves = append(out.Moves, Move{Move: explore.FormatSchedule(o.Choice), Who: o.Who, Fault: string(o.Fault), Renewer: o.Renewer,
-			Costs: o.Costs, Switches: o.Preempts, Command: o.Command})
+		out.Moves = append(out.Moves, Move{explore.FormatSchedule(o.Choice), o})
 	}
 	for _, step := range v.Steps {
-		out.Steps = append(out.Steps, Step{Who: step.Who, Fault: string(step.Fault), Renewer: step.Renewer, Backend: step.Backend,
-			Text: step.Command, Reply: step.Reply, Result: step.Result, Woke: step.Woke, Values: step.Values})
+		out.Steps = append(out.Steps, Step{Step: step})
 	}
 	for i, at := range v.Chosen {
 		if i < len(moves) && at < len(out.Steps) && out.Steps[at].Move == "" {

@@ -24,13 +24,17 @@ func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	if processes == 0 {
+	switch {
+	case processes == 0 && q.premise != "":
 		return notAsked(q.premise)
+	case processes == 1 && q.across != "":
+		return notAsked(q.across)
 	}
-	if q.nothing != "" {
-		return b.faulty(ctx, q.ID, q.nothing, q.breaks, q.scenarios(b, processes)...)
+	c, err := b.search(ctx, q, q.scenarios(b, processes))
+	if err != nil || c.Answer == Breaks || q.then == nil {
+		return c, err
 	}
-	return b.search(ctx, q.ID, q.breaks, something, q.scenarios(b, processes)...)
+	return q.then(b, ctx, c)
 }
 
 func choose(ids []string) ([]Question, error) {
@@ -73,57 +77,39 @@ func wrongStock(rule string) bool {
 // atTheLock is two holders, or a lock that another has freed or renewed.
 func atTheLock(rule string) bool { return !notOverlap(rule) }
 
-// search runs scenarios in turn and stops at the first that breaks a rule that
-// counts. None says in what case there was nothing to see.
-func (b *bench) search(
-	ctx context.Context, question string, counts func(rule string) bool, none func(explore.Result) string, scenarios ...*explore.Scenario,
-) (Cell, error) {
+// search runs a question's scenarios in turn and stops at the first that breaks.
+func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	w, err := b.open(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Answer: Holds, Exhausted: true}
+	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
 	for _, s := range scenarios {
-		l := b.limits(counts)
+		s.MaxFaults = min(1, len(s.Faults)) // one thing goes wrong
+		l := b.limits(q.breaks)
 		if s.DiesFirst { // each command before which the first dies is a beginning of its own
 			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
 		}
 		// Overlaps of holders, and waits for each other, depend on the order of
 		// commands to different servers, too.
-		l.Reduce = !counts(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
+		l.Reduce = !q.breaks(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
 		res, err := w.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
 		c.add(res)
 		if res.First != nil {
-			return b.broken(ctx, question, c, res.First, counts)
+			return b.broken(ctx, q.ID, c, res.First, q.breaks)
 		}
-		if why := none(res); why != "" {
-			return Cell{Answer: NotAsked, Text: why}, nil
+		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
+		if q.nothing != nil {
+			if why := q.nothing(b, seen); why != "" {
+				return notAsked(why)
+			}
 		}
 	}
 	return c, nil
 }
-
-// faulty searches scenarios in which one thing goes wrong. nothing says why it is
-// not asked where that cannot be.
-func (b *bench) faulty(
-	ctx context.Context, question, nothing string, counts func(rule string) bool, scenarios ...*explore.Scenario,
-) (Cell, error) {
-	for _, s := range scenarios {
-		s.MaxFaults = max(s.MaxFaults, 1)
-	}
-	any := false
-	return b.search(ctx, question, counts, func(r explore.Result) string {
-		if any = any || r.Faulty > 0; !any {
-			return nothing
-		}
-		return ""
-	}, scenarios...)
-}
-
-func something(explore.Result) string { return "" }
 
 // limits of one search: the schedules with the fewest preemptions first, so
 // many of them, then some at random.

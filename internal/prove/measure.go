@@ -63,20 +63,17 @@ func openParty(
 		return nil, err
 	}
 	p := &party{info: info, in: in, store: ledger.NewStore(in.DB)}
-	deps := catalog.Deps{Instance: in, Ledger: p.store, Settings: settings}
-	if err := ledger.Migrate(ctx, in.DB); err != nil {
-		return nil, errors.Join(err, in.Close())
+	if err = ledger.Migrate(ctx, in.DB); err == nil {
+		p.probes, err = probe.Of(ctx, in, info)
 	}
-	if p.probes, err = probe.Of(ctx, in, info); err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	if p.strategy, err = catalog.Build(info, deps); err == nil {
-		if g, ok := p.strategy.(*lock.Guarded); ok {
-			p.locker = g.Locker
-		}
+	if err == nil {
+		p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: p.store, Settings: settings})
 	}
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
+	}
+	if g, ok := p.strategy.(*lock.Guarded); ok {
+		p.locker = g.Locker
 	}
 	return p, nil
 }
@@ -90,13 +87,19 @@ func init() { lastMeasuredSKU.Store(6_000_000_000) }
 // sale makes a SKU for one measurement.
 func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
-	if _, err := p.store.Reset(ctx, sku, "measured", stock); err != nil {
+	_, err = p.sell(ctx, sku, stock)
+	return sku, err
+}
+
+func (p *party) sell(ctx context.Context, sku, stock int64) (run int64, err error) {
+	row, err := p.store.Reset(ctx, sku, "measured", stock)
+	if err != nil {
 		return 0, err
 	}
 	if r, ok := p.strategy.(seckill.Resetter); ok {
 		err = r.Reset(ctx, sku, stock)
 	}
-	return sku, err
+	return row.Run, err
 }
 
 func buy(sku, user int64) seckill.Purchase {

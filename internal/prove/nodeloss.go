@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"seckill/internal/backend"
@@ -16,7 +15,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/probe"
-	"seckill/internal/seckill"
 )
 
 // NodeLoss is what the question "loss of one node" needs.
@@ -141,11 +139,6 @@ var lossBuyers = []explore.Buyer{
 	{Name: explore.NextBuyer, Process: 2, Quantity: 1, Does: explore.Buys},
 }
 
-// lastLossSKU: no server has seen it before, in any bench.
-var lastLossSKU atomic.Int64
-
-func init() { lastLossSKU.Store(6_500_000_000) }
-
 // A loss is one node lost while buyer A is inside. B comes when it is lost, the
 // next one when both have left; each in a process that lives through the loss.
 type loss struct {
@@ -169,7 +162,7 @@ func (l *loss) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
+	l.story = newStory(lastMeasuredSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
 		Buyers: slices.DeleteFunc(slices.Clone(lossBuyers), func(b explore.Buyer) bool { return b.Name == explore.NextBuyer }),
 		Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1, Next: true})
 	var all []*shopper
@@ -181,7 +174,7 @@ func (l *loss) play(ctx context.Context) error {
 		defer s.in.Close()
 		all = append(all, s)
 	}
-	run, err := l.open(ctx, all[0])
+	run, err := all[0].sell(ctx, l.story.sku, lossStock)
 	if err != nil {
 		return err
 	}
@@ -234,19 +227,6 @@ func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*
 
 func (l *loss) config(first *lab.Process) backend.Config {
 	return l.ensemble.Config(l.bench.servers.Config().Only(l.bench.info.Uses()...), first)
-}
-
-// open begins the sale.
-func (l *loss) open(ctx context.Context, s *shopper) (run int64, err error) {
-	stock := l.story.schedule.Scenario.Stock
-	row, err := s.store.Reset(ctx, l.story.sku, "lost node", stock)
-	if err != nil {
-		return 0, err
-	}
-	if r, ok := s.strategy.(seckill.Resetter); ok {
-		err = r.Reset(ctx, l.story.sku, stock)
-	}
-	return row.Run, err
 }
 
 // shop has the buyers come in turn; those before come and leave before the loss.

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"slices"
 
 	"seckill/internal/explore"
 	"seckill/internal/ledger"
@@ -15,25 +16,67 @@ type Question struct {
 
 	// applies says why it cannot be asked; nil: it always can.
 	applies func(context.Context, *bench) (whyNot string, err error)
-	// premise is why it is not asked of a strategy that breaks by itself.
-	premise string
-	// nothing is why it is not asked where no fault could happen; "": there need be
-	// none. With it, one fault happens in each schedule.
-	nothing string
+	// premise is why it is not asked of a strategy that breaks by itself; across, of one
+	// that breaks with its buyers in two processes. "": it is asked nevertheless, in one.
+	premise, across string
+	// nothing says why it is not asked where the searches so far have seen nothing of
+	// what it is about; nil: there need be nothing.
+	nothing func(*bench, explore.Result) string
 	// breaks says which rules count.
 	breaks    func(rule string) bool
 	scenarios func(b *bench, processes int) []*explore.Scenario
+	// then is what else is asked of a strategy that has not broken; nil: nothing.
+	then func(*bench, context.Context, Cell) (Cell, error)
 
 	ask func(*bench, context.Context) (Cell, error) // nil: it is a search
 }
 
-const (
-	nothingEnds = "there is nothing that could end or be lost"
-	notLeased   = "it holds nothing between two commands that could end"
+var (
+	nothingEnds = unlessFaulty("there is nothing that could end or be lost")
+	notLeased   = unlessFaulty("it holds nothing between two commands that could end")
 )
+
+func unlessFaulty(why string) func(*bench, explore.Result) string {
+	return func(_ *bench, r explore.Result) string {
+		if r.Faulty > 0 {
+			return ""
+		}
+		return why
+	}
+}
+
+func unlessRenewed(_ *bench, r explore.Result) string {
+	if r.Renewed > 0 {
+		return ""
+	}
+	return "nothing renews it by commands of its own"
+}
+
+func unlessAsksTime(b *bench, _ explore.Result) string {
+	if b.world.AsksTime() {
+		return ""
+	}
+	return "it asks no clock of its own"
+}
+
+// ofLocks: it is asked of locks that exclude, if nothing goes wrong.
+func ofLocks(whyNot string) func(context.Context, *bench) (string, error) {
+	return func(ctx context.Context, b *bench) (string, error) {
+		if b.info.Locker == nil {
+			return whyNot, nil
+		}
+		s, err := b.sound(ctx, 1)
+		if err != nil || s.by[explore.RuleOverlap] == nil {
+			return "", err
+		}
+		return "it excludes no one even without a fault", nil
+	}
+}
 
 var (
 	dies  = []explore.Fault{explore.Dies}
+	ends  = []explore.Fault{explore.LeaseEnds}
+	late  = []explore.Fault{explore.Delayed}
 	lost  = []explore.Fault{explore.ReplyLost, explore.CommandLost}
 	fails = []explore.Fault{explore.ReplyLost, explore.CommandLost, explore.Dies}
 )
@@ -68,13 +111,28 @@ func Questions() []Question {
 				}
 				if processes > 1 { // a process takes all its buyers along
 					list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
-						Buyers: all, Faults: dies, MaxFaults: 1})
+						Buyers: all, Faults: dies})
 				}
 				return list
 			}},
 		{ID: "dead-holder", Title: "dead holder",
-			Asks: "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?",
-			ask:  (*bench).deadHolder},
+			Asks:    "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?",
+			premise: "it breaks with every buyer alive",
+			across:  "a dead process takes the lock with it; across processes it locks nothing",
+			nothing: nothingEnds, breaks: anyRule, then: (*bench).timeAfterDeath,
+			scenarios: func(b *bench, processes int) []*explore.Scenario {
+				list := append([]*explore.Scenario{
+					{Name: "two buyers, one may die", Stock: 5, Next: true, Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: dies},
+				}, b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
+					Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}})...)
+				if b.info.Locker == nil {
+					return list
+				}
+				contenders := buyers(processes, explore.Locks, explore.Locks, explore.Locks)
+				return append(list,
+					&explore.Scenario{Name: "a third contender dies first; two find what it left behind", Buyers: contenders, DiesFirst: true},
+					&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true, Faults: dies})
+			}},
 		// What a buyer who leaves is told goes to the log, and to the copy of the request
 		// that comes next. All are in one process: a queue there has a third buyer, behind
 		// the one who leaves.
@@ -97,7 +155,6 @@ func Questions() []Question {
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				ends := []explore.Fault{explore.LeaseEnds}
 				return []*explore.Scenario{
 					{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
@@ -107,11 +164,32 @@ func Questions() []Question {
 						Buyers: buyers(processes, explore.Buys, explore.Cancels), Faults: ends}}
 			}},
 		{ID: "clocks", Title: "clocks disagree",
-			Asks: "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
-			ask:  (*bench).clocks},
+			Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
+			premise: "it breaks whatever the clocks say",
+			across:  "it breaks across processes whatever their clocks say",
+			nothing: unlessAsksTime, breaks: explore.LedgerRule,
+			scenarios: func(_ *bench, processes int) []*explore.Scenario {
+				return []*explore.Scenario{{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
+					Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}}}
+			}},
 		{ID: "owner", Title: "only the owner releases",
-			Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever free the lock of another?",
-			ask:  (*bench).owner},
+			Asks:    "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever free the lock of another?",
+			applies: ofLocks("it is not a lock that could be released"),
+			nothing: nothingEnds, breaks: atTheLock, then: (*bench).releasedTwice,
+			scenarios: func(_ *bench, processes int) []*explore.Scenario {
+				three := buyers(processes, explore.Locks, explore.Locks, explore.Locks)
+				// Two of one process and one of another: a lock may know its processes
+				// apart, and not their buyers.
+				neighbours := slices.Clone(three)
+				neighbours[1].Process = neighbours[0].Process
+				// Two show it where the victim is told at its release; where it is not, a
+				// third gets in beside it.
+				return []*explore.Scenario{
+					{Name: "two contenders, the lock is lost under its holder", Clears: true, Buyers: three[:2], Faults: ends},
+					{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
+						Buyers: three, Faults: ends},
+					{Name: "one has the lock, two wait for it, a command is late", InLine: true, Buyers: neighbours, Faults: late}}
+			}},
 		{ID: "lost-reply", Title: "lost reply",
 			Asks:    "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?",
 			premise: "it breaks with every reply heard", nothing: nothingEnds, breaks: notOverlap,
@@ -126,7 +204,6 @@ func Questions() []Question {
 				"Is the stock right?",
 			premise: "it breaks with every command in time", nothing: nothingEnds, breaks: explore.LedgerRule,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				late := []explore.Fault{explore.Delayed}
 				return append(b.shared(processes, explore.Buys, explore.Scenario{
 					Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
 					&explore.Scenario{Name: "two buyers, a command is late", Stock: 5, Next: true,
@@ -135,7 +212,16 @@ func Questions() []Question {
 		{ID: "renewal", Title: "renewers",
 			Asks: "The lock's renewer acts at any moment, also when the lease has ended or a reply is lost: " +
 				"does it ever take, keep or free a lock that is not its holder's?",
-			ask: (*bench).renewal},
+			applies: ofLocks("it is not a lock that could be renewed"),
+			nothing: unlessRenewed,
+			breaks:  func(rule string) bool { return atTheLock(rule) || rule == explore.RuleStuck },
+			scenarios: func(_ *bench, processes int) []*explore.Scenario {
+				two := buyers(processes, explore.Locks, explore.Locks)
+				return []*explore.Scenario{
+					{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
+					{Name: "two contenders, renewers act, and the lease ends or a reply is lost", InLine: true, Renewals: 1, Next: true,
+						Buyers: two, Faults: append(slices.Clone(ends), lost...)}}
+			}},
 		{ID: "cancel", Title: "cancelling",
 			Asks: "Two cancel one order, or one cancels while another buys; replies are lost, a process dies, and the cancellation is sent again: " +
 				"is each order given back once, and only once? Reservations, where there are any, are paid, cancelled and swept, too.",
@@ -151,9 +237,9 @@ func Questions() []Question {
 						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Cancels)},
 					&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true, Buyers: twice(processes, 0, explore.Cancels)},
 					&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,
-						Buyers: twice(processes, 1, explore.Cancels), Faults: fails, MaxFaults: 1},
+						Buyers: twice(processes, 1, explore.Cancels), Faults: fails},
 					&explore.Scenario{Name: "one buys, one cancels, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,
-						Buyers: beside, Faults: fails, MaxFaults: 1})
+						Buyers: beside, Faults: fails})
 			}},
 		{ID: "reset", Title: "reset and start",
 			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset: " +
@@ -187,7 +273,7 @@ func Questions() []Question {
 				return []*explore.Scenario{
 					{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4, Buyers: twice(processes, 1, explore.Asks),
-						Faults: lost, MaxFaults: 1},
+						Faults: lost},
 					{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser}}
 			}},
 		{ID: "accepted", Title: "accepted is kept",
@@ -208,15 +294,15 @@ func Questions() []Question {
 			breaks: func(rule string) bool { return rule == ledger.RuleLostRequest || rule == explore.RuleUntold },
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				one, two := accepting(1), accepting(processes)
-				faults := []explore.Fault{explore.Dies, explore.ReplyLost, explore.CommandLost}
+				faults := append(slices.Clone(dies), lost...)
 				return []*explore.Scenario{
 					{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
 					{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
-						Buyers: one, Faults: faults, MaxFaults: 1},
+						Buyers: one, Faults: faults},
 					{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-						Buyers: two, Faults: faults, MaxFaults: 1},
+						Buyers: two, Faults: faults},
 					{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-						Buyers: twice(processes, 1, explore.Accepts), Faults: faults, MaxFaults: 1}}
+						Buyers: twice(processes, 1, explore.Accepts), Faults: faults}}
 			}},
 		{ID: "two-faults", Title: "two faults",
 			Asks: "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
@@ -225,12 +311,12 @@ func Questions() []Question {
 			Asks: "A load run over two processes: is there an order of the purchases, one at a time, that explains every answer?",
 			ask:  (*bench).history},
 		{ID: "other-skus", Title: "other SKUs unhindered",
-			Asks: "Two buyers of different SKUs: does one ever wait for the other?",
-			ask: func(b *bench, ctx context.Context) (Cell, error) {
+			Asks:   "Two buyers of different SKUs: does one ever wait for the other?",
+			breaks: func(rule string) bool { return rule == explore.RuleHindered },
+			scenarios: func(*bench, int) []*explore.Scenario {
 				two := buyers(1, explore.Buys, explore.Buys)
 				two[1].Other = true
-				return b.search(ctx, "other-skus", func(rule string) bool { return rule == explore.RuleHindered }, something,
-					&explore.Scenario{Name: "two buyers of different SKUs", Stock: 5, Buyers: two})
+				return []*explore.Scenario{{Name: "two buyers of different SKUs", Stock: 5, Buyers: two}}
 			}},
 		// These are measured, in real time.
 		{ID: "waits", Title: "how it waits",
@@ -332,7 +418,7 @@ func (b *bench) reserved() (list []*explore.Scenario) {
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
 		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
-		{Name: "one pays, a sweeper comes; a reply or a command is lost, or one dies", Buyers: at(1, explore.Pays, explore.Sweeps), Faults: fails, MaxFaults: 1},
+		{Name: "one pays, a sweeper comes; a reply or a command is lost, or one dies", Buyers: at(1, explore.Pays, explore.Sweeps), Faults: fails},
 	} {
 		s.Stock, s.Next = 3, true
 		list = append(list, &s)

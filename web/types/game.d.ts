@@ -58,7 +58,7 @@ declare namespace Json {
     fault?: string;
     renewer?: boolean;
     backend?: string;
-    text?: string;
+    command?: string;
     reply?: string;
     result?: string;
     woke?: string[];

@@ -8,7 +8,7 @@ export function traceOf({ setting, steps, buyers, verdict }) {
   return {
     strategy: setting.strategy, question: '', name: '', stock: setting.stock,
     buyers: setting.buyers.map((b) => ({ name: b.name, process: b.process, quantity: b.quantity, does: b.does, same: b.same, other: b.other })),
-    steps: steps.map((s) => ({ who: s.who ?? '', fault: s.fault ?? '', backend: s.backend ?? '', command: s.text ?? '', result: s.result ?? '', reply: s.reply ?? '',
+    steps: steps.map((s) => ({ who: s.who ?? '', fault: s.fault ?? '', backend: s.backend ?? '', command: s.command ?? '', result: s.result ?? '', reply: s.reply ?? '',
       woke: s.woke ?? [], values: s.values ?? [], byItself: !s.move, background: s.renewer })),
     told: buyers.filter((b) => b.told).map((b) => ({ who: b.name, answer: b.told ?? '' })), problems: verdict?.problems ?? [],
   };

@@ -35,8 +35,8 @@ export const inWords = ({ text }) => traceWords().commands[text];
 /** @param {Json.GameStep} s */
 function told(s) {
   const w = words();
-  const as = /** @type {import('../trace/model.js').Step} */ ({ fault: s.fault ?? '', command: s.text ?? '' });
-  const what = event(as) ?? (s.text ? brief(s.text) : '');
+  const as = /** @type {import('../trace/model.js').Step} */ ({ fault: s.fault ?? '', command: s.command ?? '' });
+  const what = event(as) ?? (s.command ? brief(s.command) : '');
   const fault = s.fault ? traceWords().faults[s.fault] ?? s.fault : '';
   return w.says.ran([s.renewer ? w.renewer(s.who ?? '') : s.who, fault].filter(Boolean).join(' '), what || w.states.done, s.result && s.result !== 'waits' ? traceWords().results[s.result] ?? s.result : traceWords().reply(s.reply ?? ''));
 }
