@@ -194,13 +194,13 @@ func (c *ProveCmd) changes(m *prove.Matrix, p provingPlace) ([]prove.Difference,
 }
 
 // exploredService is the service of one process, as buyers with a key ask it.
-func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, error) {
 	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings,
 		PurchaseTimeout: time.Minute})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s.Handler(), func() error { return nil }, nil
+	return s.Handler(), nil
 }
 
 // A place is what servers a proof runs on.
@@ -309,7 +309,7 @@ func (c *ProveCmd) drop(files []string) {
 }
 
 func (c *ProveCmd) forms(m *prove.Matrix) forms {
-	return forms{{"--json", c.JSON, m.WriteJSON}, {"--readme", c.Readme, m.ForReadme(c.Readme)}}
+	return forms{{"--json", c.JSON, m.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
 }
 
 // keep remembers a counterexample and returns its file's name.

@@ -58,20 +58,10 @@ var (
 )
 
 func acceptor(w *World) error {
-	if ok, err := w.Accepts(context.Background()); !ok {
-		return errors.Join(fmt.Errorf("%s answers when the order is written: there is nothing to accept", w.info.Name), err)
+	if !w.info.Accepts {
+		return fmt.Errorf("%s answers when the order is written: there is nothing to accept", w.info.Name)
 	}
 	return nil
-}
-
-// Accepts reports whether the strategy can answer in two steps.
-func (w *World) Accepts(ctx context.Context) (bool, error) {
-	p, err := w.process(ctx, 0)
-	if err != nil {
-		return false, err
-	}
-	_, ok := p.strategy.(seckill.Acceptor)
-	return ok, nil
 }
 
 // RuleUntold: what became of an accepted request is told when it is asked for.

@@ -21,7 +21,7 @@ func counterexample(t *testing.T) (explore.Example, string) {
 	if res.First == nil {
 		t.Fatal("naive has no counterexample")
 	}
-	o, err := w.Shorten(t.Context(), res.First, fromLedger)
+	o, err := w.Shorten(t.Context(), res.First, explore.LedgerRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,21 +137,15 @@ func TestUnreadableExamples(t *testing.T) {
 		return strings.Replace(good, old, with, 1)
 	}
 	for name, c := range map[string]struct{ file, want string }{
-		"empty":                 {"", "no counterexample"},
-		"cut off":               {good[:len(good)/2], "no counterexample"},
-		"cut off at the end":    {good[:len(good)-1], "no counterexample"},
-		"no JSON":               {"naive: two buyers\n", "no counterexample"},
-		"another JSON":          {`[1, 2, 3]`, "no counterexample"},
-		"a matrix":              {`{"format":1,"questions":[]}`, "unknown field"},
-		"two files in one":      {good + good, "something follows"},
-		"a newer format":        {replace(`"format":1`, `"format":2`), "format 2"},
-		"no format":             {replace(`"format":1,`, ``), "format 0"},
-		"an unknown field":      {replace(`"stock":5`, `"stock":5,"colour":"red"`), "unknown field"},
-		"negative stock":        {replace(`"stock":5`, `"stock":-5`), "stock of -5"},
-		"a stock past counting": {replace(`"stock":5`, `"stock":92233720368547758070`), "no counterexample"},
-		"half a unit":           {replace(`"quantity":1`, `"quantity":1.5`), "no counterexample"},
-		"a negative quantity":   {replace(`"quantity":1`, `"quantity":-1`), "buyer 1"},
-		"nobody":                {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`, ``), "0 buyers"},
+		"empty":               {"", "no counterexample"},
+		"cut off":             {good[:len(good)/2], "no counterexample"},
+		"two files in one":    {good + good, "something follows"},
+		"a newer format":      {replace(`"format":1`, `"format":2`), "format 2"},
+		"no format":           {replace(`"format":1,`, ``), "format 0"},
+		"an unknown field":    {replace(`"stock":5`, `"stock":5,"colour":"red"`), "unknown field"},
+		"negative stock":      {replace(`"stock":5`, `"stock":-5`), "stock of -5"},
+		"a negative quantity": {replace(`"quantity":1`, `"quantity":-1`), "buyer 1"},
+		"nobody":              {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`, ``), "0 buyers"},
 		"ten thousand buyers": {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`,
 			strings.TrimSuffix(strings.Repeat(`{"name":"A","process":0,"quantity":1,"does":"buys"},`, 10_000), ",")), "10000 buyers"},
 		"a buyer without a name":  {replace(`"name":"A"`, `"name":""`), "buyer 1"},
@@ -163,7 +157,6 @@ func TestUnreadableExamples(t *testing.T) {
 		"a fault that is unknown": {replace(`{"who":"A"}`, `{"who":"A","fault":"sulks"}`), "step 1"},
 		"no schedule":             {replace(`"schedule":"a",`, ``), "no schedule"},
 		"a schedule of nobody":    {replace(`"schedule":"a"`, `"schedule":"aD"`), "letter 2"},
-		"not UTF-8":               {"\xff\xfe" + good, "no counterexample"},
 	} {
 		_, err := explore.ReadExample(strings.NewReader(c.file))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

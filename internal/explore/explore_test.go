@@ -41,12 +41,12 @@ func open(t *testing.T, info catalog.Info) *explore.World {
 }
 
 // service is what buyers with a key ask.
-func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, error) {
 	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, PurchaseTimeout: time.Minute})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s.Handler(), func() error { return nil }, nil
+	return s.Handler(), nil
 }
 
 // two is a scenario of two buyers, each in a process of their own, with enough
@@ -88,12 +88,6 @@ func turns(who string) (list []explore.Choice) {
 	return list
 }
 
-// fromLedger: the rule is one of the audit's.
-func fromLedger(rule string) bool {
-	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleUnknown, explore.RuleStuck, explore.RuleError,
-		explore.RuleHindered, explore.RuleStolen, explore.RuleKept}, rule)
-}
-
 func broke(o *explore.Schedule, rule string) bool {
 	return slices.ContainsFunc(o.Problems, func(p explore.Problem) bool { return p.Rule == rule })
 }
@@ -132,18 +126,14 @@ func TestTreesOfKnownSize(t *testing.T) {
 // A lost update takes one turn away, and no fewer will do.
 func TestCounterexampleHasFewestPreemptions(t *testing.T) {
 	w := open(t, sqlrow.Naive)
-	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true})
-	if res.Broken != 0 || res.Schedules != 2 || res.Preemptions != 0 || res.Cut == 0 {
-		t.Errorf("one buyer after the other: %+v, want two clean orders, with turns cut", res)
-	}
-	res = search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1})
+	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1})
 	if res.First == nil || res.First.Preemptions != 1 || res.Broken != 1 || res.Schedules > 10 {
 		t.Fatalf("%+v, want a counterexample with one preemption among the first ten orders", res)
 	}
 	if !broke(res.First, ledger.RuleLostUpdate) {
 		t.Errorf("problems %+v, want that the balance is wrong", res.First.Problems)
 	}
-	short, err := w.Shorten(t.Context(), res.First, fromLedger)
+	short, err := w.Shorten(t.Context(), res.First, explore.LedgerRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,22 +182,9 @@ func TestWaitersAreBlocked(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	w := open(t, sqlrow.Conditional)
-	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Schedules: 7})
-	if res.Schedules != 7 || res.Cut == 0 || res.Preemptions == -1 {
-		t.Errorf("%+v, want seven orders, and a search that does not claim to have done all", res)
-	}
-	bounded := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1, All: true})
-	if bounded.Preemptions != 1 || bounded.Cut == 0 || bounded.Schedules >= 24 {
-		t.Errorf("%+v, want all orders with one preemption, fewer than 24, and the others cut", bounded)
-	}
-	random := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true, Random: 20, Seed: 1})
-	if random.Random == 0 || random.Schedules != 2+random.Random {
-		t.Errorf("%+v, want two orders, and some at random", random)
-	}
-	if _, err := w.Search(t.Context(), two(explore.Locks), explore.Limits{}); err == nil ||
-		!strings.Contains(err.Error(), "is not a lock") {
-		t.Errorf("a strategy that is no lock was locked: %v", err)
+	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Schedules: 7, Random: 5, Seed: 1})
+	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
+		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
 	}
 }
 

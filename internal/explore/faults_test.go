@@ -2,7 +2,6 @@ package explore_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,44 +49,19 @@ func sent(o *explore.Schedule, who string, i int) (list []string) {
 	return list
 }
 
-// A process that dies sends nothing more, no ROLLBACK and no release: what it
-// had in the servers stays until they end it.
+// A process that dies sends nothing more, no ROLLBACK and no release: the server
+// rolls back what it had begun, and the next waits no longer than that.
 func TestTheDeadDoNotCleanUp(t *testing.T) {
 	s := withFault(two(explore.Buys), explore.Dies)
-	s.Next = true
-	t.Run("a lock with a lease", func(t *testing.T) {
-		w := open(t, redislock.RedisLua)
-		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
-		if !o.Buyers[0].Dead || len(sent(o, "A", len(choices))) > 0 {
-			t.Errorf("A died, and then sent %q:\n%s", sent(o, "A", len(choices)), table(o))
-		}
-		died := o.Steps[len(choices)]
-		if !slices.ContainsFunc(died.Values, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" }) {
-			t.Errorf("the lock is not there any more: %+v", died.Values)
-		}
-		if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 1 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
-			t.Errorf("B: %+v, want one unit after one lease:\n%s", b, table(o))
-		}
-	})
-	t.Run("a row", func(t *testing.T) {
-		w := open(t, sqlrow.ForUpdate)
-		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
-		if len(sent(o, "A", len(choices))) > 0 {
-			t.Errorf("A died, and then sent %q", sent(o, "A", len(choices)))
-		}
-		if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 0 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
-			t.Errorf("B: %+v, want one unit of five as soon as the server has rolled A back:\n%s", b, table(o))
-		}
-	})
-	t.Run("a lock without a lease", func(t *testing.T) {
-		w := open(t, redislock.RedisSetNX)
-		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
-		if b := o.Buyers[1]; !b.GaveUp || !broke(o, explore.RuleStuck) {
-			t.Errorf("B: %+v, want an endless wait:\n%s", b, table(o))
-		}
-	})
+	w := open(t, sqlrow.ForUpdate)
+	choices := before(t, w, s, "COMMIT")
+	o := again(t, w, s, happens(choices, "A", explore.Dies)...)
+	if len(sent(o, "A", len(choices))) > 0 {
+		t.Errorf("A died, and then sent %q", sent(o, "A", len(choices)))
+	}
+	if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 0 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
+		t.Errorf("B: %+v, want one unit of five as soon as the server has rolled A back:\n%s", b, table(o))
+	}
 }
 
 // The reply to COMMIT is lost: the buyer must not be told that nothing was sold.
@@ -107,26 +81,6 @@ func TestLostCommit(t *testing.T) {
 		if b.Waited && b.WaitedFor > 0 {
 			t.Errorf("%s: B waited for a lease to end", fault)
 		}
-	}
-}
-
-// The lease ends while the holder is paused before the write: the successor
-// gets in, and one of them writes over the other. Two holders are no lie of the
-// lock's then.
-func TestLeaseEndsUnderItsHolder(t *testing.T) {
-	w := open(t, redislock.RedisLua)
-	s := withFault(two(explore.Buys), explore.LeaseEnds)
-	choices := append(happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds), turns(strings.Repeat("B", 6))...)
-	o := again(t, w, s, choices...)
-	if !broke(o, ledger.RuleLostUpdate) || broke(o, explore.RuleOverlap) || broke(o, explore.RuleStuck) {
-		t.Errorf("problems %+v, want a lost update alone:\n%s", o.Problems, table(o))
-	}
-	if len(o.Overlaps) != 0 || len(o.Held) != 2 || !o.Buyers[0].Expired || o.Buyers[1].Expired {
-		t.Errorf("overlaps %+v, beliefs %v, A expired: %v; want that both believe, and that A's lease has ended", o.Overlaps, o.Held, o.Buyers[0].Expired)
-	}
-	res := search(t, w, s, explore.Limits{Preemptions: 2, Stop: fromLedger})
-	if res.First == nil || res.First.Preemptions > 1 {
-		t.Errorf("the search did not find it, or not with one preemption: %+v", res)
 	}
 }
 

@@ -27,16 +27,7 @@ type process struct {
 	tainted  bool         // not to be used for another schedule
 	ahead    atomic.Int64 // of the true time, in ns
 
-	service      http.Handler // nil until an actor asks it
-	closeService func() error
-}
-
-func (p *process) close() error {
-	var err error
-	if p.closeService != nil {
-		err = p.closeService()
-	}
-	return errors.Join(err, p.in.Close())
+	service http.Handler // nil until an actor asks it
 }
 
 // opened is a process, or why there is none.
@@ -113,7 +104,7 @@ func (w *World) recycle() {
 		// A statement that was left waiting would be taken for a buyer.
 		_, _ = w.sql.Kill(ctx, p.in.Dialer.LocalAddrs())
 		cancel()
-		w.closing.Go(func() { _ = p.close() })
+		w.closing.Go(func() { _ = p.in.Close() })
 		w.prepare()
 	}
 }

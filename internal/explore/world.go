@@ -141,11 +141,11 @@ func (w *World) Close() error {
 	var errs []error
 	if w.spare != nil {
 		if next := <-w.spare; next.err == nil {
-			errs = append(errs, next.process.close())
+			errs = append(errs, next.process.in.Close())
 		}
 	}
 	for _, p := range w.numbers {
-		errs = append(errs, p.close())
+		errs = append(errs, p.in.Close())
 	}
 	w.closing.Wait()
 	return errors.Join(append(errs, w.admin.Close())...)

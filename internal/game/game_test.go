@@ -1,7 +1,6 @@
 package game_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -37,42 +36,6 @@ func named(t *testing.T, name string) catalog.Info {
 	return catalog.Info{}
 }
 
-// free begins a game of free play.
-func free(t *testing.T, strategy string, schedule string) (*game.Game, error) {
-	t.Helper()
-	info := named(t, strategy)
-	g, err := game.Open(t.Context(), config(t, strategy), info, game.Free(info, 2, 2, 0), nil, schedule)
-	if err == nil {
-		t.Cleanup(func() {
-			if err := g.Close(context.WithoutCancel(t.Context())); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	return g, err
-}
-
-func begin(t *testing.T, strategy, schedule string) *game.Game {
-	t.Helper()
-	g, err := free(t, strategy, schedule)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// play makes moves of one letter each.
-func play(t *testing.T, g *game.Game, moves string) (s game.State) {
-	t.Helper()
-	for i := range moves {
-		var err error
-		if s, err = g.Move(t.Context(), moves[i:i+1], i); err != nil {
-			t.Fatalf("move %d, %q: %v", i+1, moves[i:i+1], err)
-		}
-	}
-	return s
-}
-
 // show is a state, to be read.
 func show(s game.State) string {
 	text, _ := json.MarshalIndent(s, "", "  ")
@@ -87,51 +50,25 @@ func code(err error) string {
 	return m.Code
 }
 
-// A player whose schedule breaks nothing has lost, and may undo it.
-func TestUndo(t *testing.T) {
-	g := begin(t, "naive", "")
-	s := play(t, g, "aaaaab")
-	if !s.Over || s.Verdict.Broken || s.Verdict.Sold != 2 || s.Buyers[1].Outcome != "sold_out" || s.Switches != 0 {
-		t.Fatalf("%s", show(s))
-	}
-	s, err := g.Undo(t.Context(), s.MovesMade-1)
-	if err != nil || s.Schedule != "a" || s.Over || s.Verdict != nil || len(s.Steps) != 1 || s.Values[0].Value != "2" {
-		t.Fatalf("%v, %s", err, show(s))
-	}
-	if s, err = g.Move(t.Context(), "b", 1); err != nil || s.Schedule != "ab" {
-		t.Fatalf("%v, %s", err, show(s))
-	}
-	if _, err := g.Undo(t.Context(), 3); code(err) != game.NothingToUndo {
-		t.Errorf("to undo 3 of 2 moves: %v", err)
-	}
-}
-
 func TestWrongMoves(t *testing.T) {
-	g := begin(t, "for-update", "abab")
-	for _, c := range []struct{ move, code, says string }{
-		{"b", game.ImpossibleMove, "B waits for an answer"},
-		{"c", game.ImpossibleMove, "no buyer C"},
-		{"x", game.ImpossibleMove, "is not one move"},
-		{"aa", game.ImpossibleMove, "is not one move"},
-		{"", game.ImpossibleMove, "is not one move"},
-		{"T", game.ImpossibleMove, "time passes"},
-		{"Va", game.ImpossibleMove, "arrives late"},
-	} {
-		if _, err := g.Move(t.Context(), c.move, -1); code(err) != c.code || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v (%s)", c.move, err, code(err))
+	h := gamesOf(t, nil, "for-update", "naive")
+	id, _, err := h.Begin(t.Context(), game.Request{Strategy: "for-update", Buyers: 2, Stock: 2, Schedule: "abab"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := played(t, h, id)
+	for move, says := range map[string]string{"b": "B waits for an answer", "c": "no buyer C", "x": "is not one move",
+		"aa": "is not one move", "T": "time passes", "Va": "arrives late"} {
+		if _, err := g.Move(t.Context(), move, -1); code(err) != game.ImpossibleMove || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v (%s)", move, err, code(err))
 		}
-	}
-	if _, err := g.Move(t.Context(), "a", 3); code(err) != game.StaleMove {
-		t.Errorf("a double click: %v", err)
-	}
-	if _, err := g.SayImpossible(); code(err) != game.NoLevel {
-		t.Errorf("impossible in free play: %v", err)
 	}
 	if s := g.State(); s.Schedule != "abab" || s.Over {
 		t.Errorf("mistakes have changed the game: %s", show(s))
 	}
-	for schedule, says := range map[string]string{"abb?": "letter 4", "aaaaaaaaaaaaaaa": "does not fit: move", "D": "must follow", strings.Repeat("a", 401): "more than"} {
-		if _, err := free(t, "naive", schedule); code(err) != game.BadSchedule || !strings.Contains(err.Error(), says) {
+	for schedule, says := range map[string]string{"abb?": "letter 4", "aaaaaaaaaaaaaaa": "does not fit: move", strings.Repeat("a", 401): "more than"} {
+		_, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: schedule})
+		if code(err) != game.BadSchedule || !strings.Contains(err.Error(), says) {
 			t.Errorf("the schedule %q: %v", schedule, err)
 		}
 	}

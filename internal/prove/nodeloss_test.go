@@ -153,18 +153,6 @@ func holdsWithout(t *testing.T, on func(context.Context) (prove.Servers, error),
 	}
 }
 
-func TestNoNodeToLose(t *testing.T) {
-	for name, why := range map[string]string{
-		"version": "holds the stock", "for-update": "holds the stock", "get-lock": "holds the stock",
-		"mutex": "one process", "redis-setex": "every node alive",
-	} {
-		cells, _ := loseNodes(t, losing(t, backend.Redis), named(t, name))
-		if c := cells[name]; c.Answer != prove.NotAsked || !strings.Contains(c.Text, why) {
-			t.Errorf("%s: %+v, want that it does not apply, because of %q", name, c, why)
-		}
-	}
-}
-
 func named(t *testing.T, name string) catalog.Info {
 	t.Helper()
 	for _, i := range strategies.All() {

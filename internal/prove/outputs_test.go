@@ -2,8 +2,6 @@ package prove_test
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -179,83 +177,18 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-const (
-	begins = "<!-- matrix: computed by make prove, do not edit -->\n"
-	ends   = "<!-- /matrix -->"
-)
-
-// put writes the matrix into a file.
-func put(file string) error {
-	m := byHand()
-	m.Questions = append(m.Questions, prove.Question{ID: "owner"}, prove.Question{ID: "lost-reply"})
-	m.Rows[1].Cells["owner"] = prove.Cell{Answer: prove.Breaks}
-	m.Rows[1].Cells["lost-reply"] = prove.Cell{Answer: prove.Breaks}
-	var b bytes.Buffer
-	if err := m.ForReadme(file)(&b); err != nil {
-		return err
-	}
-	return os.WriteFile(file, b.Bytes(), 0o666)
-}
-
-func TestReadme(t *testing.T) {
-	const table = `| strategy | no oversell | dead holder | how it waits | what else breaks |
+func TestMarkdown(t *testing.T) {
+	const want = `| strategy | no oversell | dead holder | how it waits | what else breaks |
 |---|:-:|:-:|:-:|---|
 | ` + "`naive`" + ` | ✗ | – | polls | |
 | ` + "`redis-lua`" + ` | ✓ | (✓) within 10 s | ! | owner, lost-reply |
 | ` + "`zk`" + ` | ? | ? | ? | |
 `
-	file := filepath.Join(t.TempDir(), "README.md")
-	for _, old := range []string{"", "| what was there before |\n", table} {
-		write(t, file, "# Title\n\n"+begins+old+ends+"\n\nThe rest.\n")
-		if err := put(file); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := read(t, file), "# Title\n\n"+begins+table+ends+"\n\nThe rest.\n"; got != want {
-			t.Errorf("the file is\n%s\nwant\n%s", got, want)
-		}
+	m := byHand()
+	m.Questions = append(m.Questions, prove.Question{ID: "owner"}, prove.Question{ID: "lost-reply"})
+	m.Rows[1].Cells["owner"] = prove.Cell{Answer: prove.Breaks}
+	m.Rows[1].Cells["lost-reply"] = prove.Cell{Answer: prove.Breaks}
+	if got := written(t, func(b *bytes.Buffer) error { return m.WriteMarkdown(b) }); got != want {
+		t.Errorf("the table is\n%s\nwant\n%s", got, want)
 	}
-}
-
-// A README in which the matrix has no place stays as it is.
-func TestReadmeWithoutAPlace(t *testing.T) {
-	for name, c := range map[string]struct{ text, want string }{
-		"no marks":          {"# Title\n", "there are no lines"},
-		"no end":            {begins + "| a |\n", "there are no lines"},
-		"no beginning":      {"| a |\n" + ends, "there are no lines"},
-		"the end first":     {ends + "\n" + begins, "there are no lines"},
-		"all on one line":   {strings.TrimSpace(begins) + ends, "there are no lines"},
-		"cut off":           {strings.TrimSpace(begins), "there are no lines"},
-		"begins twice":      {begins + "Between.\n" + begins + ends, "more than once"},
-		"ends twice":        {begins + ends + "\nBetween.\n" + ends, "more than once"},
-		"two of everything": {begins + ends + "\nBetween.\n" + begins + ends, "more than once"},
-	} {
-		file := filepath.Join(t.TempDir(), "README.md")
-		write(t, file, c.text)
-		err := put(file)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
-			t.Errorf("%s: %v, want an error that names the file and says %q", name, err, c.want)
-		}
-		if got := read(t, file); got != c.text {
-			t.Errorf("%s: the file was changed to %q", name, got)
-		}
-	}
-	if err := put(filepath.Join(t.TempDir(), "nowhere.md")); err == nil {
-		t.Error("a file that is not there was written")
-	}
-}
-
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -3,7 +3,6 @@ package prove_test
 import (
 	"context"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -135,24 +134,6 @@ func TestSameSeedSameFiles(t *testing.T) {
 	}
 	if len(first) != 3 || len(second) != 3 {
 		t.Errorf("%d and %d files, want the matrix and two counterexamples of redis-token", len(first), len(second))
-	}
-}
-
-// What a strategy says of itself is checked both ways.
-func TestPlantedGuaranteesDiffer(t *testing.T) {
-	braggart, modest := sqlrow.Naive, sqlrow.Conditional
-	braggart.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
-	modest.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Breaks}
-	m := compute(t, prove.Options{Infos: []catalog.Info{braggart, modest}, Questions: []string{"oversell"}})
-	said := map[string]int{}
-	for _, d := range m.Differences() {
-		said[d.Strategy+" "+d.Expected]++
-		if !strings.Contains(d.String(), d.Strategy+", "+d.Question.Title+": it is said that it "+d.Expected) {
-			t.Errorf("the difference says %q", d)
-		}
-	}
-	if want := map[string]int{"naive holds": 1, "conditional breaks": 1}; !reflect.DeepEqual(said, want) {
-		t.Errorf("differences %v, want %v", said, want)
 	}
 }
 

@@ -162,6 +162,9 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
+// Block names the marks in a Markdown file between which the matrix stands.
+const Block = "matrix"
+
 // choosing are the questions that tell strategies apart, a column each in Markdown.
 var choosing = []string{"oversell", "processes", "dead-holder", "lease-end", "late-command", "waits"}
 
