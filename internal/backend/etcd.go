@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -26,16 +25,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// While we open, a refused connection ends the attempt. Later the client
-	// tries again for ever.
-	var refused atomic.Pointer[context.CancelCauseFunc]
-	dial := func(ctx context.Context, addr string) (net.Conn, error) {
-		conn, err := in.Dialer.DialContext(ctx, "tcp", addr)
-		if giveUp := refused.Load(); err != nil && giveUp != nil {
-			(*giveUp)(err)
-		}
-		return conn, err
-	}
+	dial := func(ctx context.Context, addr string) (net.Conn, error) { return in.Dialer.DialContext(ctx, "tcp", addr) }
 	soon := backoff.DefaultConfig
 	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
 	c, err := clientv3.New(clientv3.Config{
@@ -58,16 +48,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	in.closers = append(in.closers, c.Close)
 	for _, endpoint := range endpoints {
 		var status *clientv3.StatusResponse
-		trying, giveUp := context.WithCancelCause(ctx)
-		refused.Store(&giveUp)
-		timer := time.AfterFunc(5*time.Second, func() { giveUp(errors.New("it did not answer in time")) })
-		if status, err = c.Status(trying, endpoint); err != nil && trying.Err() != nil {
-			err = context.Cause(trying)
-		}
-		refused.Store(nil)
-		timer.Stop()
-		giveUp(nil)
-		if err == nil {
+		if status, err = in.meetEtcd(ctx, c, endpoint); err == nil {
 			in.versions[NameEtcd] = "etcd " + status.Version
 			break
 		}
@@ -78,4 +59,21 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	tap.WrapEtcd(c)
 	in.Etcd = c
 	return nil
+}
+
+// meetEtcd dials before it asks: the client would try a server that refuses
+// connections again and again.
+func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errors.New("it did not answer in time"))
+	defer cancel()
+	conn, err := in.Dialer.DialContext(ctx, "tcp", endpoint[strings.LastIndexByte(endpoint, '/')+1:])
+	if err != nil {
+		return nil, err
+	}
+	conn.Close()
+	status, err := c.Status(ctx, endpoint)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return status, err
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 )
 
@@ -43,8 +42,8 @@ func ListenAdmin(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// listenUnix makes the socket in a folder that is closed to others and moves
-// it to its place when its mode is right. A dead process's socket is replaced.
+// listenUnix replaces the socket of a process that has died. The umask is the whole
+// process's, for the moment in which the socket is made: it is never open to others.
 func listenUnix(path string) (net.Listener, error) {
 	switch old, err := os.Lstat(path); {
 	case err == nil && old.Mode().Type() != os.ModeSocket:
@@ -54,40 +53,10 @@ func listenUnix(path string) (net.Listener, error) {
 			conn.Close()
 			return nil, fmt.Errorf("another process listens on %s", path)
 		}
-	}
-	folder, err := os.MkdirTemp(filepath.Dir(path), ".s-*") // short: a socket's path has about 100 bytes
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	hidden := filepath.Join(folder, "s")
-	l, err := net.Listen("unix", hidden)
-	if err != nil {
-		return nil, err
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(hidden, 0o600), os.Rename(hidden, path)); err != nil {
-		l.Close()
-		return nil, err
-	}
-	made, err := os.Lstat(path)
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return &unixListener{Listener: l, remove: sync.OnceFunc(func() {
-		if now, err := os.Lstat(path); err == nil && os.SameFile(made, now) {
-			os.Remove(path)
+		if err := os.Remove(path); err != nil {
+			return nil, err
 		}
-	})}, nil
-}
-
-type unixListener struct {
-	net.Listener
-	remove func()
-}
-
-func (l *unixListener) Close() error {
-	l.remove()
-	return l.Listener.Close()
+	}
+	defer syscall.Umask(syscall.Umask(0o177))
+	return net.Listen("unix", path)
 }

@@ -12,7 +12,8 @@ import (
 // pooled one or a pinned *sql.Conn, lets each statement pass the Tap of the
 // context it is called with. COMMIT and ROLLBACK carry no context, so they use
 // the one their transaction was begun with. The inner driver must know contexts
-// (ConnBeginTx, StmtExecContext, StmtQueryContext), as both of ours do.
+// (ConnBeginTx, ConnPrepareContext, ExecerContext, StmtExecContext, StmtQueryContext)
+// and check values (NamedValueChecker), as both of ours do.
 func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 	return &connector{inner, o}
 }
@@ -45,8 +46,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{Conn: inner, preparesArgs: c.options.PreparesArgs}, nil
 }
 
-// conn forwards every optional interface of database/sql/driver; what the
-// inner driver lacks answers driver.ErrSkip or the package's own default.
+// conn forwards every optional interface of database/sql/driver. Those which SQLite's
+// driver lacks answer as database/sql does without them.
 type conn struct {
 	driver.Conn
 	preparesArgs bool
@@ -96,11 +97,12 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, e
 }
 
 func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
-	e, ok := c.Conn.(driver.ExecerContext)
-	if !ok || c.preparesArgs && len(args) > 0 {
+	if c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return c.exec(ctx, q, args, func(ctx context.Context) (driver.Result, error) { return e.ExecContext(ctx, q, args) })
+	return c.exec(ctx, q, args, func(ctx context.Context) (driver.Result, error) {
+		return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
+	})
 }
 
 func (c *conn) exec(
@@ -136,12 +138,7 @@ func (c *conn) query(
 }
 
 func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err error) {
-	if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
-		s, err = p.PrepareContext(ctx, q)
-	} else {
-		s, err = c.Conn.Prepare(q)
-	}
-	if err != nil {
+	if s, err = c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q); err != nil {
 		return nil, err
 	}
 	return &stmt{s, q, c}, nil
@@ -182,10 +179,7 @@ func (c *conn) IsValid() bool {
 }
 
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
-	if ch, ok := c.Conn.(driver.NamedValueChecker); ok {
-		return ch.CheckNamedValue(v)
-	}
-	return driver.ErrSkip
+	return c.Conn.(driver.NamedValueChecker).CheckNamedValue(v)
 }
 
 type stmt struct {
@@ -207,10 +201,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
-	if ch, ok := s.Stmt.(driver.NamedValueChecker); ok {
-		return ch.CheckNamedValue(v)
-	}
-	return driver.ErrSkip
+	return s.Stmt.(driver.NamedValueChecker).CheckNamedValue(v)
 }
 
 type transaction struct {
