@@ -25,7 +25,9 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dial := func(ctx context.Context, addr string) (net.Conn, error) { return in.Dialer.DialContext(ctx, "tcp", addr) }
+	dial := func(ctx context.Context, addr string) (net.Conn, error) {
+		return in.Dialer.DialContext(ctx, "tcp", addr)
+	}
 	soon := backoff.DefaultConfig
 	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
 	c, err := clientv3.New(clientv3.Config{

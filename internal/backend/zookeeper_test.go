@@ -154,27 +154,6 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	}
 }
 
-// A command that was left reaches the server all the same, late: its caller's
-// context ends at once, and Forget cleans up after it.
-func TestZooKeeperCommandEndsWithItsContext(t *testing.T) {
-	in, wire, other := onWire(t, longSession)
-	dir := freshDir(t, other)
-	wire.Freeze()
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := in.ZooKeeper.Create(ctx, dir+"/mark-", nil, zk.FlagEphemeralSequential); !errors.Is(err, context.Canceled) {
-		t.Fatalf("a command whose context ended gave %v", err)
-	}
-	if err := in.ZooKeeper.Forget(ctx, dir, "mark"); !errors.Is(err, context.Canceled) {
-		t.Errorf("forgetting under a context that has ended gave %v", err)
-	}
-	wire.Pass()
-	soon(t, "the node comes and goes", func() bool {
-		stat, err := other.Exists(t.Context(), dir)
-		return err == nil && stat.Cversion >= 2 && stat.NumChildren == 0
-	})
-}
-
 func TestZooKeeperLostConnectionIsNotALostSession(t *testing.T) {
 	in, wire, other := onWire(t, longSession)
 	dir, c := freshDir(t, other), in.ZooKeeper

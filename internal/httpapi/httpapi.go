@@ -120,7 +120,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r.GET("/openapi.json", serveOpenAPI)
 
 	v1 := r.Group("/api/v1")
-	v1.POST("/seckill", s.handle(s.purchase))
+	v1.POST("/seckill", s.buying(s.purchase))
 	v1.GET("/strategies", s.plain(s.listStrategies))
 	v1.GET("/strategies/:name", s.plain(s.showStrategy))
 	v1.GET("/skus", s.handle(s.listSKUs))
@@ -129,7 +129,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
 	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
-	v1.POST("/reservations", s.handle(s.reserve))
+	v1.POST("/reservations", s.buying(s.reserve))
 	v1.GET("/reservations/:id", s.plain(s.showReservation))
 	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
 	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))

@@ -24,53 +24,61 @@ type purchaseBody struct {
 	Quantity int64  `json:"quantity"`
 }
 
-// purchase sells, and answers.
-func (s *Server) purchase(c *gin.Context) (err error) {
-	sl, err := s.selected(c)
-	if err != nil {
-		s.metrics.refused(codeOf(err))
+// buying is the handler of a call that buys: it finds the seller, and counts what the
+// call comes to.
+func (s *Server) buying(buy func(*gin.Context, *seller) (outcome string, err error)) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		sl, err := s.selected(c)
+		if err != nil {
+			s.metrics.refused(codeOf(err))
+			return err
+		}
+		outcome := wire.Internal.Code // of a panic
+		s.inFlight.Add(1)
+		defer func() {
+			s.inFlight.Add(-1)
+			sl.metrics.count(outcome)
+		}()
+		told, err := buy(c, sl)
+		switch {
+		case err == nil:
+			outcome = told
+		case hungUp(c):
+			outcome = outcomeGone
+		default:
+			outcome = codeOf(err)
+		}
 		return err
-	}
-	outcome := wire.Internal.Code // of a panic
-	s.inFlight.Add(1)
-	defer func() { s.ended(c, sl, outcome, err) }()
+	})
+}
+
+// purchase sells, and answers.
+func (s *Server) purchase(c *gin.Context, sl *seller) (outcome string, err error) {
 	var body purchaseBody
 	p, keyed, err := readPurchase(c, &body, &body)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
-		return s.accept(c, sl, a, p, &outcome)
+		return s.accept(c, sl, a, p)
 	}
 	r, replayed, err := s.sell(c, sl, p, keyed, sl.strategy.Deduct)
 	if err == nil && replayed {
 		err = s.notReserved(c.Request.Context(), r)
 	}
-	if err == nil {
-		outcome = s.answerSale(c, r, replayed)
+	if err != nil {
+		return "", err
 	}
-	return err
+	return answer(c, r, outcomeSold, replayed), nil
 }
 
-// ended counts a purchase and its outcome.
-func (s *Server) ended(c *gin.Context, sl *seller, outcome string, err error) {
-	s.inFlight.Add(-1)
-	switch {
-	case err != nil && hungUp(c):
-		outcome = outcomeGone
-	case err != nil:
-		outcome = codeOf(err)
-	}
-	sl.metrics.count(outcome)
-}
-
-func (s *Server) answerSale(c *gin.Context, r seckill.Receipt, replayed bool) (outcome string) {
-	outcome = outcomeSold
+// answer says what was sold or reserved, and returns what that is counted as.
+func answer(c *gin.Context, is any, outcome string, replayed bool) string {
 	if replayed {
 		outcome = outcomeReplayed
 		c.Header("Idempotency-Replayed", "true")
 	}
-	c.JSON(http.StatusOK, r)
+	c.JSON(http.StatusOK, is)
 	return outcome
 }
 

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,9 +11,9 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// Who knows the id of a ZooKeeper session can end it, and with it the locks:
+// A process that lost a backend says so, and is alive. Who knows the id of a ZooKeeper session can end it, and with it the locks:
 // it is for the operator alone.
-func TestSessionIsNotPublic(t *testing.T) {
+func TestReady(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.ZooKeeper)
 	migrate(t, in)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in})
@@ -28,4 +29,18 @@ func TestSessionIsNotPublic(t *testing.T) {
 	if r := ask(t, s, "GET", "/readyz", ""); r.status != http.StatusOK || !strings.Contains(string(r.body), session) {
 		t.Errorf("the operator is told %d %s, want the session %s", r.status, r.body, session)
 	}
+	if err := in.ZooKeeper.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var ready struct {
+		Ready    bool
+		Strategy string
+		Backends []backend.Status
+	}
+	r := ask(t, s, "GET", "/readyz", "")
+	if err := json.Unmarshal(r.body, &ready); err != nil || r.status != http.StatusServiceUnavailable || ready.Ready || ready.Strategy != fakeName ||
+		len(ready.Backends) != 2 || !ready.Backends[0].OK || ready.Backends[1].OK || ready.Backends[1].Error == "" {
+		t.Errorf("without ZooKeeper it is told %d %s (%v)", r.status, r.body, err)
+	}
+	ask(t, s, "GET", "/healthz", "").want(t, "being alive without ZooKeeper", http.StatusOK, "")
 }

@@ -38,43 +38,21 @@ type held struct {
 	ExpiresIn int64 `json:"expires_in_ms"`
 }
 
-func answerHeld(c *gin.Context, r seckill.Reservation) {
+func heldAs(r seckill.Reservation) held {
 	left := int64(0)
 	if r.State == seckill.Reserved {
 		left = max(0, r.Left.Milliseconds())
 	}
-	c.JSON(http.StatusOK, held{r.OrderID, r.SKU, r.User, r.Quantity, r.Remaining, r.Strategy, r.State, ledger.MomentOf(r.Ends), left})
+	return held{r.OrderID, r.SKU, r.User, r.Quantity, r.Remaining, r.Strategy, r.State, ledger.MomentOf(r.Ends), left}
 }
 
 // reserve holds units for a buyer, as purchase sells them. A copy of the request
 // is answered with the reservation as it is by then.
-func (s *Server) reserve(c *gin.Context) (err error) {
-	sl, err := s.selected(c)
-	if err != nil {
-		s.metrics.refused(codeOf(err))
-		return err
-	}
+func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error) {
 	reserver, ok := sl.strategy.(seckill.Reserver)
 	if !ok {
-		return invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
+		return "", invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
 	}
-	outcome := wire.Internal.Code // of a panic
-	s.inFlight.Add(1)
-	defer func() { s.ended(c, sl, outcome, err) }()
-	r, replayed, err := s.hold(c, sl, reserver)
-	if err != nil {
-		return err
-	}
-	outcome = outcomeReserved
-	if replayed {
-		outcome = outcomeReplayed
-		c.Header("Idempotency-Replayed", "true")
-	}
-	answerHeld(c, r)
-	return nil
-}
-
-func (s *Server) hold(c *gin.Context, sl *seller, reserver seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
 	body := struct {
 		purchaseBody
 		ExpiresIn int64 `json:"expires_in"` // seconds
@@ -84,28 +62,29 @@ func (s *Server) hold(c *gin.Context, sl *seller, reserver seckill.Reserver) (r 
 		err = web.Within("expires_in", body.ExpiresIn, 1, longestTerm)
 	}
 	if err != nil {
-		return r, false, err
+		return "", err
 	}
 	receipt, replayed, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
 		return r.Receipt, err
 	})
 	if err != nil {
-		return r, false, err
+		return "", err
 	}
 	if replayed {
 		if reserver = s.reserver(receipt.Strategy); reserver == nil {
-			return r, false, refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
+			return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 		}
 	}
 	// The units are held. Should this look fail, the same key tells.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	if r, err = reserver.Reservation(ctx, receipt.OrderID); err != nil {
+	r, err := reserver.Reservation(ctx, receipt.OrderID)
+	if err != nil {
 		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
-		return r, false, unknownReservation(receipt.OrderID)
+		return "", unknownReservation(receipt.OrderID)
 	}
-	return r, replayed, nil
+	return answer(c, heldAs(r), outcomeReserved, replayed), nil
 }
 
 // shortestHold tells a reservation from a purchase in one call, which holds for no
@@ -216,7 +195,7 @@ func (s *Server) atDesk(c *gin.Context, do func(seckill.Reserver, context.Contex
 	case err != nil:
 		return err
 	}
-	answerHeld(c, r)
+	c.JSON(http.StatusOK, heldAs(r))
 	return nil
 }
 

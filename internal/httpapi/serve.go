@@ -26,18 +26,20 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// work runs what strategies do beside their buyers. It goes on when ctx ends:
-// the last buyers may leave work behind. stop ends it, and returns when it is
-// done.
+// work sweeps until ctx ends, and runs what strategies do beside their buyers. That goes
+// on: the last buyers may leave work behind. stop ends it, and returns when it is done.
 func (s *Server) work(ctx context.Context) (stop func()) {
+	sweeping, cancelSweep := context.WithCancel(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
+	working.Go(func() { s.sweep(sweeping) })
 	for _, sl := range s.sellers {
 		if w, ok := sl.strategy.(seckill.Worker); ok {
 			working.Go(func() { w.Work(ctx) })
 		}
 	}
 	return func() {
+		cancelSweep()
 		cancel()
 		working.Wait()
 	}
@@ -54,13 +56,6 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
 	server := web.NewServer(web.BoundBody(bodyTimeout, h), longest+bodyTimeout, s.Log, slog.LevelWarn)
-	sweeping, stop := context.WithCancel(ctx)
-	swept := make(chan struct{})
-	go func() {
-		defer close(swept)
-		s.sweep(sweeping)
-	}()
-	defer func() { stop(); <-swept }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

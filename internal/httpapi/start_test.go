@@ -33,25 +33,6 @@ func scheduled(stock int, start time.Time) string {
 	return fmt.Sprintf(`{"stock":%d,"starts_at":%q}`, stock, start.Format(time.RFC3339Nano))
 }
 
-func TestStartOfASale(t *testing.T) {
-	s := serverWith(t, sells(), httpapi.Config{})
-	var set, got product
-	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5,"starts_at":"2126-11-11T00:00:00+08:00"}`).into(t, &set)
-	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &got)
-	want := time.Date(2126, 11, 10, 16, 0, 0, 0, time.UTC)
-	for _, p := range []product{set, got} {
-		if p.StartsAt == nil || !p.StartsAt.Time().Equal(want) || time.Since(p.Now.Time()).Abs() > time.Minute {
-			t.Errorf("the sale starts at %v, and it is %v; want %v and now", p.StartsAt, p.Now.Time(), want)
-		}
-	}
-	r := ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: early")
-	r.want(t, "buying a century early", 409, "not_started")
-	after, _ := strconv.ParseFloat(r.header.Get("Retry-After"), 64)
-	if left := want.Sub(got.Now.Time()).Seconds(); after < left-60 || after > left+1 {
-		t.Errorf("Retry-After is %s s, the sale starts in %.0f s", r.header.Get("Retry-After"), left)
-	}
-}
-
 // everything is every backend there is, for one more process.
 func everything(t *testing.T) *backend.Instance {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,

@@ -42,11 +42,11 @@ type acceptance struct {
 
 // accept answers before the order is written. No claim is taken: an Acceptor knows
 // the requests that it has accepted.
-func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckill.Purchase, outcome *string) error {
+func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckill.Purchase) (outcome string, err error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if err := s.started(ctx, p.SKU); err != nil {
-		return err
+		return "", err
 	}
 	written := false
 	r, err := sl.deduct(ctx, p, func(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
@@ -55,21 +55,20 @@ func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckil
 	})
 	switch {
 	case err == nil && !written:
-		*outcome = outcomeAccepted
 		c.Header("Preference-Applied", respondAsync)
 		c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p) + "&sku_id=" + strconv.FormatInt(p.SKU, 10)})
-		return nil
+		return outcomeAccepted, nil
 	case errors.Is(err, seckill.ErrNotStarted):
-		return s.late(ctx, p.SKU)
+		return "", s.late(ctx, p.SKU)
 	case err != nil && !seckill.NothingTaken(err):
 		r, err = s.settle(c, p, err)
 	case mayHide(err):
 		r, err = s.earlier(ctx, p, err)
 	}
-	if err == nil {
-		*outcome = s.answerSale(c, r, true)
+	if err != nil {
+		return "", err
 	}
-	return err
+	return answer(c, r, outcomeSold, true), nil
 }
 
 // askOf is the call that tells what became of a request.

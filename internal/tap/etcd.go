@@ -11,8 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// WrapEtcd lets the commands that locks send by c pass the Tap of their context,
-// those of packages built on c (concurrency) too. What the client does by itself
+// WrapEtcd lets the commands that locks send by c pass the Tap of their context. What the client does by itself
 // (the heartbeats of a KeepAlive, a watch taken up again) belongs to no purchase
 // and is left out.
 func WrapEtcd(c *clientv3.Client) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,30 +74,6 @@ func rows(t *testing.T, db *sql.DB) (n int) {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func TestSQLTransactionPassesCommandByCommand(t *testing.T) {
-	db, r := openSQL(t), &recorder{}
-	ctx := tap.With(t.Context(), r)
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO t VALUES (?)", 1); err != nil {
-		t.Fatal(err)
-	}
-	var n int
-	if err := tx.QueryRowContext(ctx, "select n from t where n = ?", 1).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	tx, _ = db.BeginTx(ctx, nil)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	r.want(t, "sql BEGIN", "sql INSERT", "sql SELECT", "sql COMMIT", "sql BEGIN", "sql ROLLBACK")
 }
 
 // A command that the tap stops is never sent. One whose reply is lost has run. One that
@@ -175,22 +150,6 @@ func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-func TestRedisCommandsPassWithoutTheHandshake(t *testing.T) {
-	c, r := openRedis(t), &recorder{}
-	ctx := tap.With(t.Context(), r)
-	if err := c.Set(ctx, "k", "v", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error {
-		p.Incr(ctx, "n")
-		p.Del(ctx, "k")
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	r.want(t, "redis SET", "redis MULTI")
-}
-
 func TestRedisSubscriptionPasses(t *testing.T) {
 	c, r := openRedis(t), &recorder{}
 	ctx := tap.With(t.Context(), r)
@@ -248,29 +207,6 @@ func TestSleeperOwnsTheClock(t *testing.T) {
 	_, err := tap.WaitAtMost(tap.With(t.Context(), c), "nothing", time.Hour, make(chan int), nil)
 	if !errors.Is(err, tap.ErrTimeUp) || c.slept != 2*time.Hour {
 		t.Errorf("a wait of an hour at most ended with %v after %v, want the tap's own hour", err, c.slept)
-	}
-}
-
-func TestCounter(t *testing.T) {
-	db, n := openSQL(t), &tap.Counter{}
-	ctx := tap.With(t.Context(), n)
-	for range 3 {
-		db.ExecContext(ctx, "DELETE FROM t")
-	}
-	tap.Sleep(ctx, time.Nanosecond)
-	if n.Count(tap.SQL) != 3 || n.Count(tap.Waiting) != 1 || n.Count(tap.Redis) != 0 {
-		t.Errorf("counted %d sql, %d waits, %d redis, want 3, 1, 0",
-			n.Count(tap.SQL), n.Count(tap.Waiting), n.Count(tap.Redis))
-	}
-}
-
-func TestVerbIsTheFirstWord(t *testing.T) {
-	db, r := openSQL(t), &recorder{}
-	for _, q := range []string{"\n select 1", "SELECT(1)", "select\t1"} {
-		db.QueryRowContext(tap.With(t.Context(), r), q).Scan(new(int))
-	}
-	if got := strings.Join(r.seen, ","); got != "sql SELECT,sql SELECT,sql SELECT" {
-		t.Errorf("verbs %q", got)
 	}
 }
 

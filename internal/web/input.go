@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,6 +39,20 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 		return BadRequest("The body is empty: send a JSON object.")
 	}
 	return wrong(json.Unmarshal(body, into, strict))
+}
+
+// ReadOver is ReadJSON over a struct that depends on the body: into is called with
+// it.
+func ReadOver(w http.ResponseWriter, r *http.Request, into func(body []byte) (any, error)) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	value, err := into(body)
+	if err != nil {
+		return err
+	}
+	return wrong(json.Unmarshal(body, value, strict))
 }
 
 var (
@@ -71,6 +86,34 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, BadRequest("The body could not be read to its end.")
 	}
 	return body, nil
+}
+
+// BoundBody bounds the body read, so that a slow client cannot block shutdown;
+// the answer may take longer. http.Server's ReadTimeout does not fit: when it
+// is over, net/http cancels the context of a request that was read long ago.
+func BoundBody(limit time.Duration, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != nil && r.Body != http.NoBody {
+			control := http.NewResponseController(w)
+			if control.SetReadDeadline(time.Now().Add(limit)) == nil {
+				r.Body = &boundBody{ReadCloser: r.Body, control: control}
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+type boundBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *boundBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 func isJSON(contentType string) bool {
