@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -33,8 +32,9 @@ type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	now  singleflight.Group // readings under way, by SKU
 
-	mu    sync.RWMutex
-	bySKU map[int64]reading
+	mu        sync.RWMutex
+	bySKU     map[int64]reading
+	forgotten time.Time // when a start was set here last: a reading from before is not kept
 }
 
 // A reading is what the database said.
@@ -77,9 +77,6 @@ func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
 func (s *starts) ask(sku int64) (r reading, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	s.mu.RLock()
-	all := s.bySKU
-	s.mu.RUnlock()
 	r.asked = time.Now()
 	said, err := s.read(ctx, sku)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
@@ -91,17 +88,18 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	if len(s.bySKU) == maxStarts {
 		clear(s.bySKU)
 	}
-	all[sku] = r // lost, if what was known was forgotten meanwhile
+	if r.asked.After(s.forgotten) {
+		s.bySKU[sku] = r
+	}
 	return r, nil
 }
 
-// forget lets the next buyer read sku's start anew. A reading that is under way
-// ends in what was forgotten.
+// forget lets the next buyer read sku's start anew.
 func (s *starts) forget(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.Forget(strconv.FormatInt(sku, 10))
-	s.bySKU = maps.Clone(s.bySKU)
+	s.forgotten = time.Now()
 	delete(s.bySKU, sku)
 }
 

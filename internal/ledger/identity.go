@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"gorm.io/gorm"
 
@@ -58,13 +57,10 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 	return fmt.Errorf("%w: drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), or name another", ErrOtherBuild, name)
 }
 
-// identity is what a Store has read of its database.
-type identity struct{ id atomic.Pointer[string] }
-
 // Identity names the database, for ever: a word without spaces. It is read
 // once a Store, and passes no Tap: it belongs to no purchase.
 func (s *Store) Identity(ctx context.Context) (string, error) {
-	if id := s.identity.id.Load(); id != nil {
+	if id := s.identity.Load(); id != nil {
 		return *id, nil
 	}
 	var id string
@@ -75,6 +71,6 @@ func (s *Store) Identity(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.identity.id.Store(&id)
+	s.identity.Store(&id)
 	return id, nil
 }

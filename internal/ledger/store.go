@@ -27,13 +27,13 @@ type Store struct {
 	db       *gorm.DB
 	strategy string
 	observe  seckill.Observer
-	identity *identity
-	view     *sql.TxOptions // of Tx; nil: the database's usual isolation
+	identity *atomic.Pointer[string] // of the database, once it was read
+	view     *sql.TxOptions          // of Tx; nil: the database's usual isolation
 }
 
 // NewStore is the ledger in db. For binds it to a strategy.
 func NewStore(db *gorm.DB) *Store {
-	return &Store{db: db, observe: seckill.NopObserver{}, identity: &identity{}}
+	return &Store{db: db, observe: seckill.NopObserver{}, identity: &atomic.Pointer[string]{}}
 }
 
 // For returns the same ledger, writing orders in the name of strategy.
