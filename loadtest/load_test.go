@@ -17,6 +17,7 @@ import (
 // A slow service of the tests' own time: it answers after takes, and not
 // while it is stalled.
 type slow struct {
+	atOnce
 	takes        time.Duration
 	stall, until time.Time
 	mu           sync.Mutex
@@ -42,19 +43,6 @@ func (s *slow) buy(purchase, []byte) adapter.Reply {
 	s.mu.Unlock()
 	return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
 }
-
-func (*slow) pay(purchase, string) adapter.Reply {
-	panic("no one reserves here")
-}
-
-func (*slow) cancel(purchase, string) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeCancelled}
-}
-func (*slow) became(purchase, []byte) (adapter.Reply, bool) {
-	panic("no one asks for two steps here")
-}
-func (*slow) connect(int) {}
-func (*slow) close()      {}
 
 // send runs a scenario against s in fake time.
 func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result) {

@@ -131,12 +131,3 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		}
 	}
 }
-
-// A service that does not know the preference accepts no request.
-func TestAsyncIsChecked(t *testing.T) {
-	c := serve(t, &fake{token: "secret"})
-	c.Async = true
-	if r, err := Run(t.Context(), c); err != nil || r.TwoSteps.Accepted != 0 || r.Verdict != ledger.Held {
-		t.Errorf("a service that does not know the preference: %v, %+v", err, r)
-	}
-}

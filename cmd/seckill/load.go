@@ -159,15 +159,6 @@ func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progr
 	return line.Show, line.Clear
 }
 
-// columns is the width of w, if it is a terminal that can move its cursor.
-func columns(w io.Writer) (n int, ok bool) {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return 0, false
-	}
-	return report.Columns(f)
-}
-
 // usage says what is wrong with the command line of a command.
 func usage(stderr io.Writer, command string, err error) error {
 	fmt.Fprintf(stderr, "seckill: %v\nTry: seckill %s --help\n", err, command)

@@ -43,7 +43,7 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen []catalog.Info
-	kept   keptExamples
+	kept   map[string]explore.Example // counterexamples, by file
 
 	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
 	Topology []string `default:"single" enum:"single,cluster,sentinel,ring" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too; with sentinel the loss of a node is a failover, and with ring that of a shard."`
@@ -95,7 +95,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	c.kept = keptExamples{}
+	c.kept = map[string]explore.Example{}
 	options := c.Options
 	options.Infos, options.Service = c.chosen, exploredService
 	old, err := c.readMerge(options)
@@ -312,30 +312,17 @@ func (c *ProveCmd) forms(m *prove.Matrix) forms {
 	return forms{{"--json", c.JSON, m.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
 }
 
-// keep remembers a counterexample and returns its file's name.
+// keep remembers a counterexample and returns its file's name. The files are written
+// when it is known whose they are.
 func (c *ProveCmd) keep(e explore.Example) (string, error) {
 	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
-	if err := c.kept.add(file, e); err != nil {
-		return "", err
-	}
+	keeping.Lock()
+	defer keeping.Unlock()
+	c.kept[file] = e
 	return filepath.ToSlash(file), nil
 }
 
-// keptExamples are counterexamples by file. They are written when it is known
-// whose they are. Only Run makes the map: before, there is nothing to keep.
-type keptExamples map[string]explore.Example
-
-var keeping sync.Mutex
-
-func (k keptExamples) add(file string, e explore.Example) error {
-	keeping.Lock()
-	defer keeping.Unlock()
-	if k == nil {
-		return errors.New("keep a counterexample: there is no folder")
-	}
-	k[file] = e
-	return nil
-}
+var keeping sync.Mutex // of workers that have a counterexample
 
 // writeKept writes the counterexamples' files.
 func (c *ProveCmd) writeKept() error {

@@ -156,12 +156,6 @@ func ends(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// runs STATUS PROGRAM ARGS... runs a program and checks its exit status.
-func runs(ts *testscript.TestScript, neg bool, args []string) {
-	start(ts, neg, append([]string{"run"}, args[1:]...))
-	ends(ts, neg, []string{"run", args[0]})
-}
-
 func (p *process) status() string {
 	<-p.done
 	if s := p.ProcessState.Sys().(syscall.WaitStatus); s.Signaled() {

@@ -10,28 +10,18 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
-	"seckill/strategies"
 )
 
 // servers NEED... has the test program's lab run servers, and names them, and no
-// others, in the script's environment. A strategy's name stands for what it needs.
+// others, in the script's environment.
 func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	var needs []backend.Capability
 	for _, name := range args {
-		needs = append(needs, needsOf(name)...)
+		needs = append(needs, backend.Capability(name))
 	}
 	for name, value := range labtest.Config(of(ts), needs...).Environment() {
 		ts.Setenv(name, value)
 	}
-}
-
-func needsOf(name string) []backend.Capability {
-	for _, info := range strategies.All() {
-		if info.Name == name {
-			return info.Needs
-		}
-	}
-	return []backend.Capability{backend.Capability(name)}
 }
 
 // ledgers is locked by a script that sells on the servers of all tests, which

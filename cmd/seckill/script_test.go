@@ -33,8 +33,8 @@ func TestScripts(t *testing.T) {
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
 var scriptCommands = map[string]scriptCommand{
-	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON, "alter": alterJSON,
-	"start": start, "runs": runs, "awaits": awaits, "signal": signals, "ends": ends,
+	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON,
+	"start": start, "awaits": awaits, "signal": signals, "ends": ends,
 	"servers": useServers, "alone": alone, "services": useServices, "sql": execSQL,
 }
 
@@ -189,8 +189,12 @@ func capture(ts *testscript.TestScript, _ bool, args []string) {
 // json FILE PATH PATTERN checks the values at a path, such as rows.*.name, in a
 // JSON file, in stdout or in stderr. There must be one, and all must match.
 func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
+	var all any
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	d.UseNumber()
+	ts.Check(d.Decode(&all))
 	pattern, found := regexp.MustCompile(`\A(?:`+args[2]+`)\z`), 0
-	visit(decode(ts, ts.ReadFile(args[0])), strings.Split(args[1], "."), func(v any) any {
+	at(all, strings.Split(args[1], "."), func(v any) {
 		text, ok := v.(string)
 		if !ok {
 			b, err := json.Marshal(v)
@@ -200,50 +204,30 @@ func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 		if found++; !pattern.MatchString(text) {
 			ts.Fatalf("%s is %s, want %s", args[1], text, args[2])
 		}
-		return v
 	})
 	if found == 0 {
 		ts.Fatalf("there is no %s", args[1])
 	}
 }
 
-// alter FILE TO PATH VALUE... writes a JSON file with other values.
-func alterJSON(ts *testscript.TestScript, _ bool, args []string) {
-	all := decode(ts, ts.ReadFile(args[0]))
-	for pair := range slices.Chunk(args[2:], 2) {
-		value := decode(ts, pair[1])
-		visit(all, strings.Split(pair[0], "."), func(any) any { return value })
-	}
-	text, err := json.Marshal(all)
-	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
-}
-
-func decode(ts *testscript.TestScript, text string) (v any) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	ts.Check(d.Decode(&v))
-	return v
-}
-
-// visit replaces what is at a path of names, indices and *.
-func visit(v any, path []string, f func(any) any) any {
+// at calls f with what is at a path of names, indices and *.
+func at(v any, path []string, f func(any)) {
 	if len(path) == 0 {
-		return f(v)
+		f(v)
+		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name := range v {
 			if path[0] == "*" || path[0] == name {
-				v[name] = visit(v[name], path[1:], f)
+				at(v[name], path[1:], f)
 			}
 		}
 	case []any:
 		for i := range v {
 			if path[0] == "*" || path[0] == strconv.Itoa(i) {
-				v[i] = visit(v[i], path[1:], f)
+				at(v[i], path[1:], f)
 			}
 		}
 	}
-	return v
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // steps shows progress: a line that changes on a terminal, or one line per step.
@@ -29,4 +33,17 @@ func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what str
 			fmt.Fprint(stderr, "\r\x1b[K")
 		}
 	}
+}
+
+// columns is the width of w, if it is a terminal that can move its cursor.
+func columns(w io.Writer) (n int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return 0, false
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, false
+	}
+	return int(size.Col), true
 }

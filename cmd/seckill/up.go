@@ -320,19 +320,10 @@ func printClients(out io.Writer, l *lab.Lab) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	for _, c := range clients {
 		fmt.Fprintf(t, "  %s\t%s", c.Backend, c.Command)
-		if isTerminal(out) {
+		if _, terminal := columns(out); terminal {
 			fmt.Fprintf(t, "\tpassword %s", c.Password)
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
-}
-
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

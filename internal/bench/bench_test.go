@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -88,27 +87,6 @@ func TestEveryCandidateIsMeasured(t *testing.T) {
 	}
 }
 
-// A broken lock is detected, and its figures are not shown.
-func TestOverlapIsSeen(t *testing.T) {
-	o := short(t, ourLock(t, "redis-random-key"), ourLock(t, "redis-lua"))
-	r, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Overlaps(); len(got) != 1 || got[0] != "redis-random-key" {
-		t.Fatalf("overlaps of %v were seen, want redis-random-key alone", got)
-	}
-	var b bytes.Buffer
-	if err := r.Report().WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"overlap seen", "NOT VALID: redis-random-key"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%q is missing in:\n%s", want, b.String())
-		}
-	}
-}
-
 // A lock that fails does not stop the others.
 func TestAFailureDoesNotStopOthers(t *testing.T) {
 	refused := every(func(context.Context) (func(context.Context) error, error) { return nil, errors.New("no connection") })
@@ -124,32 +102,5 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	}
 	if s := r.Scenes[len(r.Scenes)-1]; s.Lock != "redis-lua" || !s.valid() || len(s.Passes) != 2 {
 		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
-	}
-}
-
-// An interrupted run returns its figures until then, as JSON that can be read.
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	o := short(t, ourLock(t, "redis-lua"), ourLock(t, "zk"))
-	o.Progress = func(done, _ int, _ string) {
-		if done == 3 {
-			cancel()
-		}
-	}
-	r, err := Run(ctx, o)
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("Run said %v, want %v", err, context.Canceled)
-	}
-	var b bytes.Buffer
-	if err := r.Report().WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	var again Report
-	if err := json.Unmarshal(b.Bytes(), &again); err != nil {
-		t.Fatal(err)
-	}
-	if s := again.Scenes[2]; s.Lock != "redis-lua" || s.Contenders != 4 || len(s.Passes) != 1 {
-		t.Errorf("%s, %d contenders: %d passes, want 1", s.Lock, s.Contenders, len(s.Passes))
 	}
 }

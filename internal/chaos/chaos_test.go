@@ -1,10 +1,8 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -146,30 +144,10 @@ func TestCells(t *testing.T) {
 			r := Run(t.Context(), o)
 			if cell := r.Rows[0].Cells[0]; cell.Word != c.word || cell.Wrong != c.wrong || r.ExitStatus() != c.exit {
 				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v", cell.Word, cell.Wrong, r.ExitStatus(), c.word, c.wrong, c.exit, cell)
+			} else if strings.Contains(cell.Said, "promises to withstand") != c.wrong {
+				t.Errorf("wrong %t, and it says %q", c.wrong, cell.Said)
 			}
 		})
-	}
-}
-
-// A run that is broken off keeps what it has, and says what is left; the next runs
-// that alone.
-func TestInterrupted(t *testing.T) {
-	o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Held, 100, 720), sale(ledger.Held, 100, 720))
-	o.Faults = []fault.Name{None, fault.KillService, fault.RestartMySQL}
-	ctx, stop := context.WithCancel(t.Context())
-	o.OnStep = func(done, _ int, _ string) {
-		if done == 1 {
-			stop()
-		}
-	}
-	r := Run(ctx, o)
-	if c := r.Rows[0].Cells; c[0] == nil || c[1] != nil || r.Left != 2 || r.ExitStatus() != ExitNotValid {
-		t.Fatalf("%v, %d left, exit status %d", c, r.Left, r.ExitStatus())
-	}
-	again := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Oversold, 900, 900), sale(ledger.Held, 0, 900))
-	again.Faults, again.Earlier = o.Faults[:2], r
-	if both := Run(t.Context(), again); both.Rows[0].Cells[0].Word != "held" || both.Rows[0].Cells[1].Word != "oversold" || both.Left != 0 {
-		t.Errorf("the resumed run has %+v", both.Rows[0].Cells)
 	}
 }
 
@@ -204,34 +182,6 @@ func TestSettings(t *testing.T) {
 	want := "seckill chaos --strategies STRATEGY --faults FAULT --seed 7 --topology cluster --rate 50"
 	if got := s.command(); got != want {
 		t.Errorf("the command is %s, want %s", got, want)
-	}
-}
-
-// The reports say what did not hold, with the command, and escape what they show.
-func TestReports(t *testing.T) {
-	l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
-	o := options(l, sale(ledger.Lost, 600, 500, "<lost>"), sale(ledger.Held, 120, 720))
-	r := Run(t.Context(), o)
-	r.Command, r.Servers = "seckill chaos", []string{"MariaDB"}
-	for name, c := range map[string]struct {
-		write func(io.Writer) error
-		wants []string
-	}{
-		"text":     {r.Report().WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies STRATEGY --faults"}},
-		"Markdown": {r.Report().WriteBlock, []string{"| sound | lost", "kill", "MariaDB"}},
-	} {
-		var b bytes.Buffer
-		if err := c.write(&b); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		for _, want := range c.wants {
-			if !strings.Contains(strings.ReplaceAll(b.String(), `\_`, "_"), want) {
-				t.Errorf("%s lacks %q:\n%s", name, want, b.String())
-			}
-		}
-		if strings.Contains(b.String(), "%!") {
-			t.Errorf("%s has a wrong format:\n%s", name, b.String())
-		}
 	}
 }
 

@@ -7,7 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"seckill/internal/numbers"
 )
 
 // A Table is one part of a report: words on the left, figures on the right.
@@ -213,3 +216,22 @@ func (t Table) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s\n", Markdown(n))
 	}
 }
+
+// None stands for a figure that does not exist.
+const None = "–"
+
+// Number shows three significant digits, and all of them from 1,000 on.
+func Number(x float64) string {
+	switch {
+	case x >= 999.5:
+		return numbers.Thousands(int64(x + .5))
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// Milliseconds converts a duration to a figure.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

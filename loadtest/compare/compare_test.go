@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -182,32 +181,6 @@ func TestNotRun(t *testing.T) {
 	r := Run(t.Context(), options(b, "gone", "a"))
 	if len(r.NotRun) != 1 || r.NotRun[0].Why != "no etcd" || r.Tally() != (Tally{1, 0, 0, 1}) {
 		t.Errorf("%+v %+v", r.NotRun, r.Tally())
-	}
-}
-
-func TestReportHasItAll(t *testing.T) {
-	b := &script{plays: map[string]func(int, *loadtest.Result) error{"fast": faster(.5), "bad": oversells}}
-	o := options(b, "conditional", "fast", "bad")
-	o.Crowds = []int{2}
-	report := Run(t.Context(), o).Report()
-	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text":     func(b *bytes.Buffer) error { return report.WriteText(b) },
-		"Markdown": func(b *bytes.Buffer) error { return report.WriteMarkdown(b) },
-		"block":    func(b *bytes.Buffer) error { return report.WriteBlock(b) },
-	} {
-		var out bytes.Buffer
-		if err := write(&out); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{"fast", "oversold, as known", "4.00 / 20.0", "2.00"} {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("the %s lacks %q:\n%s", name, want, &out)
-			}
-		}
-	}
-	var csv bytes.Buffer
-	if err := report.WriteCSV(&csv); err != nil || strings.Count(csv.String(), "\n") != 1+2*3*3 || !strings.Contains(csv.String(), "fast,8,1,held,1,1600,80,") {
-		t.Errorf("%v\n%s", err, &csv)
 	}
 }
 
