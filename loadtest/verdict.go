@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,15 +11,27 @@ import (
 	"seckill/loadtest/adapter"
 )
 
-// Exit statuses of a run.
+// Exit statuses of a run, and of runs with several strategies, where those that may
+// break do not count.
 const (
-	ExitHeld     = 0
+	ExitHeld     = 0  // of several: what must hold held, and what is broken was caught
 	ExitOversold = 10 // also when units or orders were lost besides
 	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
 	ExitUnmet    = 12 // held, and a requirement was not met
+	ExitMissed   = 13 // of several: a broken strategy was not caught
 	ExitBlocked  = 15 // nothing oversold, lost or invented, and the sale stood still
 	ExitNotValid = 20 // the run itself proves nothing
 )
+
+// Worst is the verdict that counts of two: a proven violation outweighs a run that
+// proves nothing. "" is none.
+func Worst(a, b ledger.Verdict) ledger.Verdict {
+	order := []ledger.Verdict{"", ledger.Held, Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
+	if slices.Index(order, b) > slices.Index(order, a) {
+		return b
+	}
+	return a
+}
 
 // ExitStatus is the verdict for scripts.
 func (r *Result) ExitStatus() int {

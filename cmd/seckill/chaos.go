@@ -45,7 +45,7 @@ nothing else.
 Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that promises not to, %d one lost or undersold,
 %d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
-		chaos.ExitAsKnown, chaos.ExitOversold, chaos.ExitLost, chaos.ExitBlocked, chaos.ExitMissed, chaos.ExitNotValid, statusFailed, statusUsage)
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitMissed, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
 // Validate finds what is wrong with the flags and the files they name.

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
+	"seckill/loadtest"
 )
 
 // Every fault takes effect on real servers, and what must hold does: the lock of
@@ -49,7 +50,7 @@ func chaosResult(t *testing.T, flags ...string) (r chaos.Result) {
 	file := filepath.Join(t.TempDir(), "chaos.json")
 	var out, progress bytes.Buffer
 	status := run(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...), &out, &progress)
-	if status != chaos.ExitAsKnown {
+	if status != loadtest.ExitHeld {
 		t.Errorf("%v: exit status %d:\n%s%s", flags, status, out.String(), progress.String())
 	}
 	text, err := os.ReadFile(file)

@@ -44,7 +44,7 @@ func (CompareCmd) Help() string {
 Exit status: %d as known (correct ones held, broken ones were caught), %d oversold,
 %d lost, %d blocked, %d a broken one was not caught, %d not valid or interrupted,
 %d not written (the message says where the result is), %d wrong command line.`,
-		presets.String(), compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitBlocked, compare.ExitMissed, compare.ExitNotValid, statusFailed, statusUsage)
+		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitMissed, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
 // BeforeApply sets what the preset says.

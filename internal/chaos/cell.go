@@ -172,9 +172,6 @@ func (o Options) may(info catalog.Info, name fault.Name) bool {
 	return !promised || o.Known[info.Name][known.Question] != ""
 }
 
-// worse orders verdicts: a proven violation outweighs a sale that proves nothing.
-var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
-
 // take adds what one part came to. That the second was cut off is no problem: a
 // sale that stands still would never end.
 func (t *trial) take(r *loadtest.Result, first bool) {
@@ -189,9 +186,7 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	if first {
 		t.verdict = ""
 	}
-	if slices.Index(worse, verdict) > slices.Index(worse, t.verdict) {
-		t.verdict = verdict
-	}
+	t.verdict = loadtest.Worst(t.verdict, verdict)
 	if verdict == loadtest.Blocked && t.blocked == "" {
 		t.blocked = r.Stood()
 		if !first {

@@ -89,17 +89,8 @@ func (r *Result) cells(yield func(name string, c *Cell) bool) {
 	}
 }
 
-// Exit statuses. Of several that apply, the first counts.
-const (
-	ExitAsKnown  = loadtest.ExitHeld     // what must hold held, what is broken was caught
-	ExitOversold = loadtest.ExitOversold // a strategy oversold that promises not to
-	ExitLost     = loadtest.ExitLost     // one lost, or undersold
-	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a cell proves nothing
-	ExitBlocked  = loadtest.ExitBlocked  // one stood still, or did not go on after the fault
-	ExitMissed   = 13                    // no cell caught a broken one
-)
-
-// ExitStatus is the outcome for scripts.
+// ExitStatus is the outcome for scripts, one of loadtest's; a strategy that stood still,
+// or did not go on after the fault, is blocked. Of several that apply, the first counts.
 func (r *Result) ExitStatus() int {
 	has := func(so func(*Cell) bool) (found bool) {
 		r.cells(func(_ string, c *Cell) bool { found = so(c); return !found })
@@ -107,17 +98,17 @@ func (r *Result) ExitStatus() int {
 	}
 	switch {
 	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Oversold) }):
-		return ExitOversold
+		return loadtest.ExitOversold
 	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Lost) }):
-		return ExitLost
+		return loadtest.ExitLost
 	case r.Left > 0, !has((*Cell).Tested), r.Tally[wordNotValid] > 0:
-		return ExitNotValid
+		return loadtest.ExitNotValid
 	case r.Tally["wrong"] > 0:
-		return ExitBlocked
+		return loadtest.ExitBlocked
 	case len(r.Missed) > 0:
-		return ExitMissed
+		return loadtest.ExitMissed
 	}
-	return ExitAsKnown
+	return loadtest.ExitHeld
 }
 
 // Summary is the result in one sentence.

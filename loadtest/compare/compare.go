@@ -205,7 +205,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	if r.Interrupted && r.Verdict == ledger.NotValid { // it proves nothing but the violations it found
 		return
 	}
-	t.Verdict = worst(t.Verdict, r.Verdict)
+	t.Verdict = loadtest.Worst(t.Verdict, r.Verdict)
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {

@@ -74,7 +74,7 @@ func TestRoundsAlternate(t *testing.T) {
 	if got := strings.Join(b.sales, ", "); got != want {
 		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
 	}
-	if r.Interrupted || r.ExitStatus() != ExitAsKnown || len(r.Of()) != 2 || len(r.Entries) != 4 {
+	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 {
 		t.Errorf("interrupted %v, exit status %d, %d entries", r.Interrupted, r.ExitStatus(), len(r.Entries))
 	}
 }
@@ -137,18 +137,18 @@ func TestOutcomes(t *testing.T) {
 		want  int
 		word  string
 	}{
-		{"good", nil, false, ExitAsKnown, "yes"},
-		{"good", oversells, false, ExitOversold, "OVERSOLD"},
-		{"good", lost, false, ExitLost, "LOST"},
-		{"good", stands(0), false, ExitBlocked, "yes"},
-		{"good", stands(0), true, ExitBlocked, "yes"},
-		{"good", stands(1), true, ExitAsKnown, "blocked, as known"},
+		{"good", nil, false, loadtest.ExitHeld, "yes"},
+		{"good", oversells, false, loadtest.ExitOversold, "OVERSOLD"},
+		{"good", lost, false, loadtest.ExitLost, "LOST"},
+		{"good", stands(0), false, loadtest.ExitBlocked, "yes"},
+		{"good", stands(0), true, loadtest.ExitBlocked, "yes"},
+		{"good", stands(1), true, loadtest.ExitHeld, "blocked, as known"},
 		{"good", func(_ int, r *loadtest.Result) error {
 			r.Verdict, r.Problems = ledger.NotValid, []string{"why"}
 			return nil
-		}, false, ExitNotValid, "NOT VALID"},
-		{"bad", oversells, false, ExitAsKnown, "oversold, as known"},
-		{"bad", nil, false, ExitMissed, "NOT CAUGHT"},
+		}, false, loadtest.ExitNotValid, "NOT VALID"},
+		{"bad", oversells, false, loadtest.ExitHeld, "oversold, as known"},
+		{"bad", nil, false, loadtest.ExitMissed, "NOT CAUGHT"},
 	} {
 		b := &script{plays: map[string]func(int, *loadtest.Result) error{c.name: c.play}}
 		o := options(b, c.name)
@@ -169,7 +169,7 @@ func TestInterrupted(t *testing.T) {
 		return oversells(n, r)
 	}}}
 	r := Run(ctx, options(b, "a", "b"))
-	if !r.Interrupted || r.ExitStatus() != ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" {
+	if !r.Interrupted || r.ExitStatus() != loadtest.ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" {
 		t.Errorf("interrupted %v, status %d, %d entries, %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.NotRun)
 	}
 }

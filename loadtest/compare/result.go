@@ -145,22 +145,12 @@ func (e *Entry) conclude() {
 		}
 	}
 	for _, round := range e.Rounds {
-		e.Verdict = worst(e.Verdict, round.Verdict)
+		e.Verdict = loadtest.Worst(e.Verdict, round.Verdict)
 	}
 	e.Expected = e.Bare || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	if e.times != nil && e.times.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.times)
 	}
-}
-
-// worse orders verdicts: a proven violation outweighs a run that proves nothing.
-var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
-
-func worst(a, b ledger.Verdict) ledger.Verdict {
-	if slices.Index(worse, b) > slices.Index(worse, a) {
-		return b
-	}
-	return a
 }
 
 // Broken reports that it was seen to oversell, or to lose.
@@ -211,34 +201,25 @@ func (s Settings) baseline(all []*Entry) string {
 	return all[0].Strategy
 }
 
-// Exit statuses of a comparison. Of several that apply, the first counts.
-const (
-	ExitAsKnown  = loadtest.ExitHeld     // correct strategies held, broken ones were caught
-	ExitOversold = loadtest.ExitOversold // a strategy that must hold oversold
-	ExitLost     = loadtest.ExitLost     // one lost or undersold
-	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a run proves nothing
-	ExitBlocked  = loadtest.ExitBlocked  // one stood still while buyers asked
-	ExitMissed   = 13                    // a broken one was not caught
-)
-
-// ExitStatus is the comparison's outcome for scripts.
+// ExitStatus is the comparison's outcome for scripts, one of loadtest's. Of several
+// that apply, the first counts.
 func (r *Result) ExitStatus() int {
 	has := func(so func(e *Entry) bool) bool {
 		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Bare && so(e) })
 	}
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):
-		return ExitOversold
+		return loadtest.ExitOversold
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Lost }):
-		return ExitLost
+		return loadtest.ExitLost
 	case r.Interrupted, len(r.Of()) == 0, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
-		return ExitNotValid
+		return loadtest.ExitNotValid
 	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked && !e.Expected }):
-		return ExitBlocked
+		return loadtest.ExitBlocked
 	case slices.ContainsFunc(r.Of(), func(e *Entry) bool { return e.Breaks && e.Verdict == ledger.Held }):
-		return ExitMissed
+		return loadtest.ExitMissed
 	}
-	return ExitAsKnown
+	return loadtest.ExitHeld
 }
 
 // A Tally counts the strategies of a result by outcome.
