@@ -117,15 +117,9 @@ func beVictim() {
 // observe notes what must be gone when the lab is.
 func observe(l *lab.Lab) victim {
 	v := victim{Folder: l.Folder()}
-	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5", "zookeeper", "etcd", "service-1", "service-2",
-		"redis-primary", "redis-replica", "quorum-1", "quorum-2", "quorum-3", "quorum-4", "quorum-5",
-		"zookeeper-1", "zookeeper-2", "zookeeper-3", "etcd-1", "etcd-2", "etcd-3",
-		"redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3",
-		"shard-1", "shard-2", "shard-3", "mysql-1", "mysql-2"} {
-		if p, err := l.Process(name); err == nil {
-			v.PIDs = append(v.PIDs, p.PID())
-			v.Addrs = append(v.Addrs, p.Addr)
-		}
+	for _, p := range l.Processes() {
+		v.PIDs = append(v.PIDs, p.PID())
+		v.Addrs = append(v.Addrs, p.Addr)
 	}
 	return v
 }

@@ -1,143 +1,91 @@
 package lab
 
 import (
-	"errors"
 	"io"
 	"net"
-	"os"
 	"testing"
 	"time"
 )
 
-// echo is a server that says what it was told, and tells the test.
-type echo struct {
-	listener net.Listener
-	told     chan string // "" when a client has gone
-}
-
-func newEcho(t *testing.T) *echo {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// What is held back arrives later, or is lost with its connection; nothing is counted
+// while nothing is sent.
+func TestRelay(t *testing.T) {
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	e := &echo{listener, make(chan string, 100)}
-	t.Cleanup(func() { listener.Close() })
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	defer echo.Close()
+	told := make(chan string, 9) // to the server
 	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
+		c, err := echo.Accept()
+		for buffer := make([]byte, 100); err == nil; {
+			var n int
+			if n, err = c.Read(buffer); n > 0 {
+				told <- string(buffer[:n])
+				_, err = c.Write(buffer[:n])
 			}
-			go func() {
-				defer c.Close()
-				buffer := make([]byte, 100)
-				for {
-					n, err := c.Read(buffer)
-					e.told <- string(buffer[:n])
-					if err != nil {
-						return
-					}
-					c.Write(buffer[:n])
-				}
-			}()
 		}
 	}()
-	return e
-}
-
-// A client of an echo behind a relay.
-func throughRelay(t *testing.T) (*echo, *Relay, net.Conn) {
-	e := newEcho(t)
 	r, err := ListenRelay(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	r.Point(e.listener.Addr().String())
+	check(err)
+	defer r.Close()
+	r.Point(echo.Addr().String())
 	c, err := net.Dial("tcp", r.Addr())
-	if err != nil {
-		t.Fatal(err)
+	check(err)
+	defer c.Close()
+	check(c.SetDeadline(time.Now().Add(20 * time.Second)))
+	hear := func() string {
+		buffer := make([]byte, 100)
+		n, err := c.Read(buffer)
+		if n == 0 && err != io.EOF {
+			t.Fatal(err)
+		}
+		return string(buffer[:n]) // "" if the connection has ended
 	}
-	t.Cleanup(func() { c.Close() })
-	say(t, c, "hello")
-	if got := hear(t, c); got != "hello" || <-e.told != "hello" {
-		t.Fatalf("before any trouble: %q", got)
+	say := func(text string) {
+		t.Helper()
+		_, err := io.WriteString(c, text)
+		check(err)
 	}
-	return e, r, c
-}
+	heldBack := func() {
+		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(time.Millisecond) {
+			r.mu.Lock()
+			n := r.ways[Requests].held + r.ways[Replies].held
+			r.mu.Unlock()
+			if n > 0 {
+				return
+			}
+		}
+		t.Fatal("nothing was held back")
+	}
 
-func say(t *testing.T, c net.Conn, text string) {
-	t.Helper()
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
+	r.Hold(Requests, Replies)
+	r.Flow()
+	if n := r.Held(); n != 0 {
+		t.Errorf("%d bytes were held back before any was sent", n)
 	}
-}
-
-func hear(t *testing.T, c net.Conn) string {
-	t.Helper()
-	c.SetReadDeadline(time.Now().Add(20 * time.Second))
-	buffer := make([]byte, 100)
-	n, err := c.Read(buffer)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatal(err)
+	r.Hold(Requests, Replies)
+	say("now")
+	heldBack()
+	if len(told) > 0 {
+		t.Errorf("behind a partition the server was told %q", <-told)
 	}
-	return string(buffer[:n]) // "" if the connection has ended
-}
-
-// heldBack waits until data is held back.
-func heldBack(t *testing.T, r *Relay) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		r.mu.Lock()
-		n := r.ways[Requests].held + r.ways[Replies].held
-		r.mu.Unlock()
-		if n > 0 {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	r.Flow()
+	if n, got := r.Held(), hear(); n != 3 || got != "now" || <-told != "now" {
+		t.Errorf("%d bytes were held back, and %q arrives afterwards", n, got)
 	}
-	t.Fatal("nothing was held back")
-}
-
-func TestTroubles(t *testing.T) {
-	t.Run("partition", func(t *testing.T) {
-		e, r, c := throughRelay(t)
-		r.Hold(Requests, Replies)
-		say(t, c, "now")
-		heldBack(t, r)
-		if len(e.told) > 0 {
-			t.Errorf("the server was told %q", <-e.told)
-		}
-		r.Flow()
-		if n := r.Held(); n != 3 {
-			t.Errorf("%d bytes were held back, want 3", n)
-		}
-		if got := hear(t, c); got != "now" || <-e.told != "now" {
-			t.Errorf("afterwards %q arrives", got)
-		}
-	})
-	t.Run("replies are lost", func(t *testing.T) {
-		e, r, c := throughRelay(t)
-		r.Hold(Replies)
-		say(t, c, "do")
-		if did := <-e.told; did != "do" {
-			t.Errorf("the server was told %q", did)
-		}
-		heldBack(t, r)
-		r.Drop()
-		if n := r.Held(); n != 2 {
-			t.Errorf("%d bytes were lost, want 2", n)
-		}
-		if got := hear(t, c); got != "" {
-			t.Errorf("the client hears %q", got)
-		}
-	})
-	t.Run("nothing is sent", func(t *testing.T) {
-		_, r, _ := throughRelay(t)
-		r.Hold(Requests, Replies)
-		r.Flow()
-		if n := r.Held(); n != 0 {
-			t.Errorf("%d bytes met it", n)
-		}
-	})
+	r.Hold(Replies)
+	say("do")
+	if did := <-told; did != "do" {
+		t.Errorf("the server was told %q", did)
+	}
+	heldBack()
+	r.Drop()
+	if n, got := r.Held(), hear(); n != 2 || got != "" {
+		t.Errorf("%d bytes were held back, and the client hears %q: want two that are lost", n, got)
+	}
 }

@@ -69,6 +69,12 @@ export const Failed = ({ error, again, title, said }) => html`
     <p><button type="button" class="offer small" onClick=${again}>${t.nav.again}</button></p></section>`;
 
 /**
+ * What stands in place of what is not loaded yet, or could not be.
+ * @param {{error: Error | null, again: () => void, title?: string, said?: string}} props
+ */
+export const Awaited = ({ error, ...failed }) => (error ? html`<${Failed} error=${error} ...${failed} />` : html`<p class="hint">${t.nav.loading}</p>`);
+
+/**
  * Hook: actions, one at a time, and why the last one failed; that is forgotten when the
  * lab answers again. said: what an error means here, '' if it is shown elsewhere; without,
  * the error's own words.
@@ -99,14 +105,16 @@ export function useAction(said) {
 export const Wrong = ({ failure }) => html`<div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 
 /**
- * A part of a screen that is loaded when it is first drawn.
+ * A screen, or a part of one, that is loaded when it is first drawn.
  * @param {() => Promise<Record<string, any>>} load @param {string} name of the component in what it loads
+ * @param {() => string} [failed] says that it could not be loaded; without, nothing stands in its place
  */
-export function later(load, name) {
+export function later(load, name, failed) {
   /** @type {Record<string, any> | null} */
   let here = null; // from then on it is drawn at once
   return function Later(/** @type {Record<string, any>} */ props) {
-    useLoaded(async () => { here = await load(); }, []);
-    return here && html`<${here[name]} ...${props} />`;
+    const { error, again } = useLoaded(async () => { here = await load(); }, []);
+    if (here) return html`<${here[name]} ...${props} />`;
+    return failed && html`<${Awaited} error=${error} again=${again} said=${failed()} />`;
   };
 }

@@ -8,7 +8,7 @@ import { isLock } from '../guarantees/rows.js';
 import { words as proofWords } from '../guarantees/text.js';
 import { words as labWords } from '../lab/effect.js';
 import { useLab } from '../lab.js';
-import { Failed, once, useLoaded } from '../loaded.js';
+import { Awaited, once, useLoaded } from '../loaded.js';
 import { call } from '../api.js';
 import { breakable } from '../highlight.js';
 import { link, stay } from '../route.js';
@@ -29,7 +29,7 @@ export function Chaos({ route: { query } }) {
   const { value, error, again } = useLoaded(load, []);
   const { strategies } = useLab();
   const w = words();
-  if (!value) return error ? html`<${Failed} title=${t.nav.chaos} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!value) return html`<${Awaited} title=${t.nav.chaos} error=${error} again=${again} />`;
   const [all, matrix] = /** @type {[Json.Chaos, Json.Matrix]} */ (value);
   const put = (/** @type {Record<string, string>} */ change) => stay('chaos', '', { ...query, ...change });
   const cellOf = (/** @type {string} */ name, /** @type {string} */ fault) => all.rows.find((r) => r.strategy === name)?.cells[all.faults.indexOf(fault)] ?? null;

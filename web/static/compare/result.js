@@ -1,6 +1,6 @@
 // The result of a comparison: the answer first, then the table and the charts.
 import { Copy } from '../copy.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { Awaited, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { html, moment, useState } from '../ui.js';
 import { Badge, Served, kindOf } from './badge.js';
@@ -23,8 +23,7 @@ export function Result({ summary }) {
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
-    ${error && html`<${Failed} error=${error} again=${again} />`}
-    ${result ? html`<${Measured} result=${result} choose=${setBaseline} command=${summary.command} />` : !error && html`<p class="hint">${t.nav.loading}</p>`}`;
+    ${result ? html`<${Measured} result=${result} choose=${setBaseline} command=${summary.command} />` : html`<${Awaited} error=${error} again=${again} />`}`;
 }
 
 /** @param {Json.ComparisonResult} result */

@@ -1,9 +1,8 @@
 // The comparison screen: start one, watch it, and look at earlier results.
 import { useLab } from '../lab.js';
-import { Failed } from '../loaded.js';
+import { Awaited } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, stay } from '../route.js';
-import { t } from '../text.js';
 import { html, styled, useEffect, useRef } from '../ui.js';
 import { CompareForm } from './form.js';
 import { List } from './list.js';
@@ -31,9 +30,7 @@ export function Compare({ route }) {
     watched.current = on?.id ?? '';
   }, [on?.id]);
 
-  if (!all || !lab.status) {
-    return failure ? html`<${Failed} title=${w.title} error=${failure} again=${load} />` : html`<p class="hint">${t.nav.loading}</p>`;
-  }
+  if (!all || !lab.status) return html`<${Awaited} title=${w.title} error=${failure} again=${load} />`;
   return html`
     <h1>${w.title}</h1>
     <p class="intro">${w.what}</p>

@@ -1,7 +1,7 @@
 // The proof: the matrix, computed on real servers. A cell that breaks leads to its
 // counterexample, a strategy to all its answers.
 import { useLab } from '../lab.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { Awaited, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
@@ -22,7 +22,7 @@ export function Guarantees({ route: { query } }) {
   const { value: matrix, error, again } = useLoaded(loadMatrix, []);
   const titleOf = useTitles();
   const w = words();
-  if (!matrix) return error ? html`<${Failed} title=${t.nav.guarantees} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!matrix) return html`<${Awaited} title=${t.nav.guarantees} error=${error} again=${again} />`;
   const rows = filtered(matrix, query);
   const must = listed(query.must);
   const parts = grouped(matrix.questions);

@@ -1,7 +1,7 @@
 // Run: a sale is started, run and judged here. The address may have its settings, and
 // may name a run of the history: #/lab?run=ID.
 import { news, useLab, whole } from '../lab.js';
-import { Failed, later, useLoaded } from '../loaded.js';
+import { Awaited, later, useLoaded } from '../loaded.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
@@ -20,6 +20,7 @@ export function Lab({ route }) {
   const isOld = id !== '' && id !== lab.newest?.id;
   const old = useLoaded(() => (isOld && lab.connected ? whole(id) : Promise.resolve(null)), [id, isOld, lab.connected]);
   const run = isOld ? old.value : lab.newest;
+  const gone = /** @type {{code?: string} | null} */ (old.error)?.code === 'unknown_run';
   const asked = Object.keys(route.query).some((name) => name !== 'run');
   useEffect(() => {
     news.addEventListener('begun', toNewest);
@@ -31,7 +32,9 @@ export function Lab({ route }) {
     ${!run && html`<p class="intro">${t.what}</p>`}
     ${guided ? html`<${Steps} lab=${lab} edit=${() => setEdits(true)} />`
     : html`<${RunForm} lab=${lab} query=${route.query} open=${edits} guide=${() => setEdits(false)} />`}
-    ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1"><${Awaited} ...${old} /></div>`
+    ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1">
+      <${Awaited} error=${old.error} again=${old.again} said=${gone ? t.history.gone : undefined} />
+      ${old.error && html`<p><a href=${link('lab', '', { ...read().query, run: '' })}>${t.history.newest}</a></p>`}</div>`
     : run ? html`<${Stage} run=${run} lab=${lab} />` : html`<${Meaning} />`}
     ${lab.runs.length > 0 && html`<${History} lab=${lab} shown=${run} query=${route.query} />`}
     ${lab.status && html`<${Machines} status=${lab.status} />`}`;
@@ -47,12 +50,6 @@ const toNewest = (e) => {
   const { screen, query } = read();
   if (screen === 'lab' && query.run) stay('lab', '', { ...query, run: '' });
 };
-
-/** @param {{error: (Error & {code?: string}) | null, again: () => void}} props */
-const Awaited = ({ error, again }) => (error ? html`
-  <${Failed} error=${error} again=${again} said=${error.code === 'unknown_run' ? t.history.gone : undefined} />
-  <p><a href=${link('lab', '', { ...read().query, run: '' })}>${t.history.newest}</a></p>`
-  : html`<p class="hint">${t.nav.loading}</p>`);
 
 /**
  * The servers of the lab: a result means nothing without them.

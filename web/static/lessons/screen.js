@@ -2,7 +2,7 @@
 // breaks it.
 import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { Awaited, later, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
@@ -20,6 +20,8 @@ import { Ways } from '../teach/ways.js';
 import { words as lessonWords } from './text.js';
 
 await styled('lessons/lessons.css');
+
+const Presentation = later(() => import('../teach/present.js'), 'Present', () => t.nav.failed); // few visitors need the slides
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lessons({ route }) {
@@ -54,8 +56,7 @@ export function Lessons({ route }) {
   }, [chapter?.name]);
 
   const l = lessonWords();
-  if (error) return html`<${Failed} error=${error} again=${again} title=${l.title} />`;
-  if (!chapters || !chapter) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!chapters || !chapter) return html`<${Awaited} error=${error} again=${again} title=${l.title} />`;
   if ('present' in route.query) return html`<${Presentation} key=${chapter.name} chapter=${chapter} chapters=${chapters} query=${route.query} lab=${lab} matrix=${matrix} />`;
   const done = () => {
     finish(chapter.name);
@@ -71,13 +72,6 @@ export function Lessons({ route }) {
       </nav>
       <${Chapter} key=${chapter.name} chapter=${chapter} chapters=${chapters} part=${route.part} unknown=${at < 0} lab=${lab} matrix=${matrix} done=${done} />
     </div>`;
-}
-
-/** @param {Parameters<typeof import('../teach/present.js').Present>[0]} props the slides, which few visitors need */
-function Presentation(props) {
-  const { value: slides, error, again } = useLoaded(() => import('../teach/present.js'), []);
-  if (error) return html`<${Failed} error=${error} again=${again} />`;
-  return slides ? html`<${slides.Present} ...${props} />` : html`<p class="hint">${t.nav.loading}</p>`;
 }
 
 /** On paper no answer can be unfolded, so all are. Afterwards they are as before. */

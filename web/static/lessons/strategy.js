@@ -3,7 +3,7 @@ import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
 import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { highlight, languageOf } from '../highlight.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { Awaited, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -15,8 +15,7 @@ import { words as lessonWords } from './text.js';
 /** @param {{name: string, matrix: Json.Matrix | null, known: Set<string>, listed?: Json.Strategy}} props */
 export function StrategyLesson({ name, matrix, known, listed }) {
   const { value: strategy, error, again } = useLoaded(() => /** @type {Promise<Json.Strategy>} */ (call('GET', `/api/v1/strategies/${encodeURIComponent(name)}`)), [name]);
-  if (error) return html`<${Failed} error=${error} again=${again} />`;
-  if (!strategy) return html`<p class="hint">${t.strategies.loading}</p>`;
+  if (!strategy) return html`<${Awaited} error=${error} again=${again} />`;
   const row = matrix?.rows.find((r) => r.strategy === name);
   const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';
   return html`

@@ -1,7 +1,6 @@
 // The game: a person is the scheduler of two or three buyers. Without a level or
 // a strategy in its address, the list of levels.
-import { Failed, useLoaded } from '../loaded.js';
-import { t } from '../text.js';
+import { Awaited, useLoaded } from '../loaded.js';
 import { html, styled } from '../ui.js';
 import { Game } from './game.js';
 import { Levels } from './levels.js';
@@ -17,8 +16,7 @@ export function Play({ route }) {
   const { part, query } = route;
   if (!part && query.counterexample) return html`<${Game} key=${query.counterexample} query=${query} />`;
   if (!part && query.strategy) return html`<${Game} key=${`${query.strategy} ${query.buyers} ${query.stock}`} query=${query} />`;
-  if (error) return html`<${Failed} error=${error} again=${again} title=${words().title} />`;
-  if (!levels) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!levels) return html`<${Awaited} error=${error} again=${again} title=${words().title} />`;
   const at = levels.findIndex((l) => l.name === part);
   if (at >= 0) return html`<${Game} key=${part} level=${levels[at]} next=${levels.slice(at + 1).find((l) => l.available)} query=${query} />`;
   return html`

@@ -1,5 +1,5 @@
 // A chapter's plan and its sheets, for those who teach it.
-import { Failed } from '../loaded.js';
+import { Awaited } from '../loaded.js';
 import { inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
@@ -20,8 +20,7 @@ export function Teach({ route }) {
   const { value, error, again } = usePack();
   useEffect(() => { if (!route.part) go('lessons'); }, [route.part]); // its chapters have all that there is
   const w = words();
-  if (error) return html`<${Failed} error=${error} again=${again} title=${w.title} />`;
-  if (!value || !route.part) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!value || !route.part) return html`<${Awaited} error=${error} again=${again} title=${w.title} />`;
   const { chapters, levels } = value;
   const { part, query } = route;
   const chapter = chapters.find((c) => c.name === part);

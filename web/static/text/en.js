@@ -227,7 +227,6 @@ export default {
     gone: 'There is no such run: the last 50 are kept.', newest: 'Show the newest',
     show: (name, time) => `Show the run of ${name} of ${time}`,
   },
-  strategies: { loading: 'Loading the source …' },
   machines: {
     title: 'What it runs on',
     service: (n) => `Service process ${n}`,

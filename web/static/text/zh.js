@@ -300,7 +300,6 @@ export default {
     gone: '没有这次运行：只保存最近 50 次。', newest: '查看最新的一次',
     show: (name, time) => `查看 ${time} 运行的 ${name}`,
   },
-  strategies: { loading: '正在加载源码……' },
   machines: {
     title: '运行环境',
     service: (n) => `服务进程 ${n}`,
