@@ -218,7 +218,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}()
 
 	page := u.pageURL(listener.Addr())
-	if err := l.Announce(lab.State{Page: page}); err != nil {
+	if err := l.Announce(page); err != nil {
 		return err
 	}
 	printTable(stdout, l, missing, page, u.Token)

@@ -294,8 +294,10 @@ func (l *Lab) redisFive(ctx context.Context, k kind, program Program, of string)
 // heal restores the roles. A primary that was restarted is empty, and its replica
 // becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {
-	r.link.Point(r.primary.Addr)
-	r.door.Point(r.primary.Addr)
+	for _, relay := range []*Relay{r.link, r.door} {
+		relay.Point(r.primary.Addr)
+		relay.Drop()
+	}
 	return follow(ctx, r.primary, port(r.link.Addr()), r.replica)
 }
 
@@ -309,7 +311,7 @@ func (r *redisPair) lag(ctx context.Context) error {
 
 // failOver does what a Sentinel does. What was held back is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	r.link.Cut()
+	r.link.Point("")
 	if err := makeReplica(ctx, r.replica.Login(), "NO", "ONE"); err != nil {
 		return err
 	}

@@ -65,6 +65,7 @@ type Lab struct {
 	programs   map[Tool]Program
 	supervisor *supervisor
 	folder     string
+	started    time.Time
 
 	executable string // this program, which runs as supervisor and as services, too
 	passwords  passwords
@@ -83,7 +84,7 @@ type Lab struct {
 	links     map[linkOf]*Relay
 	closers   []func() error
 	state     *announcement
-	announced *State // the argument of Announce; nil: not announced
+	page      string // the argument of Announce; "": not announced
 	serving   ServiceSettings
 	died      func(Service) // see WhenServiceDies
 	stopped   bool
@@ -116,7 +117,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, executable: executable, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
+	l := &Lab{options: o, executable: executable, config: o.Given, passwords: makePasswords(), started: time.Now(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {

@@ -191,7 +191,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 // argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
-	must(t, "announce", l.Announce(lab.State{Page: "http://page"}))
+	must(t, "announce", l.Announce("http://page"))
 	announced, err := lab.Running(private.host)
 	must(t, "find it", err)
 	file := announced.Clients

@@ -102,7 +102,7 @@ func beVictim() {
 		err = l.StartServices(ctx, 2)
 	}
 	if err == nil {
-		err = l.Announce(lab.State{Page: "http://victim"})
+		err = l.Announce("http://victim")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -65,35 +65,26 @@ func ListenRelay(port int) (*Relay, error) {
 // Addr is where clients connect to.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Lead forwards to a server from now on, and ends existing connections if that is
-// another than before.
-func (r *Relay) Lead(to string) {
+// Point forwards to a server from now on. If that is another than before, it ends
+// every connection, with what was held back on it. "" leads nowhere: new ones fail.
+func (r *Relay) Point(to string) {
 	r.mu.Lock()
-	same := r.to == to
-	r.mu.Unlock()
-	if !same {
-		r.cut(to)
+	defer r.mu.Unlock()
+	if r.to != to {
+		r.to = to
+		r.cut()
 	}
 }
-
-// Point forwards to a server from now on and ends existing connections.
-func (r *Relay) Point(to string) { r.cut(to) }
-
-// Cut ends every connection, with what was held back on it. New ones fail.
-func (r *Relay) Cut() { r.cut("") }
 
 // Drop ends every connection, with what was held back on it. New ones go on.
 func (r *Relay) Drop() {
 	r.mu.Lock()
-	to := r.to
-	r.mu.Unlock()
-	r.cut(to)
+	defer r.mu.Unlock()
+	r.cut()
 }
 
-func (r *Relay) cut(to string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.to = to
+// cut is called with r.mu locked.
+func (r *Relay) cut() {
 	for c := range r.conns {
 		c.Close()
 	}
@@ -143,8 +134,8 @@ func (r *Relay) Close() error {
 	err := r.listener.Close()
 	r.mu.Lock()
 	r.closed = true
+	r.cut()
 	r.mu.Unlock()
-	r.Cut()
 	r.work.Wait()
 	return err
 }

@@ -242,12 +242,12 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	}
 	l.mu.Lock()
 	l.serving = s
-	announced := l.announced
+	page := l.page
 	l.mu.Unlock()
-	if announced == nil {
+	if page == "" {
 		return nil
 	}
-	return l.Announce(*announced) // there may be more of them now
+	return l.Announce(page) // there may be more of them now
 }
 
 // serve starts missing processes, and if anew is set, restarts the others.

@@ -46,22 +46,16 @@ type announcement struct {
 	file *os.File
 }
 
-// Announce lets Running find this lab until it stops, and writes ClientsFile. It
-// fills in PID, Token, Clients, Config, Backends and, if it is nil, Services.
-func (l *Lab) Announce(s State) error {
+// Announce lets Running find this lab, whose page is at this address, until it stops.
+// It writes ClientsFile.
+func (l *Lab) Announce(page string) error {
 	if err := l.writeClients(); err != nil {
 		return err
 	}
-	s.PID, s.Token, s.Clients = os.Getpid(), l.Token(), l.ClientsFile()
-	s.Config, s.Backends = l.Config(), l.Backends()
-	if s.Started.IsZero() {
-		s.Started = time.Now()
-	}
-	again := s
-	if s.Services == nil {
-		for _, service := range l.Services() {
-			s.Services = append(s.Services, service.URL)
-		}
+	s := State{PID: os.Getpid(), Started: l.started, Page: page, Token: l.Token(), Clients: l.ClientsFile(),
+		Config: l.Config(), Backends: l.Backends()}
+	for _, service := range l.Services() {
+		s.Services = append(s.Services, service.URL)
 	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -77,7 +71,7 @@ func (l *Lab) Announce(s State) error {
 		return errors.Join(errors.New("announce the lab: it has been stopped"), a.withdraw())
 	}
 	before := l.state
-	l.state, l.announced = a, &again
+	l.state, l.page = a, page
 	return before.withdraw()
 }
 

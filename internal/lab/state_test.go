@@ -29,7 +29,7 @@ func TestRunningLabIsFound(t *testing.T) {
 		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true})
 		must(t, "start", err)
 		must(t, "start services", l.StartServices(t.Context(), 1))
-		must(t, "announce", l.Announce(lab.State{Page: page}))
+		must(t, "announce", l.Announce(page))
 		return l
 	}
 	first := start("http://first")
@@ -39,7 +39,7 @@ func TestRunningLabIsFound(t *testing.T) {
 		!slices.Equal(s.Services, []string{first.Services()[0].URL}) {
 		t.Errorf("found %+v, want what the first lab announced", s)
 	}
-	must(t, "announce", first.Announce(lab.State{Page: "http://moved"}))
+	must(t, "announce", first.Announce("http://moved"))
 	if s := running(t); s == nil || s.Page != "http://moved" {
 		t.Errorf("found %+v, want the lab's second announcement", s)
 	}
@@ -90,7 +90,7 @@ func TestStateWithoutAHome(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
-	must(t, "announce", l.Announce(lab.State{Page: "http://homeless"}))
+	must(t, "announce", l.Announce("http://homeless"))
 	if s := running(t); s == nil || s.Page != "http://homeless" {
 		t.Errorf("found %+v, want the lab", s)
 	}

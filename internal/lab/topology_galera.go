@@ -129,7 +129,7 @@ func (g *galera) node(ctx context.Context, _ string) (first *Process, err error)
 			return errors.Join(errs...)
 		}
 		for i, door := range g.doors {
-			door.Lead(cmp.Or(in[i], first).Addr)
+			door.Point(cmp.Or(in[i], first).Addr)
 		}
 		return nil
 	})

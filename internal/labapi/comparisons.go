@@ -202,10 +202,27 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	return s.comparisons.keep(c)
 }
 
+// showComparison answers with a comparison and its result, if it has one by now.
 func (s *Server) showComparison(c *gin.Context) error {
-	whole, err := s.findComparison(c.Param("id"))
+	e, err := s.comparisons.at(c)
 	if err != nil {
 		return err
+	}
+	whole := s.comparisons.read(e)
+	switch {
+	case !whole.State.Ended():
+		whole = whole.summary()
+	case whole.Result == nil: // otherwise it could not be written
+		var kept Comparison
+		err := s.History.Get(history.Comparison, whole.ID, &kept)
+		if err == nil {
+			err = kept.check()
+		}
+		if err != nil {
+			return &web.Problem{Code: "result_gone", Status: http.StatusGone,
+				Detail: fmt.Sprintf("The result is not in the history any more: %v.", err)}
+		}
+		whole.Result = kept.Result
 	}
 	if with := c.Query("with"); with != "" && whole.Result != nil { // set beside another strategy
 		whole.Result.Beside(with)
@@ -217,9 +234,9 @@ func (s *Server) showComparison(c *gin.Context) error {
 // endComparison stops one that is on, which is then judged, and removes one
 // that has ended.
 func (s *Server) endComparison(c *gin.Context) error {
-	e := s.comparisons.find(c.Param("id"))
-	if e == nil {
-		return unknownComparison
+	e, err := s.comparisons.at(c)
+	if err != nil {
+		return err
 	}
 	if !s.comparisons.read(e).State.Ended() {
 		s.comparisons.stop(e)
@@ -232,33 +249,4 @@ func (s *Server) endComparison(c *gin.Context) error {
 	}
 	c.JSON(http.StatusOK, gin.H{"id": c.Param("id"), "state": Removed})
 	return nil
-}
-
-var unknownComparison = &web.Problem{Code: "unknown_comparison", Status: http.StatusNotFound,
-	Detail: fmt.Sprintf("There is no such comparison; the last %d are kept.", maxComparisons)}
-
-// findComparison reads a comparison with its result, if it has one by now.
-func (s *Server) findComparison(id string) (Comparison, error) {
-	e := s.comparisons.find(id)
-	if e == nil {
-		return Comparison{}, unknownComparison
-	}
-	whole := s.comparisons.read(e)
-	if !whole.State.Ended() {
-		return whole.summary(), nil
-	}
-	if whole.Result != nil { // it could not be written
-		return whole, nil
-	}
-	var kept Comparison
-	err := s.History.Get(history.Comparison, id, &kept)
-	if err == nil {
-		err = kept.check()
-	}
-	if err != nil {
-		return whole, &web.Problem{Code: "result_gone", Status: http.StatusGone,
-			Detail: fmt.Sprintf("The result is not in the history any more: %v.", err)}
-	}
-	whole.Result = kept.Result
-	return whole, nil
 }

@@ -68,10 +68,7 @@ func TestFaults(t *testing.T) {
 	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed || !strings.Contains(f[1].Error, "ended before") {
 		t.Errorf("at the end the faults are %+v", f)
 	}
-	status, body, _ := call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.do(t, h.URL)
-	if status != 409 || !strings.Contains(body, "run_ended") {
-		t.Errorf("a fault after the end: %d %s", status, body)
-	}
+	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, h.URL, 409, "run_ended")
 }
 
 // A pause ends when it should, or when the run is stopped.
@@ -203,8 +200,5 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	if r := page.next("run"); r["id"] != begun.ID || lane(r, 1)["result"].(map[string]any)["requests"] != 2000. {
 		t.Errorf("and shows %v, want the whole run", r)
 	}
-	status, body, _ := call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.do(t, again.URL)
-	if status != 409 {
-		t.Errorf("a fault of a run of long ago: %d %s", status, body)
-	}
+	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, again.URL, 409, "")
 }

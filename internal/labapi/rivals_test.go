@@ -57,11 +57,7 @@ func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, 
 	return s, h.URL, load, shop
 }
 
-func post(t *testing.T, base, body string) (int, string) {
-	t.Helper()
-	status, answer, _ := call{method: "POST", path: rivalsPath, body: body}.do(t, base)
-	return status, answer
-}
+func sends(body string) call { return call{method: "POST", path: rivalsPath, body: body} }
 
 // shopNow is what all pages are told.
 func shopNow(t *testing.T, base string) (shop struct {
@@ -82,7 +78,7 @@ func TestRivals(t *testing.T) {
 	if shop := shopNow(t, base); shop.Rivals != nil || time.Since(shop.Now) > time.Minute {
 		t.Errorf("the shop before: %+v", shop)
 	}
-	status, body := post(t, base, `{"buyers":500}`)
+	status, body, _ := sends(`{"buyers":500}`).do(t, base)
 	var begun Run
 	json.Unmarshal([]byte(body), &begun)
 	if status != 201 || !begun.Shop || begun.ID == "" {
@@ -92,9 +88,7 @@ func TestRivals(t *testing.T) {
 		c.Seed == 0 || len(c.Targets) != 1 {
 		t.Errorf("the rivals were started with %+v", c)
 	}
-	if status, body := post(t, base, `{}`); status != 409 || !strings.Contains(body, "busy with 500 rivals") {
-		t.Errorf("rivals again: %d %s", status, body)
-	}
+	sends(`{}`).wants(t, base, 409, "busy with 500 rivals")
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "There are 500 rivals on")
 	for range 2 { // the second is taken when the first has been told
@@ -114,15 +108,8 @@ func TestRivals(t *testing.T) {
 func TestRivalsAreRefused(t *testing.T) {
 	_, base, load, shop := startShop(t, nil)
 	soon, late := ledger.MomentOf(time.Now().Add(30*time.Second)), ledger.MomentOf(time.Now().Add(time.Hour))
-	refuse := func(body string, status int, says string) {
-		t.Helper()
-		if got, answer := post(t, base, body); got != status || !strings.Contains(answer, says) {
-			t.Errorf("%s: %d %s, want %d with %q", body, got, answer, status, says)
-		}
-	}
-	refuse(`{"buyers":99}`, 400, "at least 100")
-	refuse(`{"buyers":5001}`, 400, "at most 5000")
-	refuse(`{"strategy":"good"}`, 400, "is not a field")
+	sends(`{"buyers":99}`).wants(t, base, 400, "at least 100")
+	sends(`{"buyers":5001}`).wants(t, base, 400, "at most 5000")
 	for _, c := range []struct {
 		change func(*fakeShop)
 		status int
@@ -134,12 +121,10 @@ func TestRivalsAreRefused(t *testing.T) {
 		{func(f *fakeShop) { f.snap.Stock.Initial, f.snap.Stock.StartsAt = 100, &late }, 409, "in the last minute before"},
 	} {
 		shop.set(c.change)
-		refuse(`{}`, c.status, c.says)
+		sends(`{}`).wants(t, base, c.status, c.says)
 	}
 	shop.set(func(f *fakeShop) { f.snap.Stock.StartsAt = &soon })
-	if status, body := post(t, base, `{}`); status != 201 {
-		t.Errorf("rivals before the start: %d %s", status, body)
-	}
+	sends(`{}`).wants(t, base, 201, "")
 	c := <-load.configs
 	if r := shopNow(t, base).Rivals; !r.ComesAt.Equal(soon.Time()) || c.Buyers != usualRivals {
 		t.Errorf("%d rivals come at %s, want %d at %s", c.Buyers, r.ComesAt, usualRivals, soon.Time())

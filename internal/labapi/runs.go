@@ -173,7 +173,7 @@ func (s *Server) listRuns(c *gin.Context) {
 }
 
 func (s *Server) showRun(c *gin.Context) error {
-	e, err := s.findRun(c)
+	e, err := s.runs.at(c)
 	if err == nil {
 		c.JSON(http.StatusOK, s.runs.read(e))
 	}
@@ -183,7 +183,7 @@ func (s *Server) showRun(c *gin.Context) error {
 // stopRun lets no more buyers in. What happened so far is audited, so the run
 // ends a moment later.
 func (s *Server) stopRun(c *gin.Context) error {
-	e, err := s.findRun(c)
+	e, err := s.runs.at(c)
 	if err != nil {
 		return err
 	}
@@ -191,20 +191,11 @@ func (s *Server) stopRun(c *gin.Context) error {
 	defer s.beginning.Unlock()
 	if run := s.runs.read(e); run.of != nil {
 		run.of.stopped.Store(true)
-		e = cmp.Or(s.runs.find(run.of.latest()), e)
+		e = cmp.Or(s.runs.find(*run.of.run.Load()), e)
 	}
 	s.runs.stop(e)
 	c.JSON(http.StatusAccepted, s.runs.read(e).summary())
 	return nil
-}
-
-func (s *Server) findRun(c *gin.Context) (*runEntry, error) {
-	e := s.runs.find(c.Param("id"))
-	if e == nil {
-		return nil, &web.Problem{Code: "unknown_run", Status: http.StatusNotFound,
-			Detail: fmt.Sprintf("There is no such run; the last %d are kept.", maxRuns)}
-	}
-	return e, nil
 }
 
 func (s *Server) startRun(c *gin.Context) error {
@@ -249,7 +240,11 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		begun.State = Preparing
 	}
 	var e *runEntry
-	begun.injector = fault.NewInjector(ctx, s.Lab, sales(begun.Lanes), func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
+	var sales []fault.Sale
+	for _, l := range begun.Lanes {
+		sales = append(sales, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
+	}
+	begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
 	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {
@@ -261,13 +256,6 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		s.perform(ctx, e, begun, release)
 	})
 	return e
-}
-
-func sales(lanes []Lane) (of []fault.Sale) {
-	for _, l := range lanes {
-		of = append(of, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
-	}
-	return of
 }
 
 // goOn begins the next run of a series.
@@ -284,7 +272,7 @@ func (s *Server) goOn(of *series, release func()) {
 // addFault injects a fault into a run that is on: at once, or when its buyers
 // come.
 func (s *Server) addFault(c *gin.Context) error {
-	e, err := s.findRun(c)
+	e, err := s.runs.at(c)
 	if err != nil {
 		return err
 	}
@@ -404,20 +392,24 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			defer comes() // the others do not wait for a lane that failed before
 			scenario := begun.Settings.scenario(i)
 			scenario.SKU = begun.Lanes[i].SKU
-			c := s.config(ctx, e, scenario, i, targets)
-			c.Joins = begun.Shop
-			c.Outage = begun.injector.Outage
-			c.Begin = func() {
-				comes()
-				come.Wait()
-				begun.await(ctx)
-				begun.injector.Begin()
-			}
-			c.End = func() {
-				goes()
-				gone.Wait()
-			}
-			result, err := s.Load(ctx, c)
+			result, err := s.Load(ctx, loadtest.Config{
+				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
+				Joins: begun.Shop, Outage: begun.injector.Outage,
+				OnProgress: func(p loadtest.Progress) {
+					s.look(ctx, &p, scenario)
+					s.runs.step(e, func(r *Run) bool { return r.Lanes[i].add(p) })
+				},
+				Begin: func() {
+					comes()
+					come.Wait()
+					begun.await(ctx)
+					begun.injector.Begin()
+				},
+				End: func() {
+					goes()
+					gone.Wait()
+				},
+			})
 			s.runs.change(e, func(r *Run) {
 				r.Lanes[i].Result = result
 				if err != nil {
@@ -427,16 +419,6 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 		})
 	}
 	all.Wait()
-}
-
-func (s *Server) config(ctx context.Context, e *runEntry, scenario loadtest.Scenario, lane int, targets []string) loadtest.Config {
-	return loadtest.Config{
-		Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
-		OnProgress: func(p loadtest.Progress) {
-			s.look(ctx, &p, scenario)
-			s.runs.step(e, func(r *Run) bool { return r.Lanes[lane].add(p) })
-		},
-	}
 }
 
 // faultChanged writes down how far a fault of a run has come.
@@ -505,11 +487,8 @@ type series struct {
 	number   int
 	verdicts [][]ledger.Verdict // by lane
 	stopped  atomic.Bool
-	run      atomic.Pointer[string] // the latest
+	run      atomic.Pointer[string] // the id of the latest
 }
-
-// latest is the id of its latest run.
-func (s *series) latest() string { return *s.run.Load() }
 
 func newSeries(wanted Settings) *series {
 	return &series{id: rand.Text(), wanted: wanted, began: time.Now(), verdicts: make([][]ledger.Verdict, len(wanted.Strategies))}

@@ -48,21 +48,14 @@ func (s *Server) openShop() {
 func (s *Server) showShop(c *gin.Context) {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
+	s.answerShop(c)
+}
+
+// answerShop is called with shop.mu locked.
+func (s *Server) answerShop(c *gin.Context) {
 	info := s.shop.strategy
 	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined, "sku_id": shopSKU, "strategy": info.Name,
 		"stock": countedIn(info), "reserves": info.Reserves})
-}
-
-// changeStrategy waits for no rivals: they would go on in the next sale.
-func (s *Server) changeStrategy(info catalog.Info) error {
-	s.shop.mu.Lock()
-	defer s.shop.mu.Unlock()
-	if r := s.lastRivals(); r != nil && !r.State.Ended() {
-		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Settings.Buyers, "rival"))}
-	}
-	s.shop.strategy = info
-	return nil
 }
 
 // countedIn is where the number of units that buyers see is kept.
@@ -74,7 +67,8 @@ func countedIn(i catalog.Info) ledger.StockStore {
 }
 
 // setShop changes the strategy of future purchases. The SKU must be reset
-// afterwards: a sale from two stock stores at once cannot be judged.
+// afterwards: a sale from two stock stores at once cannot be judged. Rivals would go
+// on in the next sale, so it does not while they are on.
 func (s *Server) setShop(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
@@ -87,10 +81,14 @@ func (s *Server) setShop(c *gin.Context) error {
 	if err := anyWrong(p); err != nil {
 		return err
 	}
-	if err := s.changeStrategy(info); err != nil {
-		return err
+	s.shop.mu.Lock()
+	defer s.shop.mu.Unlock()
+	if r := s.lastRivals(); r != nil && !r.State.Ended() {
+		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
+			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Settings.Buyers, "rival"))}
 	}
-	s.showShop(c)
+	s.shop.strategy = info
+	s.answerShop(c)
 	return nil
 }
 
@@ -140,7 +138,9 @@ func (s *Server) startRivals(c *gin.Context) error {
 	if s.strategy("strategy", info.Name, p); p.Errors != nil {
 		return p
 	}
-	e, err := s.begin(c, s.rivalsSettings(info, sale, buyers), numbers.Count(buyers, "rival"), func(r *Run) {
+	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
+	wanted.Stock, wanted.Buyers = sale.Initial, buyers
+	e, err := s.begin(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt, r.Lanes[0].SKU = true, comes, shopSKU
 	})
 	if err == nil {
@@ -186,13 +186,6 @@ var (
 	noLedger = &web.Problem{Code: "ledger_unavailable", Status: http.StatusServiceUnavailable,
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
-
-// rivalsSettings are the run's settings, as the lab lists them and runs them again.
-func (s *Server) rivalsSettings(info catalog.Info, sale ledger.Stock, buyers int) Settings {
-	w := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
-	w.Stock, w.Buyers = sale.Initial, buyers
-	return w
-}
 
 // await waits until the rivals come, or the run is stopped.
 func (r Run) await(ctx context.Context) {

@@ -1,7 +1,6 @@
 package labapi
 
 import (
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -27,18 +26,10 @@ func TestShop(t *testing.T) {
 		{call{"GET", "/shop/", "", nil}, 404, "not_found"},
 		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"reserves":true,"rivals":null,"sku_id":2,"stock":"","strategy":"conditional"`},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"no-such"}`, nil}, 404, "unknown_strategy"},
-		{call{"PUT", "/api/lab/v1/shop", `{"strategy":7}`, nil}, 400, "must be a text"},
 		{call{"PUT", "/api/lab/v1/shop", `{"sku_id":7}`, nil}, 400, "is not a field"},
-		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, map[string]string{"Origin": "http://evil.example"}},
-			403, "may not drive"},
-		{call{"GET", "/shop", "", map[string]string{"Host": "evil.example"}}, 403, "does not answer"},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}, 200, `"strategy":"naive"`},
 		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"strategy":"naive"`},
 	} {
-		status, body, _ := c.call.do(t, h.URL)
-		if status != c.status || !strings.Contains(body, c.says) {
-			t.Errorf("%s %s %s: answered %d %s, want %d with %q",
-				c.call.method, c.call.path, c.call.body, status, body, c.status, c.says)
-		}
+		c.call.wants(t, h.URL, c.status, c.says)
 	}
 }

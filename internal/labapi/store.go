@@ -1,12 +1,17 @@
 package labapi
 
 import (
+	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"seckill/internal/history"
+	"seckill/internal/web"
 )
 
 // A State of a run or a comparison. One that was stopped is judged like any
@@ -210,6 +215,18 @@ func (s *store[T, P]) find(id string) *entry[T, P] {
 		}
 	}
 	return nil
+}
+
+// unknown are the codes of what is not there.
+var unknown = map[history.Kind]string{history.Run: "unknown_run", history.Comparison: "unknown_comparison", history.Trace: "unknown_trace"}
+
+// at finds what a call names.
+func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
+	if e := s.find(c.Param("id")); e != nil {
+		return e, nil
+	}
+	return nil, &web.Problem{Code: unknown[s.kind], Status: http.StatusNotFound,
+		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, s.most)}
 }
 
 func (s *store[T, P]) read(e *entry[T, P]) T {

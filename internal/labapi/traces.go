@@ -38,13 +38,11 @@ func (t LiveTrace) check() error {
 
 // showTrace answers with a recorded trace, also of a lab before this one.
 func (s *Server) showTrace(c *gin.Context) error {
-	e := s.traces.find(c.Param("id"))
-	if e == nil {
-		return &web.Problem{Code: "unknown_trace", Status: http.StatusNotFound,
-			Detail: fmt.Sprintf("There is no such trace; the last %d are kept.", maxTraces)}
+	e, err := s.traces.at(c)
+	if err == nil {
+		c.JSON(http.StatusOK, s.traces.read(e))
 	}
-	c.JSON(http.StatusOK, s.traces.read(e))
-	return nil
+	return err
 }
 
 // traceTimeout is longer than any wait for a lock.

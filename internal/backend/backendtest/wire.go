@@ -23,7 +23,7 @@ func NewWire(t testing.TB, target string) *Wire {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	r.Lead(target)
+	r.Point(target)
 	return &Wire{r.Addr(), target, r}
 }
 
@@ -44,10 +44,10 @@ func NewRedisWire(t testing.TB, target string) (w *Wire, address string) {
 func (w *Wire) Freeze() { w.relay.Hold(lab.Requests, lab.Replies) }
 
 // Cut closes every connection, and every new one at once.
-func (w *Wire) Cut() { w.relay.Cut() }
+func (w *Wire) Cut() { w.relay.Point("") }
 
 // Pass ends a freeze or a cut.
 func (w *Wire) Pass() {
-	w.relay.Lead(w.target)
+	w.relay.Point(w.target)
 	w.relay.Flow()
 }

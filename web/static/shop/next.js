@@ -1,7 +1,7 @@
 // The next sale: a strategy and a number of units. The lab resets the stock.
 import { call } from '../api.js';
-import { useLoaded } from '../loaded.js';
-import { html, useState } from '../ui.js';
+import { useAction, useLoaded } from '../loaded.js';
+import { html } from '../ui.js';
 import { putOn } from './sale.js';
 import { words } from './text.js';
 
@@ -13,19 +13,14 @@ export const useStrategies = () => useLoaded(loadStrategies, []).value;
 
 /** Hook: puts a sale on, and what became of it. */
 export function usePutOn() {
-  const [state, setState] = useState(/** @type {{busy: boolean, failed?: Error & {code?: string}}} */ ({ busy: false }));
-  const begin = (/** @type {string} */ strategy, /** @type {number} */ stock) => {
-    if (state.busy) return;
-    setState({ busy: true });
-    putOn(strategy, stock).then(() => setState({ busy: false }), (failed) => setState({ busy: false, failed }));
-  };
   const w = words();
-  return { busy: state.busy, begin, failed: state.failed && (w.refused[state.failed.code ?? ''] ?? w.next.failed(state.failed.message)) };
+  const { busy, failure, act } = useAction((error) => w.refused[error.code] ?? w.next.failed(error.message));
+  return { busy, failure, begin: (/** @type {string} */ strategy, /** @type {number} */ stock) => act(() => putOn(strategy, stock)) };
 }
 
 /** @param {{sale: import('./sale.js').Sale | null, strategies: Json.Strategy[]}} props */
 export function Next({ sale, strategies }) {
-  const { busy, begin, failed } = usePutOn();
+  const { busy, begin, failure } = usePutOn();
   const w = words().next;
   const submit = (/** @type {Event & {currentTarget: HTMLFormElement}} */ e) => {
     e.preventDefault();
@@ -42,6 +37,6 @@ export function Next({ sale, strategies }) {
         <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
       <button class="offer" aria-disabled=${busy ? 'true' : undefined}>${busy ? w.putting : w.put}</button>
       <p class="hint">${w.hint}</p>
-      <p class="wrong" role="alert">${failed}</p>
+      <p class="wrong" role="alert">${failure}</p>
     </form>`;
 }

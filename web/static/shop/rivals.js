@@ -1,5 +1,6 @@
 // Rivals: thousands of buyers who want the same units as this visitor.
 import { call } from '../api.js';
+import { useAction } from '../loaded.js';
 import { isOn } from '../records.js';
 import { count, html, useState } from '../ui.js';
 import { refresh, until, useTicking } from './sale.js';
@@ -11,15 +12,9 @@ const usual = 2000;
 /** @param {{sale: import('./sale.js').Sale, rivals: Json.Run | null}} props */
 export function Rivals({ sale, rivals }) {
   const [n, setN] = useState(usual);
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState(/** @type {(Error & {code?: string}) | null} */ (null));
   const w = words();
-  const does = async (/** @type {() => Promise<unknown>} */ it) => {
-    if (busy) return;
-    setBusy(true);
-    await it().then(refresh).then(() => setFailed(null), setFailed);
-    setBusy(false);
-  };
+  const { busy, failure, act } = useAction((error) => w.refused[error.code] ?? w.rivals.failed(error.message));
+  const does = (/** @type {() => Promise<unknown>} */ it) => act(() => it().then(refresh));
   const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
     does(() => call('POST', '/api/lab/v1/shop/rivals', { buyers: n }));
@@ -38,7 +33,7 @@ export function Rivals({ sale, rivals }) {
           <button class="offer send" aria-disabled=${busy ? 'true' : undefined}>${w.rivals.send(n)}</button>
           <p class="hint" id="rivals-hint">${sale.left <= 0 ? w.rivals.late : w.rivals.hint}</p>
         </form>`}
-      <div class="refused" role="alert">${failed && html`<p class="wrong">${w.refused[failed.code ?? ''] ?? w.rivals.failed(failed.message)}</p>`}</div>
+      <div class="refused" role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     </section>`;
 }
 

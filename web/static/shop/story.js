@@ -59,7 +59,7 @@ function Ways({ strategy, run, broke, stock, strategies }) {
     const cells = (await loadMatrix()).rows.find((r) => r.strategy === strategy)?.cells ?? {};
     return telling.map((q) => exampleOf(cells[q])).find(Boolean) ?? '';
   }, [strategy]);
-  const { begin, busy, failed } = usePutOn();
+  const { begin, busy, failure } = usePutOn();
   const repair = strategies.find((s) => s.name === strategy)?.repair;
   const next = broke ? strategies.find((s) => s.name === repair && s.available)?.name : strategy === 'naive' ? '' : 'naive';
   const w = words().story;
@@ -70,5 +70,5 @@ function Ways({ strategy, run, broke, stock, strategies }) {
       <li><a href=${`/${link('lab', '', { run })}`}>${w.run}</a></li>
       ${next && html`<li><button type="button" class="link" data-next=${next} aria-disabled=${busy ? 'true' : undefined} onClick=${() => begin(next, stock)}>${(broke ? w.repair : w.broken)(next)}</button></li>`}
     </ul>
-    <p class="wrong" role="alert">${failed}</p>`;
+    <p class="wrong" role="alert">${failure}</p>`;
 }
