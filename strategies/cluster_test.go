@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/strategies"
 )
@@ -13,7 +14,7 @@ import (
 // over two processes, and what is shipped to break breaks: what a strategy keeps of
 // a SKU in several keys is on one node.
 func TestLoadRunOnACluster(t *testing.T) {
-	processes := openTwo(t, labtest.OnCluster(t, backend.SQL, backend.Redis))
+	processes := openTwo(t, labtest.On(t, labtest.Own(t, lab.Cluster, backend.NameRedis), backend.SQL, backend.Redis))
 	for i, info := range strategies.All() {
 		if !slices.Contains(info.Needs, backend.Redis) || len(info.Missing(processes[0])) > 0 {
 			continue

@@ -143,7 +143,7 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
 		"single":   labtest.Config(t, backend.Redis),
-		"cluster":  labtest.OnCluster(t, backend.Redis),
+		"cluster":  labtest.Own(t, lab.Cluster, backend.NameRedis).Config(),
 		"sentinel": labtest.Own(t, lab.Sentinel, backend.NameRedis).Config(),
 		"ring":     labtest.Own(t, lab.Ring, backend.NameRedis).Config(),
 	} {

@@ -56,6 +56,19 @@ export function remembered(name) {
 }
 
 /**
+ * What was stored as JSON, if that can be read.
+ * @template T
+ * @param {string} name @param {T} otherwise @returns {T}
+ */
+export function recalled(name, otherwise) {
+  try {
+    return JSON.parse(remembered(name) ?? '') ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/**
  * Calls look when colours or sizes may have changed; returns a stop function.
  * @param {() => void} look
  */

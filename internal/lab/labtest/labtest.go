@@ -58,10 +58,9 @@ func Host() lab.Host {
 }
 
 var shared struct {
-	mu      sync.Mutex
-	lab     *lab.Lab
-	cluster *lab.Lab // see Cluster
-	drop    func()   // what was made on a server that was given
+	mu   sync.Mutex
+	lab  *lab.Lab
+	drop func() // what was made on a server that was given
 }
 
 func stop() {
@@ -72,9 +71,6 @@ func stop() {
 	}
 	if shared.lab != nil {
 		shared.lab.Stop(context.Background())
-	}
-	if shared.cluster != nil {
-		shared.cluster.Stop(context.Background())
 	}
 }
 

@@ -1,10 +1,9 @@
 // The form of a comparison: a preset, strategies, the sale; the rest is advanced.
 // Its settings are kept in the address, so that a link restores them.
-import { Refused } from '../api.js';
 import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
-import { NumberField, TokenField } from '../lab/fields.js';
-import { useAction, Wrong } from '../loaded.js';
+import { NumberField, TokenField, useBlames } from '../lab/fields.js';
+import { Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
@@ -21,12 +20,7 @@ const fields = /** @type {const} */ ([...numbers, 'crowds', 'seed']);
 export function CompareForm({ route, lab, comparisons, opened }) {
   const { presets, ranges } = comparisons;
   const [form, setForm] = useState(() => fromQuery(route.query, presets, lab.strategies));
-  const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame | undefined>} */ ({}));
-  const { busy: sending, failure, act } = useAction((error) => {
-    const blames = error instanceof Refused ? error.blames : {};
-    if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token' };
-    return blame(blames) ? '' : error.message;
-  });
+  const { node, wrong, setWrong, refuse, busy: sending, failure, act } = useBlames();
   const on = running(comparisons.all);
   const busy = on || isOn(lab.newest);
   const w = words();
@@ -49,7 +43,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     stay('compare', route.part, queryOf(next));
     put.current = JSON.stringify(read().query);
     const found = findWrong(next, ranges);
-    setWrong(Object.fromEntries(Object.keys(wrong).map((name) => [name, found[name]])));
+    setWrong(Object.fromEntries(Object.keys(wrong).filter((name) => found[name]).map((name) => [name, found[name]])));
   };
   const choosePreset = (/** @type {string} */ name) => {
     const usual = toForm(presetOf(presets, name));
@@ -62,28 +56,15 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     e.preventDefault();
     if (busy) return;
     act(async () => {
-      if (!blame(findWrong(form, ranges))) opened(await start(toRequest(form, lab.strategies, presets)));
+      if (!refuse(findWrong(form, ranges))) opened(await start(toRequest(form, lab.strategies, presets)));
     });
-  }
-
-  /**
-   * Shows what is wrong, and focuses the first such field.
-   * @param {Record<string, Json.Blame>} found
-   */
-  function blame(found) {
-    setWrong(found);
-    const first = ['strategies', ...fields, 'token'].find((name) => found[name]);
-    const field = first ? document.getElementById(first) : null;
-    field?.closest('details')?.setAttribute('open', '');
-    field?.focus();
-    return first;
   }
 
   const field = (/** @type {typeof fields[number]} */ name) => html`
     <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
       placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`;
   return html`
-    <form class="panel sale compare-form" novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
+    <form class="panel sale compare-form" ref=${node} novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
       <h2 id="compare-form-title">${w.form}</h2>
       <fieldset class="sales"><legend class="hidden">${w.preset}</legend>
         ${presets.map((p) => html`

@@ -1,8 +1,37 @@
 // Fields of the form: label, input, and what is wrong with it.
-import { keepToken } from '../api.js';
+import { keepToken, Refused } from '../api.js';
 import { say } from '../blame.js';
+import { useLab } from '../lab.js';
+import { useAction } from '../loaded.js';
 import { t } from '../text.js';
-import { classes, html } from '../ui.js';
+import { classes, html, useRef, useState } from '../ui.js';
+
+/**
+ * Hook: what is wrong with a form, by field. refuse says it, and leads to the first of its
+ * fields; act sends the form, and takes over what the lab finds wrong.
+ */
+export function useBlames() {
+  const { status } = useLab();
+  const node = useRef(/** @type {HTMLElement | null} */ (null)); // the form
+  const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
+  const refuse = (/** @type {Record<string, Json.Blame>} */ blames) => {
+    setWrong(blames);
+    const any = Object.keys(blames).length > 0;
+    if (any) requestAnimationFrame(() => {
+      const first = /** @type {HTMLElement | null} */ (node.current?.querySelector('[aria-invalid]'));
+      for (let folded = first?.closest('details'); folded; folded = folded.parentElement?.closest('details')) folded.open = true;
+      first?.focus();
+    });
+    return any;
+  };
+  const action = useAction(async (error) => {
+    const blames = error instanceof Refused ? error.blames : {};
+    if (error.code === 'forbidden' && status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
+    for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
+    return refuse(blames) ? '' : error.message;
+  });
+  return { node, wrong, setWrong, refuse, ...action };
+}
 
 /**
  * A field: its label, what is typed or chosen, a hint, and what is wrong. name is the lab's

@@ -1,15 +1,14 @@
 // The form of a sale. Its settings are kept in the address, so that a link
 // restores them; without any, it starts from the last run.
-import { Refused } from '../api.js';
 import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
 import { start, wantStrategies } from '../lab.js';
-import { useAction, Wrong } from '../loaded.js';
+import { Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled, useEffect, useRef, useState } from '../ui.js';
-import { ChoiceField, NumberField, ProfileField, TokenField } from './fields.js';
+import { ChoiceField, NumberField, ProfileField, TokenField, useBlames } from './fields.js';
 import { More } from './more.js';
 import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
 import { showStage } from './start.js';
@@ -54,11 +53,10 @@ function useForm(query, run, taken) {
  */
 export function RunForm({ lab, query, open, guide }) {
   const run = lab.newest;
-  const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
+  const { node, wrong, setWrong, refuse, busy, failure, act } = useBlames();
   const [form, change] = useForm(query, run, () => setWrong({}));
   const [shown, setShown] = useState(open);
   useEffect(wantStrategies, []);
-  const node = useRef(/** @type {HTMLElement | null} */ (null));
   const { limits = {}, faults: kinds = [] } = lab.status ?? {};
 
   const set = (name, value) => {
@@ -67,28 +65,13 @@ export function RunForm({ lab, query, open, guide }) {
     const found = findWrong({ ...form, [name]: value }, limits, kinds);
     setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
   };
-  const refuse = (/** @type {Record<string, Json.Blame>} */ blames) => {
-    setWrong(blames);
-    if (Object.keys(blames).length) setShown(true);
-    if (Object.keys(blames).length) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (node.current?.querySelector('[aria-invalid]'))?.focus());
-  };
-
-  const { busy, failure, act } = useAction(async (error) => {
-    const blames = error instanceof Refused ? error.blames : {};
-    if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
-    for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
-    refuse(blames);
-    return Object.keys(blames).length ? '' : error.message;
-  });
 
   /** @param {Event} e */
   function submit(e) {
     e.preventDefault();
     if (isOn(run)) return;
     act(async () => {
-      const found = findWrong(form, limits, kinds);
-      refuse(found);
-      if (Object.keys(found).length) return;
+      if (refuse(findWrong(form, limits, kinds))) return;
       await start(request(form, kinds));
       showStage();
     });

@@ -1,17 +1,10 @@
 // What the player has solved, kept in this browser.
-import { remember, remembered } from '../preferences.js';
+import { recalled, remember } from '../preferences.js';
 
 const key = 'play-solved';
 
 /** @returns {Record<string, boolean>} by level: whether the solution was as short as the best known one */
-export function solvedLevels() {
-  try {
-    const kept = JSON.parse(remembered(key) ?? '{}');
-    return kept && typeof kept === 'object' ? kept : {};
-  } catch {
-    return {};
-  }
-}
+export const solvedLevels = () => Object(recalled(key, {}));
 
 /** @param {string} level @param {Json.GameGrade} grade that is won */
 export function solve(level, { golf, said_impossible: said }) {

@@ -1,6 +1,6 @@
 // One purchase or reservation, from the button to a certain answer.
 import { call, Refused } from '../api.js';
-import { remember, remembered } from '../preferences.js';
+import { recalled, remember } from '../preferences.js';
 import { useEffect, useRef, useState } from '../ui.js';
 import { buyer } from './buyer.js';
 import { refresh } from './sale.js';
@@ -70,13 +70,7 @@ async function lookUp(a) {
 /** @param {number} user */
 const place = (user) => `shop.attempt.${user}`;
 /** @param {number} user @returns {Attempt | null} */
-const kept = (user) => {
-  try {
-    return JSON.parse(remembered(place(user)) || 'null');
-  } catch {
-    return null;
-  }
-};
+const kept = (user) => recalled(place(user), null);
 
 /** @type {Purchase} */
 const nothing = { busy: false, result: null, attempt: null };

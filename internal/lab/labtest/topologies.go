@@ -10,30 +10,6 @@ import (
 	"seckill/internal/lab"
 )
 
-// Cluster gives a lab whose Redis is a Cluster of six, beside the shared one
-// and shared in the same way.
-func Cluster(t testing.TB) *lab.Lab {
-	t.Helper()
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	if shared.cluster == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Cluster})
-		if err != nil {
-			t.Fatalf("start a Redis Cluster: %v (run: deploy/deps.sh)", err)
-		}
-		shared.cluster = l
-	}
-	return shared.cluster
-}
-
-// OnCluster is Config with the Cluster for its Redis.
-func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
-	t.Helper()
-	return On(t, Cluster(t), needs...)
-}
-
 // Own starts a lab for one test, with a backend of several servers. What the test
 // loses changes it, so it is not shared.
 func Own(t testing.TB, topology, name string) *lab.Lab {
