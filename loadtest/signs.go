@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"fmt"
-	"strings"
 
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
@@ -125,13 +124,4 @@ func (s Shortfall) String() string {
 		return fmt.Sprintf("%s and %s of %s without a certain answer", numbers.Count(int64(p["errors"]), "error"), numbers.Thousands(int64(p["unknown"])), numbers.Count(int64(p["of"]), "buyer"))
 	}
 	return fmt.Sprintf("only %s of %s sold", numbers.Thousands(int64(p["sold"])), numbers.Count(int64(p["of"]), "unit"))
-}
-
-// missed lists what buyers were not given.
-func (s Signs) missed() string {
-	var all []string
-	for _, one := range s.Short {
-		all = append(all, one.String())
-	}
-	return strings.Join(all, ", ")
 }

@@ -195,8 +195,6 @@ func (t *tally) drop(n int) {
 	t.dropped += n
 }
 
-func (t *tally) byOutcome() map[ledger.Outcome]int { return named(t.counts) }
-
 // named copies counts, with a 0 for each outcome that did not come.
 func named(counts map[ledger.Outcome]int) map[ledger.Outcome]int {
 	all := make(map[ledger.Outcome]int, len(adapter.Outcomes))
@@ -211,7 +209,7 @@ func (t *tally) progress() (p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p = Progress{
-		Settling: t.over, Requests: t.requests, Counts: t.byOutcome(), Units: t.units, Late: t.late,
+		Settling: t.over, Requests: t.requests, Counts: named(t.counts), Units: t.units, Late: t.late,
 		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
 		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
 	}
@@ -226,7 +224,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	r.Requests, r.Counts, r.Units = t.requests, t.byOutcome(), t.units
+	r.Requests, r.Counts, r.Units = t.requests, named(t.counts), t.units
 	r.Calls, r.Copies, r.Retries = named(t.calls), t.copies, t.retries
 	r.Late, r.Dropped, r.Cancellations, r.Reservations = t.late, t.dropped, t.cancels, t.reserved
 	for a := range maps.Values(t.answers) {

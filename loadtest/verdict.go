@@ -165,7 +165,11 @@ func (r *Result) served() string {
 	a := r.Audit
 	how := "served"
 	if r.Signs.Served == No {
-		how = fmt.Sprintf("not served as it should be (%s)", r.Signs.missed())
+		var short []string
+		for _, s := range r.Signs.Short {
+			short = append(short, s.String())
+		}
+		how = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
 	}
 	said := fmt.Sprintf("%s: %s of %s in %s", how, numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Duration(int64(r.SellingSeconds*1e6)))
 	switch s := a.Served; {

@@ -114,7 +114,7 @@ func (t *text) speed(r *loadtest.Result) {
 			sum += c.PerPurchase
 			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
 		}
-		t.row("commands", "%.2f a purchase%s", sum, prefix(": ", strings.Join(each, " · ")))
+		t.row("commands", "%s", join(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
 	}
 }
 
@@ -142,11 +142,4 @@ func latency(l loadtest.Latency) string {
 // join leaves out what is empty.
 func join(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
-}
-
-func prefix(with, s string) string {
-	if s == "" {
-		return ""
-	}
-	return with + s
 }

@@ -19,8 +19,11 @@ func (t *text) verdict(r *loadtest.Result) {
 		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
 			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), r.LedgerSource, a.Run)
 	}
-	if l := r.Linearizable; l.Answer == loadtest.LinearYes || l.Answer == loadtest.LinearNotChecked && l.Why != "" {
-		t.row("answers", "%s", linearizable(l)) // not linearizable is a violation, below
+	switch l := r.Linearizable; { // not linearizable is a violation, below
+	case l.Answer == loadtest.LinearYes:
+		t.row("answers", "linearizable: one buyer at a time explains all of %s", numbers.Count(l.Checked, "answer"))
+	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
+		t.row("answers", "not looked at: %s", l.Why)
 	}
 	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.Summary())
 	if r.Audit != nil {
@@ -70,16 +73,6 @@ func (t *text) stamp(v ledger.Verdict) string {
 		return s.color + " " + s.word + " \x1b[0m"
 	}
 	return s.word
-}
-
-func linearizable(l loadtest.Linearizability) string {
-	switch l.Answer {
-	case loadtest.LinearYes:
-		return fmt.Sprintf("linearizable: one buyer at a time explains all of %s", numbers.Count(l.Checked, "answer"))
-	case loadtest.LinearNo:
-		return "not linearizable: " + l.Why
-	}
-	return "not looked at: " + l.Why
 }
 
 // actual is what a requirement was compared with.
