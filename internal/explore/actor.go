@@ -141,6 +141,8 @@ func (a *actor) program() *thread { return a.threads[0] }
 
 func (a *actor) done() bool { return a.program().over }
 
+func (a *actor) buying() bool { return !a.done() && a.life == alive }
+
 // threadOf finds the thread that a call or event belongs to. A helper that was
 // never announced works for the program.
 func (a *actor) threadOf(h *tap.Helper) *thread {

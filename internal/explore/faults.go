@@ -60,16 +60,7 @@ var kinds = map[Fault]faultKind{
 	},
 	// A buyer's process dies; later the servers end what they keep for it.
 	Dies: {
-		at: func(r *run, _ []*thread) (list []policy.Option) {
-			die := map[*process]bool{}
-			for _, a := range r.actors {
-				if !a.done() && a.life == alive && !die[a.process] {
-					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Dies}})
-					die[a.process] = true // and with it the others in it
-				}
-			}
-			return list
-		},
+		at: befalls(Dies, (*run).firstOf),
 		happens: func(_ context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			r.cuts(a.process)
@@ -104,14 +95,7 @@ var kinds = map[Fault]faultKind{
 	// A buyer leaves: they close their connection, or their time is up. Their process
 	// lives on; whatever it does for them under their context is refused.
 	Leaves: {
-		at: func(r *run, _ []*thread) (list []policy.Option) {
-			for _, a := range r.actors {
-				if !a.done() && a.life == alive && a.ctx.Err() == nil {
-					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Leaves}})
-				}
-			}
-			return list
-		},
+		at: befalls(Leaves, func(_ *run, a *actor) bool { return a.buying() && a.ctx.Err() == nil }),
 		happens: func(_ context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			r.cuts(a.process) // database/sql closes what waits for an answer
@@ -173,14 +157,7 @@ var kinds = map[Fault]faultKind{
 	// The first delayed command of a buyer reaches its server.
 	Arrives: {
 		follows: true,
-		at: func(r *run, _ []*thread) (list []policy.Option) {
-			for _, a := range r.actors {
-				if len(a.late) > 0 {
-					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Arrives}})
-				}
-			}
-			return list
-		},
+		at:      befalls(Arrives, func(_ *run, a *actor) bool { return len(a.late) > 0 }),
 		happens: func(ctx context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			l := a.late[0]
@@ -209,16 +186,7 @@ var kinds = map[Fault]faultKind{
 	// The clock of a process jumps ahead by more than a lease, as a wrong time server
 	// sets it. Servers' clocks go on as before, and so do timers, which are monotonic.
 	ClockJumps: {
-		at: func(r *run, _ []*thread) (list []policy.Option) {
-			jumps := map[*process]bool{}
-			for _, a := range r.actors {
-				if !a.done() && a.life == alive && a.process.ahead.Load() == 0 && !jumps[a.process] {
-					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: ClockJumps}})
-					jumps[a.process] = true // and with it the others' in it
-				}
-			}
-			return list
-		},
+		at: befalls(ClockJumps, func(r *run, a *actor) bool { return r.firstOf(a) && a.process.ahead.Load() == 0 }),
 		happens: func(_ context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			r.schedule.Steps = append(r.schedule.Steps, step)
@@ -234,6 +202,25 @@ var kinds = map[Fault]faultKind{
 func known(f Fault) bool {
 	_, ok := kinds[f]
 	return ok || f == TimePasses || f == NodeLost
+}
+
+// befalls is every actor whom a fault could befall.
+func befalls(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
+	return func(r *run, _ []*thread) (list []policy.Option) {
+		for _, a := range r.actors {
+			if may(r, a) {
+				list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: f}})
+			}
+		}
+		return list
+	}
+}
+
+// firstOf: of the buyers in their process who are not done, they are the first. What
+// befalls a process befalls all of them.
+func (r *run) firstOf(a *actor) bool {
+	i := slices.IndexFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.buying() })
+	return i >= 0 && r.actors[i] == a
 }
 
 // atCommands is every command that could be sent now, of a buyer or a renewer.

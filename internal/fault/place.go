@@ -211,7 +211,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 // catchIn waits in one process.
 func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at point.Name) error {
 	s.seen.At = at
-	left := s.left(ctx, p)
+	left := s.look(ctx, p, number).Left
 	if left != nil && *left <= 0 {
 		s.seen.Why, s.seen.Left = NoUnits, left
 		return nil
@@ -225,7 +225,7 @@ func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at poin
 		return fmt.Errorf("set a trap in %s: %w", p.Name, err)
 	}
 	s.caught = trap.ID
-	if trap, err = s.await(ctx, p); err != nil {
+	if trap, err = s.await(ctx, p, number); err != nil {
 		_ = s.remove(ctx, p)
 		return fmt.Errorf("wait for a purchase in %s: %w", p.Name, err)
 	}
@@ -236,7 +236,7 @@ func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at poin
 		s.seen.Holder, s.seen.At = trap.Holder, at
 		return nil
 	}
-	s.seen.Left, s.seen.Why = s.left(ctx, p), NotReached
+	s.seen.Left, s.seen.Why = s.look(context.WithoutCancel(ctx), p, number).Left, NotReached
 	switch {
 	case trap.State == point.NoPoint:
 		s.seen.Why = NoPoint
@@ -247,7 +247,7 @@ func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at poin
 }
 
 // await returns the trap when a purchase is in it or will not come.
-func (s *scene) await(ctx context.Context, p *lab.Process) (trap point.Trap, err error) {
+func (s *scene) await(ctx context.Context, p *lab.Process, number int) (trap point.Trap, err error) {
 	for {
 		trap, err = points(p).Await(ctx, s.caught, lookAgain)
 		switch {
@@ -256,22 +256,11 @@ func (s *scene) await(ctx context.Context, p *lab.Process) (trap point.Trap, err
 		case err != nil || trap.State != point.Armed:
 			return trap, err
 		}
-		if left := s.left(ctx, p); left != nil && *left <= 0 {
+		if left := s.look(ctx, p, number).Left; left != nil && *left <= 0 {
 			// A buyer that has just come may be taking the last unit.
 			return points(p).Await(ctx, s.caught, 0)
 		}
 	}
-}
-
-// left is how many units the sale has; nil if that is not known.
-func (s *scene) left(ctx context.Context, p *lab.Process) *int64 {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), looking)
-	defer cancel()
-	said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
-	if err != nil {
-		return nil
-	}
-	return said.Left
 }
 
 // letGo has the purchase that is held go on.

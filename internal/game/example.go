@@ -116,12 +116,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	if err := gs.reserve(); err != nil {
 		return now, err
 	}
-	defer func() {
-		gs.mu.Lock()
-		gs.opening--
-		gs.mu.Unlock()
-		gs.ending.Done()
-	}()
+	defer gs.unreserve()
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
 	p, err := openPlace(ctx, gs.Servers(), info, gs.Service)

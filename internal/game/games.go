@@ -120,10 +120,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		g, err = Open(ctx, gs.Servers(), info, setting, task, r.Schedule)
 	}
 	if err != nil {
-		gs.mu.Lock()
-		gs.opening--
-		gs.mu.Unlock()
-		gs.ending.Done()
+		gs.unreserve()
 		return "", s, err
 	}
 	g.id, g.line = rand.Text(), line
@@ -161,6 +158,14 @@ func (gs *Games) reserve() error {
 	gs.opening++
 	gs.ending.Add(1) // Close waits for it
 	return nil
+}
+
+// unreserve gives the place back: no game has begun.
+func (gs *Games) unreserve() {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	gs.opening--
+	gs.ending.Done()
 }
 
 // longestIdle is the game that may give way, if there is one.

@@ -57,24 +57,8 @@ func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis
 
 // Waiting counts clients that block (BLPOP).
 func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
-	if p.mine != nil {
-		err = p.eachBlocked(ctx, func(context.Context, redis.UniversalClient, int64) error {
-			total++
-			return nil
-		})
-		return total, err
-	}
-	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
-		info, err := c.Info(ctx, "clients").Result()
-		if err != nil {
-			return fmt.Errorf("ask Redis for its waiters: %w", err)
-		}
-		for line := range strings.Lines(info) {
-			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "blocked_clients:"); ok {
-				blocked, _ := strconv.Atoi(n)
-				total += blocked
-			}
-		}
+	err = p.eachBlocked(ctx, func(context.Context, redis.UniversalClient, int64) error {
+		total++
 		return nil
 	})
 	return total, err
@@ -113,7 +97,7 @@ func (p *redisProbe) eachBlocked(ctx context.Context, visit func(context.Context
 	return p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
 		clients, err := c.ClientList(ctx).Result()
 		if err != nil {
-			return err
+			return fmt.Errorf("ask Redis for its clients: %w", err)
 		}
 		for line := range strings.Lines(clients) {
 			m := blockedClient.FindStringSubmatch(line)

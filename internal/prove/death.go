@@ -17,18 +17,6 @@ import (
 	"seckill/internal/tap"
 )
 
-// plan is what an undisturbed purchase sends.
-func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
-	var t *turn
-	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
-		t = p.stopped(sku, user, nil)
-		if _, err := p.strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
-			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
-		}
-	}
-	return t.Commands(), nil
-}
-
 // timeAfterDeath kills a buyer's process before each of its commands in real
 // time, and measures how long it takes from there until the next buyer is
 // through, once for each state that is left behind.

@@ -86,21 +86,27 @@ func (t *turn) leave() {
 	<-t.over
 }
 
-// alone has a buyer buy undisturbed, and says whether what the strategy takes is
-// a lock.
-func (p *party) alone(ctx context.Context, sku int64) (locks bool, err error) {
+// plan is what an undisturbed purchase sends.
+func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
+	var t *turn
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
-		t := p.turn(sku, user)
-		if err := t.begin(ctx); err != nil {
-			return false, fmt.Errorf("an undisturbed buyer: %w", err)
+		t = p.stopped(sku, user, nil)
+		if _, err := p.strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
+			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
-		seen := t.Commands()
-		t.leave()
-		locks = p.locker != nil || slices.ContainsFunc(seen, func(c *tap.Command) bool {
-			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK(")
-		})
 	}
-	return locks, nil
+	return t.Commands(), nil
+}
+
+// locks reports whether what the strategy takes before its first write is a lock.
+func (p *party) locks(ctx context.Context, sku int64) (bool, error) {
+	sent, err := p.plan(ctx, sku)
+	if first := slices.IndexFunc(sent, writes); first >= 0 {
+		sent = sent[:first]
+	}
+	return p.locker != nil || slices.ContainsFunc(sent, func(c *tap.Command) bool {
+		return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK(")
+	}), err
 }
 
 // waits says how a buyer waits while another has the lock.
@@ -110,7 +116,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	locks, err := p.alone(ctx, sku)
+	locks, err := p.locks(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
 	}
@@ -219,7 +225,7 @@ func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
 		if err != nil {
 			return Cell{}, err
 		}
-		if locks, err := p.alone(ctx, sku); err != nil || !locks {
+		if locks, err := p.locks(ctx, sku); err != nil || !locks {
 			return Cell{Answer: NotAsked, Text: noLock}, err
 		}
 	}
@@ -351,7 +357,7 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	locks, err := p.alone(ctx, sku)
+	locks, err := p.locks(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
 	}
