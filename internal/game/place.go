@@ -26,15 +26,11 @@ import (
 // any game.
 const patience = 24 * time.Hour
 
-// A place is where one game is played.
+// A place is where one game is played: a world on a block of SKUs and a database of
+// its own. The block is claimed by a lock of the session: what is not claimed is left
+// from a lab that was killed.
 type place struct {
-	world *explore.World
-	site  *site
-}
-
-// A site is a block of SKUs, and the name of a database. It is claimed by a lock
-// of the session: what is not claimed is left from a lab that was killed.
-type site struct {
+	world  *explore.World
 	block  int64
 	cfg    *mysql.Config // of its database
 	server *sql.DB
@@ -51,38 +47,36 @@ const (
 // service is for actors that ask it; nil: there are none.
 func openPlace(ctx context.Context, config backend.Config, info catalog.Info, service explore.Service) (*place, error) {
 	config = config.Only(info.Uses()...)
-	s, err := claimSite(ctx, config)
+	p, err := claimPlace(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("find a database for the game: %w", err)
 	}
-	p := &place{site: s}
-	config.MySQLDSN = s.cfg.FormatDSN()
-	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: s.block * explore.SKUs})
+	config.MySQLDSN = p.cfg.FormatDSN()
+	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: p.block * explore.SKUs})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), s.leave(ctx))
+		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), p.leave(ctx))
 	}
 	return p, nil
 }
 
 const databasePrefix = "seckill_game_"
 
-// claimSite takes a block that no game has, in this lab or another on the server.
-func claimSite(ctx context.Context, config backend.Config) (*site, error) {
-	s := &site{}
-	var err error
-	if s.server, s.cfg, err = openServer(config); err != nil {
+// claimPlace takes a block that no game has, in this lab or another on the server.
+func claimPlace(ctx context.Context, config backend.Config) (p *place, err error) {
+	p = &place{}
+	if p.server, p.cfg, err = openServer(config); err != nil {
 		return nil, err
 	}
-	s.claim, err = s.server.Conn(ctx)
+	p.claim, err = p.server.Conn(ctx)
 	for claimed := false; err == nil && !claimed; {
-		s.block = firstSKU/explore.SKUs + rand.Int64N(blocks)
-		s.cfg.DBName = fmt.Sprint(databasePrefix, s.block)
-		err = s.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", s.cfg.DBName).Scan(&claimed)
+		p.block = firstSKU/explore.SKUs + rand.Int64N(blocks)
+		p.cfg.DBName = fmt.Sprint(databasePrefix, p.block)
+		err = p.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", p.cfg.DBName).Scan(&claimed)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.server.Close())
+		return nil, errors.Join(err, p.server.Close())
 	}
-	return s, nil
+	return p, nil
 }
 
 // openServer opens a pool on no database. The configuration is for one of its own.
@@ -103,13 +97,17 @@ func openServer(config backend.Config) (*sql.DB, *mysql.Config, error) {
 // leaving bounds how long the end of a game may take.
 const leaving = 30 * time.Second
 
-// leave drops the database and frees the block, even after ctx has ended: nothing
-// else removes them.
-func (s *site) leave(ctx context.Context) error {
+// leave forgets the world's keys, drops the database and frees the block, even after
+// ctx has ended: nothing else removes them.
+func (p *place) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()
-	_, err := s.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+s.cfg.DBName+"`")
-	return errors.Join(err, s.claim.Close(), s.server.Close())
+	var err error
+	if p.world != nil {
+		err = errors.Join(p.world.Forget(ctx), p.world.Close())
+	}
+	_, dropped := p.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+p.cfg.DBName+"`")
+	return errors.Join(err, dropped, p.claim.Close(), p.server.Close())
 }
 
 // sweep removes what games of labs that were killed have left on these servers,
@@ -166,14 +164,6 @@ func sweep(ctx context.Context, config backend.Config) (swept int, err error) {
 		}
 	}
 	return swept, nil
-}
-
-// leave is the site's, and forgets the world's keys.
-func (p *place) leave(ctx context.Context) error {
-	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
-	defer cancel()
-	err := p.world.Forget(short)
-	return errors.Join(err, p.world.Close(), p.site.leave(ctx))
 }
 
 // Missing says why no game of a strategy can be played on these servers; nil if

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"seckill/internal/lock"
 	"seckill/internal/tap"
@@ -21,9 +22,7 @@ type Gate struct {
 	open    chan struct{}
 	once    sync.Once
 	opened  sync.Once
-
-	mu sync.Mutex
-	n  int
+	n       atomic.Int64 // commands of the buyer's own so far
 }
 
 // NewGate stops a buyer before the first command for which at says so; n counts
@@ -46,11 +45,7 @@ func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
 		g.Sent(ctx, g.who, c)
 		return nil
 	}
-	g.mu.Lock()
-	n := g.n
-	g.n++
-	g.mu.Unlock()
-	if g.at(n, c) {
+	if g.at(int(g.n.Add(1)-1), c) {
 		g.once.Do(func() { close(g.reached) })
 		<-g.open
 	}

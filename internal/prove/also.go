@@ -72,7 +72,11 @@ func (c Cell) sameAs(d Cell) bool {
 // elsewhere lists what came out otherwise on other servers, a line each.
 func (m *Matrix) elsewhere() (lines []string) {
 	for _, a := range m.Also {
-		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, a.asked(), a.differ()))
+		asked, differ := 0, 0
+		for strategy, n := range a.Asked {
+			asked, differ = asked+n, differ+len(a.Differs[strategy])
+		}
+		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, asked, differ))
 		for _, r := range m.Rows {
 			for _, q := range m.Questions {
 				if c, differs := a.Differs[r.Strategy][q.ID]; differs {
@@ -82,20 +86,6 @@ func (m *Matrix) elsewhere() (lines []string) {
 		}
 	}
 	return lines
-}
-
-func (a Also) asked() (n int) {
-	for _, cells := range a.Asked {
-		n += cells
-	}
-	return n
-}
-
-func (a Also) differ() (n int) {
-	for _, cells := range a.Differs {
-		n += len(cells)
-	}
-	return n
 }
 
 // Place names the servers of a matrix in a few words.

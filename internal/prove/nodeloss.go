@@ -17,13 +17,6 @@ import (
 	"seckill/internal/probe"
 )
 
-// NodeLoss is what the question "loss of one node" needs.
-type NodeLoss interface {
-	// Ensemble is servers of a backend of which one can be lost. It may be the
-	// same for several workers; each takes it when its turn comes.
-	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
-}
-
 // NodeLossQuestion is the question's ID. Its counterexamples are not replayed
 // by the explorer, but by LoseNode.
 const NodeLossQuestion = "node-loss"

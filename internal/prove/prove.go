@@ -21,6 +21,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/lab"
 )
 
 // Options say what is proved, on what, and how thoroughly.
@@ -55,7 +56,9 @@ type Servers interface {
 	// Config is what an instance needs to use them.
 	Config() backend.Config
 	Backends() []backend.Status
-	NodeLoss
+	// Ensemble is servers of a backend of which one can be lost. It may be the
+	// same for several workers; each takes it when its turn comes.
+	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
 	Close() error
 }
 
@@ -114,7 +117,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
-				b := &bench{info: o.Infos[i], servers: servers, options: o, cells: map[string]Cell{}}
+				b := &bench{info: o.Infos[i], servers: servers, options: o, sounds: map[int]*soundness{}, cells: map[string]Cell{}}
 				err := b.row(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
 				b.close()
 				if err != nil {
@@ -146,10 +149,9 @@ type bench struct {
 	info    catalog.Info
 	servers Servers
 	options Options
-	world   *explore.World // opened at the first question that explores
-	plain   *soundness     // what the searches without faults found, by processes
-	spread  *soundness
-	cells   map[string]Cell // what was answered
+	world   *explore.World     // opened at the first question that explores
+	sounds  map[int]*soundness // what the searches without faults found, by processes
+	cells   map[string]Cell    // what was answered
 }
 
 func (b *bench) row(ctx context.Context, questions []Question, record func(Question, Cell)) error {
@@ -211,5 +213,5 @@ func (b *bench) close() {
 		_ = b.world.Close() // its servers may have died
 		b.world = nil
 	}
-	b.plain, b.spread = nil, nil // what was found there may have been the servers' doing
+	clear(b.sounds) // what was found there may have been the servers' doing
 }

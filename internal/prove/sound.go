@@ -33,12 +33,8 @@ type soundness struct {
 
 // sound explores what happens without any fault, once for a bench.
 func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
-	cache := &b.plain
-	if processes > 1 {
-		cache = &b.spread
-	}
-	if *cache != nil {
-		return *cache, nil
+	if s := b.sounds[processes]; s != nil {
+		return s, nil
 	}
 	w, err := b.open(ctx)
 	if err != nil {
@@ -59,7 +55,7 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 			}
 		}
 	}
-	*cache = s
+	b.sounds[processes] = s
 	return s, nil
 }
 
@@ -88,8 +84,6 @@ func (b *bench) premise(ctx context.Context) (processes int, err error) {
 	return 0, nil
 }
 
-var oversellRules = []string{ledger.RuleOversold, ledger.RuleNegative}
-
 // verdict breaks when one of the rules was broken, with the shortest schedule
 // that shows it.
 func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
@@ -115,4 +109,4 @@ func shorter(a, b *explore.Schedule) bool {
 	return a.Preemptions < b.Preemptions || a.Preemptions == b.Preemptions && len(a.Steps) < len(b.Steps)
 }
 
-func isOversell(rule string) bool { return slices.Contains(oversellRules, rule) }
+func isOversell(rule string) bool { return rule == ledger.RuleOversold || rule == ledger.RuleNegative }
