@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -65,34 +66,6 @@ func asJSON(t *testing.T, e explore.Example) (v any) {
 		t.Fatal(err)
 	}
 	return v
-}
-
-// Two lanes, each command in its buyer's, and the row's value after each step.
-func TestExampleAsTable(t *testing.T) {
-	e, _ := counterexample(t)
-	var b strings.Builder
-	if err := e.WriteTable(&b); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(b.String(), "\n")
-	if lines[0] != "naive: two buyers" {
-		t.Errorf("the title is %q", lines[0])
-	}
-	lane := strings.Index(lines[1], "buyer B")
-	if strings.Index(lines[1], "buyer A") != 4 || lane < 0 || !strings.Contains(lines[1], "after it") {
-		t.Fatalf("the heading is %q, want two lanes", lines[1])
-	}
-	for i, s := range e.Steps {
-		if line := []rune(lines[2+i]); strings.TrimSpace(string(line[4:lane])) != "" != (s.Who == "A") ||
-			!strings.Contains(string(line), "stock.num=") {
-			t.Errorf("step %d is %s's: %q", i+1, s.Who, string(line))
-		}
-	}
-	for _, want := range []string{"A was told: sold 2, 3 left", "B was told: sold 1, 4 left", ledger.RuleLostUpdate + ": "} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the table does not say %q:\n%s", want, b.String())
-		}
-	}
 }
 
 // A file is made of choices for one strategy. When another answers, it says at
@@ -167,4 +140,30 @@ func TestUnreadableExamples(t *testing.T) {
 			t.Errorf("%s: the error has %d characters", name, len(err.Error()))
 		}
 	}
+}
+
+// A file with a schedule to replay is refused, or it is what Write writes of it.
+func FuzzReadExample(f *testing.F) {
+	kept, err := os.ReadFile("../../web/guarantees/naive.oversell.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(kept)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := explore.ReadExample(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var first, second bytes.Buffer
+		if err := e.Write(&first); err != nil {
+			t.Fatal(err)
+		}
+		again, err := explore.ReadExample(strings.NewReader(first.String()))
+		if err != nil {
+			t.Fatalf("what was written is refused: %v\n%s", err, first.String())
+		}
+		if err := again.Write(&second); err != nil || first.String() != second.String() {
+			t.Fatalf("written again it is\n%s\nnot\n%s (%v)", second.String(), first.String(), err)
+		}
+	})
 }
