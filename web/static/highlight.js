@@ -39,7 +39,7 @@ export function highlight(text, language) {
  * A command or a path that may break between its names, so that none is broken.
  * @param {any} parts text, or what highlight draws @returns {any}
  */
-export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}(_.])|(?<=[a-z])(?=[A-Z])/).map((name) => html`${name}<wbr />`) : part));
+export const breakable = (parts) => [parts].flat().map((part) => (typeof part === 'string' ? part.split(/(?<=[/:,}_.]|\w\()|(?<=[a-z])(?=[A-Z])/).map((name) => html`${name}<wbr />`) : part));
 
 /** @param {string} word @param {string} language */
 const isKnown = (word, language) => known[language].has(anyCase.includes(language) ? word.toUpperCase() : word);
