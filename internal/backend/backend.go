@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -98,9 +99,7 @@ type Instance struct {
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
 
-	noProcedures string // why this database has none for us
-	noSkipLocked string // why this server does not skip locked rows
-
+	lacks     map[Capability]string // why the server that was opened has none of it for us
 	versions  map[string]string
 	closers   []func() error
 	questions singleflight.Group // of Status, by the names of backends
@@ -122,7 +121,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}, lacks: map[Capability]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()
@@ -146,11 +145,8 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 
 // Has reports whether the instance offers a capability, and if not, why.
 func (in *Instance) Has(c Capability) (ok bool, why string) {
-	if c == Procedures && in.noProcedures != "" {
-		return false, in.noProcedures
-	}
-	if c == SkipLocked && in.noSkipLocked != "" {
-		return false, in.noSkipLocked
+	if why := in.lacks[c]; why != "" {
+		return false, why
 	}
 	return in.Config.Has(c)
 }
@@ -174,8 +170,8 @@ func (in *Instance) Kill() { in.Dialer.Kill() }
 // Close ends every session and pool.
 func (in *Instance) Close() error {
 	var errs []error
-	for i := len(in.closers) - 1; i >= 0; i-- {
-		errs = append(errs, in.closers[i]())
+	for _, closeOne := range slices.Backward(in.closers) {
+		errs = append(errs, closeOne())
 	}
 	in.closers = nil
 	return errors.Join(errs...)

@@ -23,7 +23,7 @@ func AddProcedure(name, text string) string {
 func (in *Instance) openProcedures(ctx context.Context) {
 	for name, text := range procedures {
 		if err := in.openProcedure(ctx, name, text); err != nil {
-			in.noProcedures = in.mayNot(ctx, err)
+			in.lacks[Procedures] = in.mayNot(ctx, err)
 			return
 		}
 	}
@@ -72,7 +72,7 @@ func (in *Instance) mayNot(ctx context.Context, cause error) string {
 // Public is a reason of Has as anybody may read it: without the account, the
 // database, and what the server said.
 func (in *Instance) Public(reason string) string {
-	if reason == in.noProcedures {
+	if reason == in.lacks[Procedures] {
 		return "this database's account may not make or call stored procedures (GET /readyz with the service's token tells its administrator what to grant)"
 	}
 	return reason

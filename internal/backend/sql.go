@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
@@ -65,17 +66,12 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 func (in *Instance) trySkipLocked(ctx context.Context) {
 	err := in.DB.WithContext(ctx).Exec("SELECT 1 FROM information_schema.SCHEMATA LIMIT 0 FOR UPDATE SKIP LOCKED").Error
 	if MySQLNumber(err) == MySQLSyntax {
-		in.noSkipLocked = "this server has no SKIP LOCKED: MariaDB 10.6 and MySQL 8.0 are the first that do"
+		in.lacks[SkipLocked] = "this server has no SKIP LOCKED: MariaDB 10.6 and MySQL 8.0 are the first that do"
 	}
 }
 
 // mostConns bounds each of the two large pools.
-func (in *Instance) mostConns() int {
-	if in.Config.MaxSQLConns == 0 {
-		return 32
-	}
-	return in.Config.MaxSQLConns
-}
+func (in *Instance) mostConns() int { return cmp.Or(in.Config.MaxSQLConns, 32) }
 
 func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	db := sql.OpenDB(c)
@@ -99,10 +95,7 @@ func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
 
 // mysqlConnector sets what every strategy relies on.
 func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
-	wait := in.Config.RowLockWait
-	if wait <= 0 {
-		wait = 3 * time.Second
-	}
+	wait := cmp.Or(in.Config.RowLockWait, 3*time.Second)
 	cfg = cfg.Clone()
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
 	cfg.DialFunc = in.Dialer.DialContext

@@ -32,7 +32,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 				all[i].Error = withoutUser(err.Error())
 			}
 			if b.name == NameMySQL {
-				all[i].Lacks = cmp.Or(in.noProcedures, in.noSkipLocked)
+				all[i].Lacks = cmp.Or(in.lacks[Procedures], in.lacks[SkipLocked])
 			}
 			if b.name == NameZooKeeper {
 				all[i].Session = in.ZooKeeper.SessionName()

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,11 +82,8 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		return nil
 	}
 	c := &ZooKeeperClient{
-		dialer: in.Dialer, asked: in.Config.ZooKeeperSession,
+		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
 		up: make(chan struct{}), rounds: make(chan error, 1),
-	}
-	if c.asked <= 0 {
-		c.asked = defaultZooKeeperSession
 	}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())

@@ -20,8 +20,12 @@ func (s *Server) admin(c *gin.Context) error {
 	if s.isAdmin(c) {
 		return nil
 	}
+	return forbidden(c, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
+}
+
+func forbidden(c *gin.Context, detail string) error {
 	c.Header("WWW-Authenticate", "Bearer")
-	return refused(wire.ErrForbidden, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
+	return refused(wire.ErrForbidden, detail)
 }
 
 func (s *Server) isAdmin(c *gin.Context) bool {
@@ -54,14 +58,4 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	}
 	c.Set(adminMark, true)
 	return nil
-}
-
-// mayList: the orders of one user are for everybody who names the user, those of
-// all users for the operator. user is 0 when the call names none.
-func (s *Server) mayList(c *gin.Context, user int64) error {
-	if user != 0 || s.isAdmin(c) {
-		return nil
-	}
-	c.Header("WWW-Authenticate", "Bearer")
-	return refused(wire.ErrForbidden, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
 }

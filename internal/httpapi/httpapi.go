@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"errors"
@@ -66,12 +67,8 @@ func New(c Config) (*Server, error) {
 	if c.Instance == nil || c.Instance.DB == nil {
 		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
 	}
-	if c.PurchaseTimeout <= 0 {
-		c.PurchaseTimeout = 10 * time.Second
-	}
-	if c.ShutdownTimeout <= 0 {
-		c.ShutdownTimeout = 15 * time.Second
-	}
+	c.PurchaseTimeout = cmp.Or(c.PurchaseTimeout, 10*time.Second)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 15*time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

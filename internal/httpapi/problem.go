@@ -32,14 +32,8 @@ func refused(err error, detail string) *web.Problem {
 	return p
 }
 
-// invalid blames a field of the body, the query or the header; "" blames the
-// request as a whole.
-func invalid(field, detail string) error {
-	if field == "" {
-		return web.BadRequest(detail)
-	}
-	return web.Invalid(field, "", nil, detail)
-}
+// invalid blames a field of the body, the query or the header.
+func invalid(field, detail string) error { return web.Invalid(field, "", nil, detail) }
 
 // codeOf is the problem's code that err comes to.
 func codeOf(err error) string {

@@ -137,25 +137,25 @@ func (s *Server) reservers() string {
 }
 
 func (s *Server) showReservation(c *gin.Context) error {
-	return s.atDesk(c, seckill.Reserver.Reservation, nil)
+	return s.withReservation(c, seckill.Reserver.Reservation, nil)
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
-	return s.atDesk(c, seckill.Reserver.Pay, map[seckill.ReservationState]error{
+	return s.withReservation(c, seckill.Reserver.Pay, map[seckill.ReservationState]error{
 		seckill.Paid: nil, seckill.ReservationExpired: seckill.ErrExpired, seckill.ReservationReleased: seckill.ErrCancelled,
 	})
 }
 
 func (s *Server) cancelReservation(c *gin.Context) error {
-	return s.atDesk(c, seckill.Reserver.Release, map[seckill.ReservationState]error{
+	return s.withReservation(c, seckill.Reserver.Release, map[seckill.ReservationState]error{
 		seckill.Paid: seckill.ErrPaid, seckill.ReservationExpired: nil, seckill.ReservationReleased: nil,
 	})
 }
 
-// atDesk does something to the reservation that a call names. Where its outcome is
+// withReservation does something to the reservation that a call names. Where its outcome is
 // unknown, the state that is found afterwards may tell: means says which outcome, and
 // leaves out the states in which it may come yet.
-func (s *Server) atDesk(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error),
+func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error),
 	means map[seckill.ReservationState]error,
 ) error {
 	id := c.Param("id")

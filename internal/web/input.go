@@ -31,14 +31,7 @@ const (
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
 // broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return BadRequest("The body is empty: send a JSON object.")
-	}
-	return wrong(json.Unmarshal(body, into, strict))
+	return ReadOver(w, r, func([]byte) (any, error) { return into, nil })
 }
 
 // ReadOver is ReadJSON over a struct that depends on the body: into is called with
@@ -84,6 +77,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
 		return nil, BadRequest("The body could not be read to its end.")
+	case len(bytes.TrimSpace(body)) == 0:
+		return nil, BadRequest("The body is empty: send a JSON object.")
 	}
 	return body, nil
 }
