@@ -46,7 +46,7 @@ func opsOf(h *history, became lookup) []linear.Op {
 	ops := make([]linear.Op, 0, len(h.told))
 	for k := range h.told {
 		t, i := &h.told[k], h.index[k]
-		if t.Outcome == ledger.OutcomeSoldOut && t.Call.Is(ledger.CallBuy) {
+		if t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
 			ops = append(ops, linear.Op{Client: int(i), Kind: linear.SoldOut, Quantity: t.Quantity,
 				Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
 		}
@@ -84,7 +84,7 @@ func requestsWithSeveralCalls(calls []uint32) (several []bool) {
 
 // add takes one call.
 func (q *requestOps) add(t *ledger.Told) {
-	if t.Call.Is(ledger.CallCancel) {
+	if t.Call == ledger.CallCancel {
 		if q.asked == 0 || t.Sent < q.asked {
 			q.asked = t.Sent
 		}

@@ -136,7 +136,14 @@ func (f *Folder) Remove(kind Kind, id string) error {
 // Load hands every entry of a kind to take, in no order. What cannot be read,
 // and what take refuses, is skipped and named in the errors.
 func Load[T any](f *Folder, kind Kind, take func(id string, entry T) error) (skipped []error) {
-	for _, file := range f.files(&skipped) {
+	if f.dir == "" {
+		return nil
+	}
+	files, err := os.ReadDir(f.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		skipped = append(skipped, err)
+	}
+	for _, file := range files {
 		id, ours := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(kind)+"-")
 		if !ours {
 			continue
@@ -164,15 +171,4 @@ func (f *Folder) Tidy() {
 			_ = os.Remove(file) // the next lab tries again
 		}
 	}
-}
-
-func (f *Folder) files(failed *[]error) []fs.DirEntry {
-	if f.dir == "" {
-		return nil
-	}
-	files, err := os.ReadDir(f.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		*failed = append(*failed, err)
-	}
-	return files
 }

@@ -43,7 +43,7 @@ type Evidence struct {
 // request are calls of their own with the same user and request id, and so is
 // a cancellation.
 type Told struct {
-	Call Call // "": CallBuy
+	Call Call
 	// RequestID is the idempotency key of the purchase. A cancellation names its
 	// order by OrderID, or by the user and the key of the purchase.
 	RequestID string
@@ -65,13 +65,10 @@ type Told struct {
 type Call string
 
 const (
-	CallBuy    Call = "buy"
+	CallBuy    Call = ""
 	CallCancel Call = "cancel"
 	CallPay    Call = "pay" // a reservation, named as a cancellation names its order
 )
-
-// Is compares calls; "" is CallBuy.
-func (c Call) Is(other Call) bool { return c == other || c == "" && other == CallBuy }
 
 // An Outcome is what a buyer was told.
 type Outcome string
@@ -263,7 +260,7 @@ func (h *hearing) listen() {
 	naming, met := map[name][]*Told{}, map[name]bool{}
 	h.buys = make([]*Told, 0, len(h.Told))
 	for i := range h.Told {
-		if t := &h.Told[i]; t.Call.Is(CallBuy) {
+		if t := &h.Told[i]; t.Call == CallBuy {
 			h.buys = append(h.buys, t)
 		} else {
 			naming[t.name()] = append(naming[t.name()], t)
@@ -286,7 +283,7 @@ func (h *hearing) listen() {
 	}
 	for i := range h.Told {
 		t := &h.Told[i]
-		if t.Call.Is(CallBuy) || met[t.name()] {
+		if t.Call == CallBuy || met[t.name()] {
 			continue
 		}
 		h.unmet = append(h.unmet, t)

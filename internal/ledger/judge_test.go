@@ -48,7 +48,7 @@ func (e *Evidence) order(user int64) *Order {
 
 // told is the first call of a kind.
 func (e *Evidence) told(user int64, call Call) *Told {
-	return &e.Told[slices.IndexFunc(e.Told, func(t Told) bool { return t.User == user && t.Call.Is(call) })]
+	return &e.Told[slices.IndexFunc(e.Told, func(t Told) bool { return t.User == user && t.Call == call })]
 }
 
 // drop removes a user's order, and gives its units back.

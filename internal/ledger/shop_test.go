@@ -98,7 +98,7 @@ func (s *shop) send(t Told, do func(answer func(Told))) {
 			gone.Answered = gone.Sent + 100*time.Millisecond
 		}
 		s.Told = append(s.Told, gone)
-		if t.Call.Is(CallBuy) && s.one(2) {
+		if t.Call == CallBuy && s.one(2) {
 			s.after(400*time.Millisecond, func() { s.call(t.User, t.Quantity, t.RequestID, true) })
 		}
 	}
