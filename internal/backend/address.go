@@ -137,7 +137,7 @@ func parseEtcd(addresses []string) (endpoints []string, user, password string, e
 			return nil, "", "", errors.New("the etcd addresses must have the same user and password")
 		}
 		user, password = u.User.Username(), own
-		endpoints = append(endpoints, address)
+		endpoints = append(endpoints, strings.TrimRight(address, "/"))
 	}
 	return endpoints, user, password, nil
 }

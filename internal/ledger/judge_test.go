@@ -212,6 +212,7 @@ func TestJudge(t *testing.T) {
 		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
 		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
 		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
+		{"an order of a later run: the row was put back", func(e *Evidence) { e.order(6).Run = 5 }, "straggler"},
 		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 1 }), "straggler oversold negative_stock"},
 
 		// Where the stock is kept.
