@@ -61,6 +61,15 @@ func TestRetriesAndCopies(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Held, retries: true},
+		{name: "sells to one copy, and tells the others to wait", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				_, again := f.sold(p)
+				if again {
+					inProgress(w, "0")
+				}
+				return again
+			}
+		}, adjust: func(c *Config) { c.Retry = 0 }, verdict: ledger.Held},
 		{name: "sells once more to a retry", plant: func(f *fake) {
 			lost, again := "", false
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
@@ -136,6 +145,9 @@ func TestRetriesAndCopies(t *testing.T) {
 				if !slices.Contains(rules(r), rule) {
 					t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
 				}
+			}
+			if sold := r.Counts[ledger.OutcomeSold]; test.verdict == ledger.Held && r.Counts[ledger.OutcomeUnknown] == 0 && sold != r.Audit.Orders+r.Audit.Cancelled {
+				t.Errorf("%d buyers know that they bought, and the ledger has %d orders", sold, r.Audit.Orders+r.Audit.Cancelled)
 			}
 			calls := 0
 			for _, n := range r.Calls {
