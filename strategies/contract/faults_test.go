@@ -48,7 +48,7 @@ func death(c *trial) {
 	if lease == 0 {
 		lease = locktest.Long
 	}
-	victim, l := c.victim(lease)
+	victim, l := c.holder(c.key, lease, false, c.open)
 	waiter := c.contend(c.b, c.key)
 	victim.Kill()
 	next := c.in(waiter)
@@ -70,19 +70,26 @@ func death(c *trial) {
 	c.stillHeld(next, "the dead holder's release")
 }
 
-// victim is a process that has the lock and is about to die. On a busy machine
-// one with a short session may lose it before it has the lock: then another is
-// opened. The lock is free meanwhile, so nothing else may refuse it.
-func (c *trial) victim(lease time.Duration) (*locktest.Process, lock.Lease) {
+// holder is a process that has the lock: for lease, or renewed from a lease of that. On
+// a busy machine one with a short session may lose it before it has the lock: then one
+// with a longer session is opened. The lock is free meanwhile, so nothing else may
+// refuse it.
+func (c *trial) holder(
+	key string, lease time.Duration, renewed bool, open func(lease time.Duration) *locktest.Process,
+) (*locktest.Process, lock.Lease) {
 	for tries := 1; ; tries++ {
-		p := c.open(lease)
-		l, err := p.Acquire(c.Context(), c.key, lock.Options{Wait: c.h.Patience, Lease: lease})
+		p, o := open(lease), lock.Options{Wait: c.h.Patience, Lease: lease}
+		if renewed {
+			o.Lease = 0
+		}
+		l, err := p.Acquire(c.Context(), key, o)
 		switch {
 		case err == nil:
 			return p, l
-		case !errors.Is(err, seckill.ErrUnavailable) || tries == 3:
+		case !errors.Is(err, seckill.ErrUnavailable) || tries == 5:
 			c.stop("a lock that is free was refused: %v", err)
 		}
+		lease *= 2
 	}
 }
 
@@ -292,16 +299,18 @@ func maxHold(c *trial) {
 
 // Without the backend an attempt says so, and when it is back there are locks.
 func outage(c *trial) {
-	p, wire := c.h.Wire(c, settings(2*time.Second))
+	var wire *backendtest.Wire
+	p, l := c.holder(c.key, 2*time.Second, false, func(lease time.Duration) (p *locktest.Process) {
+		p, wire = c.h.Wire(c, settings(lease))
+		return p
+	})
+	c.free(l)
 	attempt := func(wait time.Duration) error {
 		l, err := p.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: 2 * time.Second})
 		if err == nil {
 			err = l.Release(c.Context())
 		}
 		return err
-	}
-	if err := attempt(0); err != nil {
-		c.stop("acquire: %v", err)
 	}
 	for what, fault := range faults {
 		fault(wire)
@@ -324,14 +333,14 @@ var faults = map[string]func(*backendtest.Wire){
 // the next gets in, releases too late, and its process gets locks again.
 func holderCutOff(c *trial) {
 	var all sync.WaitGroup
-	for what, fault := range faults {
+	for _, fault := range faults {
 		all.Go(func() {
 			key := c.fresh()
-			p, wire := c.h.Wire(c, settings(max(c.h.Lease, c.h.Renewed)))
-			l, err := p.Acquire(c.Context(), key, lock.Options{})
-			if err != nil {
-				c.stop("%s: acquire: %v", what, err)
-			}
+			var wire *backendtest.Wire
+			p, l := c.holder(key, max(c.h.Lease, c.h.Renewed), true, func(lease time.Duration) (p *locktest.Process) {
+				p, wire = c.h.Wire(c, settings(lease))
+				return p
+			})
 			waiter := c.contend(c.b, key)
 			fault(wire)
 			next := c.in(waiter)
