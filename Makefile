@@ -47,7 +47,7 @@ demo: build
 	@deploy/deps.sh --best-effort
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests, with the race detector where goroutines share memory (a quarter of an hour on two cores)
+## test: install what is missing, run the tests, with the race detector where goroutines share memory (ten minutes on two cores)
 test: build ready
 	$(call RUN,-timeout 25m)
 
