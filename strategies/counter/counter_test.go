@@ -189,7 +189,7 @@ func (sh *shop) settled(t *testing.T, left int64) {
 	row, err := sh.store.SKU(t.Context(), sh.sku)
 	open := sh.in.Redis.ZCard(t.Context(), fmt.Sprintf("{seckill:stock:%d}:open", sh.sku)).Val()
 	if got := sh.number(t); err != nil || got != fmt.Sprint(left) || row.Num != left || open != 0 {
-		t.Errorf("the number is %s, the row %d, %d purchases are open (%v); want %d, %[4]d and 0", got, row.Num, open, err, left)
+		t.Errorf("the number is %s, the row %d, %d purchases are open (%v); want %d, %[5]d and 0", got, row.Num, open, err, left)
 	}
 }
 
@@ -366,6 +366,21 @@ func TestRefusedOrderWasCounted(t *testing.T) {
 		t.Errorf("the number is %s, want 4", n)
 	}
 	judged(t, sh.audit(t, other), ledger.Held)
+}
+
+// What the row refuses is closed in Redis at once: the next buyer has the units, and
+// nothing is left to look up.
+func TestRefusedPurchaseIsClosed(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 5)
+	m := &meddler{fits: named("INSERT"), before: func() error {
+		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
+	}}
+	if _, err := sh.buy(m.with(t), 1, 1); !seckill.NothingTaken(err) {
+		t.Errorf("the order was refused, and its buyer told %v", err)
+	}
+	sh.settled(t, 5)
+	sh.mustBuy(t, 2, 5)
+	judged(t, sh.audit(t), ledger.Held)
 }
 
 // The same user twice at once: the second waits for what becomes of the first.
