@@ -232,6 +232,14 @@ func TestMergedBesideAnotherProcess(t *testing.T) {
 	}
 }
 
+// A batch that meets a reset is refused, and takes nothing from the new sale.
+func TestMergedMeetsAReset(t *testing.T) {
+	s, out := open(t, Merged, 10), seckill.ErrConflict
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: meets("UPDATE", func() { s.reset(t, 7) })}
+	says(t, c.buy(t), out, out)
+	s.held(t)
+}
+
 // Others are faster whenever the batch has looked: each of its buyers is sold to
 // alone in the end.
 func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
