@@ -32,11 +32,7 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 	if err := mysql.Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
-	var ready struct {
-		Ready    bool
-		Strategy string
-		Backends []backend.Status
-	}
+	var ready readiness
 	r := ask(t, s, "GET", "/readyz", "")
 	if err := json.Unmarshal(r.body, &ready); err != nil || r.status != 503 || ready.Ready ||
 		len(ready.Backends) != 1 || ready.Backends[0].OK || ready.Backends[0].Error == "" {

@@ -11,6 +11,13 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
+// readiness is what /readyz says.
+type readiness struct {
+	Ready    bool
+	Strategy string
+	Backends []backend.Status
+}
+
 // A process that lost a backend says so, and is alive. Who knows the id of a ZooKeeper session can end it, and with it the locks:
 // it is for the operator alone.
 func TestReady(t *testing.T) {
@@ -32,11 +39,7 @@ func TestReady(t *testing.T) {
 	if err := in.ZooKeeper.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var ready struct {
-		Ready    bool
-		Strategy string
-		Backends []backend.Status
-	}
+	var ready readiness
 	r := ask(t, s, "GET", "/readyz", "")
 	if err := json.Unmarshal(r.body, &ready); err != nil || r.status != http.StatusServiceUnavailable || ready.Ready || ready.Strategy != fakeName ||
 		len(ready.Backends) != 2 || !ready.Backends[0].OK || ready.Backends[1].OK || ready.Backends[1].Error == "" {
