@@ -323,17 +323,25 @@ func (tb *tab) chosen(strategies ...string) {
 }
 
 // click clicks with the mouse, once what it clicks stands still: a page that
-// is still being drawn would move it from under the pointer.
+// is still being drawn would move it from under the pointer. It clicks again
+// if the page moved between the look and the click.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
-	tb.await(fmt.Sprintf(`(() => {
-		const box = JSON.stringify(document.querySelector(%q)?.getBoundingClientRect());
-		const still = box && box === globalThis.lastBox;
-		globalThis.lastBox = box;
-		return still;
-	})()`, selector))
-	tb.eval(`globalThis.lastBox = ""`)
-	tb.do(chromedp.Click(chromedp.CSS(selector)))
+	for range 10 {
+		tb.await(fmt.Sprintf(`(() => {
+			const box = JSON.stringify(document.querySelector(%q)?.getBoundingClientRect());
+			const still = box && box === globalThis.lastBox;
+			globalThis.lastBox = box;
+			return still;
+		})()`, selector))
+		tb.eval(fmt.Sprintf(`lastBox = ""; missed = true;
+			addEventListener("click", (e) => { missed = !e.target.closest(%q); }, {capture: true, once: true})`, selector))
+		tb.do(chromedp.Click(chromedp.CSS(selector)))
+		if !ask[bool](tb, `globalThis.missed === true`) { // undefined: the click led to another page
+			return
+		}
+	}
+	tb.fail("the pointer does not reach " + selector)
 }
 
 // shot keeps a picture of the page, for people to look at, in the folder that
@@ -363,11 +371,17 @@ func (tb *tab) evidence() {
 // ask is what an expression of the page, or its promise, comes to.
 func ask[T any](tb *tab, expression string) T {
 	tb.t.Helper()
-	value, err := chromedp.Run(tb.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		tb.fail(err.Error())
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	for {
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+		switch {
+		case err == nil:
+			return value
+		case ctx.Err() != nil || !strings.Contains(err.Error(), "context"): // the page was left meanwhile: ask the next
+			tb.fail(err.Error())
+		}
 	}
-	return value
 }
 
 // goTo shows another screen, or another state of it.

@@ -4,7 +4,7 @@ import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';
 import { Failed, useLoaded } from '../loaded.js';
-import { go, link, stay } from '../route.js';
+import { go, link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { html, styled, useEffect, useRef, useState } from '../ui.js';
@@ -35,13 +35,13 @@ export function Trace({ route }) {
   useEffect(() => setWrong(null), [name]);
 
   useEffect(() => { // an empty screen explains nothing
-    const first = matrix && !name && !chose.current && landing(matrix);
+    const first = matrix && !read().part && !chose.current && landing(matrix); // the address may be newer than this drawing
     if (first) stay('trace', first);
   }, [matrix, name]);
 
-  const show = (/** @type {string} */ title, /** @type {() => Played} */ read) => {
+  const show = (/** @type {string} */ title, /** @type {() => Played} */ parse) => {
     try {
-      const shown = read();
+      const shown = parse();
       setOwn({ title, trace: shown });
       setAt(0);
       setWrong(null);
