@@ -20,7 +20,7 @@ import (
 
 // BenchCmd measures parts by themselves.
 type BenchCmd struct {
-	Locks    BenchLocksCmd    `cmd:"" help:"Measure locks, ours beside those of other libraries."`
+	Locks    BenchLocksCmd    `cmd:"" help:"Measure the locks, alone and contended."`
 	Articles BenchArticlesCmd `cmd:"" help:"Measure what the articles say, beside their own figures."`
 }
 
@@ -50,14 +50,14 @@ type measured interface {
 
 // run starts the servers that the locks need and that were not given, of which every
 // commit is flushed, measures there, and writes the report.
-func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []bench.Candidate,
+func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
 	measure func(bench.Options) (measured, error)) error {
 	if err := f.Output.prepare(); err != nil {
 		return err
 	}
 	var needs []backend.Capability
-	for _, c := range locks {
-		needs = append(needs, c.Needs...)
+	for _, info := range locks {
+		needs = append(needs, info.Needs...)
 	}
 	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: f.Given})
 	if err != nil {
@@ -80,14 +80,10 @@ func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWrit
 	return errors.Join(err, f.Output.write(stdout, report.Report()))
 }
 
-// BenchLocksCmd runs our locks and foreign ones side by side.
+// BenchLocksCmd runs our locks side by side.
 type BenchLocksCmd struct {
-	Locks     []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Default: all but the broken ones."`
-	Foreign   []string      `placeholder:"NAME" xor:"foreign" help:"Locks of other libraries to measure beside them, by comma. Default: all."`
-	NoForeign bool          `xor:"foreign" help:"Leave out the locks of other libraries."`
-	Options   bench.Options `embed:""`
-	Poll      time.Duration `default:"${LockPoll}" help:"About how long a polling lock pauses between two attempts."`
-	Lease     time.Duration `default:"${LockLease}" help:"How long a lock lives unrenewed."`
+	Locks   []string      `placeholder:"NAME" help:"Locks to measure, by comma. Default: all but the broken ones."`
+	Options bench.Options `embed:""`
 	BenchFlags
 }
 
@@ -97,14 +93,12 @@ const statusOverlap = 10
 // Help is what seckill bench locks --help says below its flags.
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
-
-Locks of other libraries: %s. With few locks it is quick, as in
---locks etcd --foreign etcd-mutex --contenders 8.
+The locks are those of a SKU that nobody sells; their nodes and rows stay there.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
 
 Exit status: 0 when everything was measured, 1 when it could not be finished, 2 for a wrong command line,
-%d when a lock let two holders in at a time.`, strings.Join(foreignKeys(), ", "), statusOverlap)
+%d when a lock let two holders in at a time.`, statusOverlap)
 }
 
 // Validate finds what is wrong with the flags alone.
@@ -117,70 +111,39 @@ func (c *BenchLocksCmd) Validate() error {
 	if slices.Sort(c.Options.Contenders); len(slices.Compact(slices.Clone(c.Options.Contenders))) < len(c.Options.Contenders) {
 		return errors.New("--contenders names a number twice")
 	}
-	switch {
-	case c.Options.Hold < 0 || c.Options.Hold > time.Second:
+	if c.Options.Hold < 0 || c.Options.Hold > time.Second {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
-	case c.Poll <= 0:
-		return errors.New("--poll must be longer than 0, such as 10ms")
-	case c.Lease < time.Second:
-		return errors.New("--lease must be 1s or longer: etcd grants nothing less than two")
 	}
-	measured, err := c.candidates(catalog.DefaultSettings())
+	measured, err := c.chosen()
 	if err != nil {
 		return err
 	}
-	if _, err := pick("--crowd", c.Options.Crowd, measured, keyOf); c.Options.Crowd != nil && err != nil {
+	if _, err := pick("--crowd", c.Options.Crowd, measured, nameOf); c.Options.Crowd != nil && err != nil {
 		return err
 	}
 	return c.check(bench.LocksName, c.Options)
 }
-
-func keyOf(c bench.Candidate) string { return c.Key }
 
 // locks are the strategies that are one.
 func locks() []catalog.Info {
 	return slices.DeleteFunc(slices.Clone(strategies.All()), func(i catalog.Info) bool { return i.Locker == nil })
 }
 
-// candidates are our locks that are measured, then those of others.
-func (c *BenchLocksCmd) candidates(settings catalog.Settings) (all []bench.Candidate, err error) {
-	ours := slices.DeleteFunc(locks(), catalog.Info.Broken)
+// chosen are the locks that are measured.
+func (c *BenchLocksCmd) chosen() ([]catalog.Info, error) {
 	if len(c.Locks) > 0 {
-		if ours, err = pick("--locks", c.Locks, locks(), nameOf); err != nil {
-			return nil, err
-		}
+		return pick("--locks", c.Locks, locks(), nameOf)
 	}
-	for _, info := range ours {
-		all = append(all, bench.Ours(info, settings))
-	}
-	foreign := bench.Foreign(settings)
-	switch {
-	case c.NoForeign:
-		return all, nil
-	case len(c.Foreign) > 0:
-		foreign, err = pick("--foreign", c.Foreign, foreign, keyOf)
-	}
-	return append(all, foreign...), err
+	return slices.DeleteFunc(locks(), catalog.Info.Broken), nil
 }
 
-func foreignKeys() (keys []string) {
-	for _, f := range bench.Foreign(catalog.DefaultSettings()) {
-		keys = append(keys, f.Key)
-	}
-	return keys
-}
-
-func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	settings := catalog.DefaultSettings()
-	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
-	candidates, err := c.candidates(settings)
-	if err != nil {
+func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
+	options := c.Options
+	if options.Locks, err = c.chosen(); err != nil {
 		return err
 	}
-	options := c.Options
-	options.Candidates = candidates
 	var report *bench.Report
-	err = c.run(ctx, stdout, stderr, options, candidates, func(o bench.Options) (_ measured, err error) {
+	err = c.run(ctx, stdout, stderr, options, options.Locks, func(o bench.Options) (_ measured, err error) {
 		report, err = bench.Run(ctx, o)
 		return report, err
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"seckill/internal/catalog"
@@ -35,14 +36,6 @@ type Setting struct {
 	*Scene
 }
 
-// An Experiment says what is measured.
-type Experiment struct {
-	Central, Segmented catalog.Info     // lock tables
-	Polling            catalog.Info     // a lock that polls
-	Settings           catalog.Settings // of a purchase
-	Workers            int              // at a lock table
-}
-
 // Multiples of the task. Article E: the pause in proportion to the task; the
 // lease several times the task.
 var (
@@ -50,28 +43,31 @@ var (
 	leaseFactors = []float64{0.5, 1, 2, 3, 5, 10}
 )
 
-const sweepers = 8
+const (
+	sweepers = 8
+	workers  = 50 // at a lock table
+)
 
-// RunArticles measures. It returns ctx's error if that ends first, and what could not be
-// measured; there is all that was measured until then.
-func RunArticles(ctx context.Context, o Options, e Experiment) (*Articles, error) {
-	a := &Articles{Header: newHeader(), Lock: e.Polling.Name, TaskMS: measure.Milliseconds(o.Hold)}
-	workers := shape{contenders: e.Workers, warm: o.For / 10, measured: o.For}
-	a.Central = onManyNames(e.Central, e.Settings, int64(5*e.Workers)).under(workers)
-	a.Segmented = onManyNames(e.Segmented, e.Settings, int64(5*e.Workers)).under(workers)
+// RunArticles measures: two lock tables, and a lock that polls. It returns ctx's error if
+// that ends first, and what could not be measured; there is all that was measured until then.
+func RunArticles(ctx context.Context, o Options, central, segmented, polling catalog.Info) (*Articles, error) {
+	usual := catalog.DefaultSettings()
+	a := &Articles{Header: newHeader(), Lock: polling.Name, TaskMS: measure.Milliseconds(o.Hold),
+		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
 	scenes := []*Scene{a.Central, a.Segmented}
 	sweep := func(ms time.Duration, s catalog.Settings, hold func() time.Duration) Setting {
-		scene := Ours(e.Polling, s).under(shape{contenders: sweepers, hold: hold, warm: o.For / 10, measured: o.For})
+		scene := o.scene(polling, s, sweepers)
+		scene.load.hold = hold
 		scenes = append(scenes, scene)
 		return Setting{measure.Milliseconds(ms), scene}
 	}
 	for _, x := range pollFactors {
-		s := e.Settings
+		s := usual
 		s.LockPoll = times(o.Hold, x)
 		a.Polls = append(a.Polls, sweep(s.LockPoll, s, func() time.Duration { return o.Hold }))
 	}
 	for _, x := range leaseFactors {
-		s := e.Settings
+		s := usual
 		s.LockPoll, s.NoRenewal = max(time.Millisecond, o.Hold/5), true
 		s.LockLease = max(time.Millisecond, times(o.Hold, x))
 		// Tasks take exponentially distributed time, because a few that take
@@ -86,6 +82,14 @@ func RunArticles(ctx context.Context, o Options, e Experiment) (*Articles, error
 	}
 	a.Ratio = a.Segmented.series(rate).Over(a.Central.series(rate)).Spread()
 	return a, err
+}
+
+// onManyNames has few workers wait for a lock, and all of them for what its
+// table does beside.
+func (o Options) onManyNames(info catalog.Info, s catalog.Settings) *Scene {
+	scene, last := o.scene(info, s, workers), atomic.Int64{}
+	scene.load.key = func() string { return fmt.Sprint(info.Key(sku), ":", last.Add(1)%(5*workers)) }
+	return scene
 }
 
 func times(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }

@@ -1,5 +1,5 @@
-// Package bench measures locks on real servers: the program's own beside those
-// of other libraries, in one run, and what the articles say about locks.
+// Package bench measures locks on real servers, and what the articles say about
+// locks.
 //
 // Every holder increments a counter that only the lock protects. A lock whose
 // counter is not exact let two holders in, and its figures are void.
@@ -9,16 +9,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/measure"
 )
 
 // Options of a run; some are flags.
 type Options struct {
-	Backends   backend.Config `kong:"-"`
-	Candidates []Candidate    `kong:"-"`
+	Backends backend.Config `kong:"-"`
+	Locks    []catalog.Info `kong:"-"`
 
 	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
 	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
@@ -33,18 +35,22 @@ type Options struct {
 // A Scene is one lock under one load.
 type Scene struct {
 	Lock       string `json:"lock"`
-	Foreign    bool   `json:"foreign"`
 	Contenders int    `json:"contenders"` // 1: uncontended, acquired and released without a pause
 	Passes     []Pass `json:"passes"`
 	Error      string `json:"error,omitempty"` // why it could not be measured
 
-	candidate Candidate
-	shape     shape
+	load load
 }
 
-func (c Candidate) under(s shape) *Scene {
-	return &Scene{Lock: c.Name, Foreign: c.Foreign, Contenders: s.contenders, candidate: c, shape: s}
+// scene is one of a lock with the settings of a purchase.
+func (o Options) scene(info catalog.Info, s catalog.Settings, contenders int) *Scene {
+	key := info.Key(sku)
+	return &Scene{Lock: info.Name, Contenders: contenders, load: load{
+		info: info, settings: s, key: func() string { return key }, warm: o.For / 10, measured: o.For}}
 }
+
+// sku is what nobody sells: on a server that was given, others' locks are free.
+const sku = 9_000_000
 
 // valid reports that it was measured in full, and that its lock let no two in.
 func (s *Scene) valid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lost() == 0 }
@@ -87,35 +93,30 @@ func newHeader() Header { return Header{Began: time.Now(), Machine: measure.This
 
 func (h Header) run() measure.Run { return measure.RunOf(h.Command, h.Began, h.Machine, h.Servers) }
 
-// Run measures all candidates, alone and contended. If ctx ends first, Run
+// turns is how often each contender of a fair lock gets it in one pass, at
+// least; with fewer, fewest/most says nothing.
+const turns = 10
+
+// Run measures all locks, alone and contended. If ctx ends first, Run
 // returns the figures until then with the error. A lock that fails has an error
 // in its Scene and does not stop the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Header: newHeader(), HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
-		for _, c := range o.Candidates {
-			if last := i > 0 && i == len(o.Contenders); !last || o.Crowd == nil || slices.Contains(o.Crowd, c.Key) {
-				r.Scenes = append(r.Scenes, c.under(o.shape(n)))
+		round := time.Duration(n) * o.Hold
+		for _, info := range o.Locks {
+			if last := i > 0 && i == len(o.Contenders); last && o.Crowd != nil && !slices.Contains(o.Crowd, info.Name) {
+				continue
 			}
+			s := o.scene(info, catalog.DefaultSettings(), n)
+			if n > 1 {
+				s.load.hold = func() time.Duration { return o.Hold }
+				s.load.warm, s.load.measured = max(s.load.warm, round*3/2), max(o.For, turns*round)
+			}
+			r.Scenes = append(r.Scenes, s)
 		}
 	}
 	return r, o.measure(ctx, r.Scenes)
-}
-
-// turns is how often each contender of a fair lock gets it in one pass, at
-// least; with fewer, fewest/most says nothing.
-const turns = 10
-
-func (o Options) shape(contenders int) shape {
-	if contenders == 1 {
-		return shape{contenders: 1, warm: o.For / 10, measured: o.For}
-	}
-	round := time.Duration(contenders) * o.Hold
-	return shape{
-		contenders: contenders,
-		hold:       func() time.Duration { return o.Hold },
-		warm:       max(o.For/10, round*3/2), measured: max(o.For, turns*round),
-	}
 }
 
 func (o Options) measure(ctx context.Context, scenes []*Scene) error {
@@ -125,7 +126,7 @@ func (o Options) measure(ctx context.Context, scenes []*Scene) error {
 		if s.Error != "" {
 			continue
 		}
-		pass, err := s.candidate.pass(ctx, o.Backends, s.shape)
+		pass, err := s.load.pass(ctx, o.Backends, s.Contenders)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -163,4 +164,134 @@ func (r *Report) locks(with func(*Scene) bool) (names []string) {
 		}
 	}
 	return names
+}
+
+// tables are the report for people: one for each number of contenders.
+func (r *Report) tables() (all []measure.Table) {
+	var crowds []int
+	for _, s := range r.Scenes {
+		if !slices.Contains(crowds, s.Contenders) {
+			crowds = append(crowds, s.Contenders)
+			all = append(all, r.table(s.Contenders))
+		}
+	}
+	if len(all) > 0 {
+		all[len(all)-1].Notes = r.remarks()
+	}
+	return all
+}
+
+func (r *Report) table(contenders int) measure.Table {
+	t := measure.Table{Title: "Uncontended: acquire and release, one after the other", Words: 1}
+	columns := []column{{"locks/s", rate, true}, {"p50 ms", waitP50, false}, {"p99 ms", waitP99, true}, {"commands", commands, false}}
+	if contenders > 1 {
+		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
+		columns = []column{{"locks/s", rate, true}, {"p50 wait ms", waitP50, false}, {"p99 wait ms", waitP99, true},
+			{"hand-over ms", handover, false}, {"fewest/most", fairness, false}, {"commands", commands, false}}
+	}
+	t.Head = []string{"lock"}
+	for _, c := range columns {
+		t.Head = append(t.Head, c.head)
+	}
+	for _, s := range r.Scenes {
+		if s.Contenders == contenders {
+			t.Rows = append(t.Rows, append([]string{s.Lock}, s.row(columns)...))
+		}
+	}
+	return t
+}
+
+// A column is a median, with the lowest and the highest round where those say something: of rates
+// and of the longest waits, which differ most between rounds.
+type column struct {
+	head   string
+	of     figure
+	spread bool
+}
+
+func (s *Scene) row(columns []column) (row []string) {
+	switch {
+	case s.Error != "":
+		row = append(row, "failed")
+	case s.lost() > 0:
+		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
+	case len(s.Passes) > 0:
+		for _, c := range columns {
+			text := measure.Number(s.spread(c.of).Median)
+			if c.spread {
+				text = s.spread(c.of).String()
+			}
+			row = append(row, text)
+		}
+	}
+	for len(row) < len(columns) {
+		row = append(row, measure.None)
+	}
+	return row
+}
+
+// remarks say how and where the figures were measured.
+func (r *Report) remarks() (notes []string) {
+	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)
+	if r.Rounds == 1 {
+		figures = "One round only: the spread of these figures is unknown."
+	}
+	notes = append(notes, figures)
+	for _, s := range r.Scenes {
+		if s.Error != "" {
+			notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
+		}
+	}
+	for _, name := range r.Overlaps() {
+		notes = append(notes, fmt.Sprintf(
+			"NOT VALID: %s let two holders in at a time: the counter under it lost updates. Its figures are void.", name))
+	}
+	return append(notes, fmt.Sprintf("%s; %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine,
+		strings.Join(measure.Versions(r.Servers), ", "), r.Command))
+}
+
+// LocksName is of the block of figures in Markdown files, and of their member in
+// the file that the lessons read.
+const LocksName = "locks"
+
+// Report is the report in all its forms.
+func (r *Report) Report() measure.Report {
+	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: r.run().String(), Block: r.tables(), Figures: r.Figures()}
+}
+
+// LockFigures are what the lessons read of a run of locks; those that failed are
+// left out.
+type LockFigures struct {
+	measure.Run
+	HoldMS float64                 `json:"hold_ms"`
+	Locks  map[string]CrowdFigures `json:"locks"`
+}
+
+// CrowdFigures are those of one lock by the number of contenders; a single one
+// acquires and releases without a pause.
+type CrowdFigures struct {
+	Crowds map[int]ContenderFigures `json:"crowds"`
+}
+
+// ContenderFigures are medians with the lowest and the highest round.
+type ContenderFigures struct {
+	Rate [3]float64 `json:"locks_per_second"`
+	P99  [3]float64 `json:"p99_ms"` // of waiting
+	Sent float64    `json:"commands"`
+}
+
+// Figures extracts them.
+func (r *Report) Figures() LockFigures {
+	f := LockFigures{Run: r.run(), HoldMS: r.HoldMS, Locks: map[string]CrowdFigures{}}
+	for _, s := range r.Scenes {
+		if !s.valid() {
+			continue
+		}
+		if f.Locks[s.Lock].Crowds == nil {
+			f.Locks[s.Lock] = CrowdFigures{map[int]ContenderFigures{}}
+		}
+		f.Locks[s.Lock].Crowds[s.Contenders] = ContenderFigures{s.spread(rate).Short(), s.spread(waitP99).Short(),
+			measure.Digits(s.spread(commands).Median)}
+	}
+	return f
 }

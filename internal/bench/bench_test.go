@@ -2,9 +2,9 @@ package bench
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,46 +12,39 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
 	"seckill/strategies"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-func ourLock(t testing.TB, name string) Candidate {
+func named(t testing.TB, name string) catalog.Info {
 	t.Helper()
-	for _, info := range strategies.All() {
-		if info.Name == name {
-			return Ours(info, catalog.DefaultSettings())
-		}
+	i := slices.IndexFunc(strategies.All(), func(info catalog.Info) bool { return info.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no strategy %q", name)
 	}
-	t.Fatalf("there is no strategy %q", name)
-	return Candidate{}
+	return strategies.All()[i]
 }
 
-// oneOfEach of our locks, for each backend.
-var oneOfEach = []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"}
-
 // short is a run that is over soon.
-func short(t testing.TB, candidates ...Candidate) Options {
+func short(t testing.TB, locks ...catalog.Info) Options {
 	var needs []backend.Capability
-	for _, c := range candidates {
-		needs = append(needs, c.Needs...)
+	for _, info := range locks {
+		needs = append(needs, info.Needs...)
 	}
 	return Options{
-		Backends: labtest.Start(t, needs...).Config(), Candidates: candidates, Contenders: []int{4},
+		Backends: labtest.Start(t, needs...).Config(), Locks: locks, Contenders: []int{4},
 		Hold: time.Millisecond, Rounds: 2, For: 400 * time.Millisecond, Progress: func(int, int, string) {},
 	}
 }
 
-// Every foreign lock, and one of ours for each backend, is measured: figures
-// are there, commands are counted, and the counter under the lock is exact.
-func TestEveryCandidateIsMeasured(t *testing.T) {
-	all, ours := Foreign(catalog.DefaultSettings()), oneOfEach
-	if !labtest.Verify {
-		ours = []string{"redis-watchdog", "zk", "get-lock"}
-	}
-	for _, name := range ours {
-		all = append(all, ourLock(t, name))
+// A lock of each backend is measured: figures are there, commands are counted, and the
+// counter under the lock is exact.
+func TestEveryLockIsMeasured(t *testing.T) {
+	var all []catalog.Info
+	for _, name := range []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"} {
+		all = append(all, named(t, name))
 	}
 	r, err := Run(t.Context(), short(t, all...))
 	if err != nil {
@@ -89,11 +82,9 @@ func TestEveryCandidateIsMeasured(t *testing.T) {
 
 // A lock that fails does not stop the others.
 func TestAFailureDoesNotStopOthers(t *testing.T) {
-	refused := every(func(context.Context) (func(context.Context) error, error) { return nil, errors.New("no connection") })
-	broken := Candidate{Name: "broken", open: func(context.Context, *place, *backend.Instance) (func() (taker, error), error) {
-		return refused, nil
-	}}
-	r, err := Run(t.Context(), short(t, broken, ourLock(t, "redis-lua")))
+	broken := catalog.Info{Name: "broken", Key: func(int64) string { return "" },
+		Locker: func(catalog.Deps) (lock.Locker, error) { return nil, errors.New("no connection") }}
+	r, err := Run(t.Context(), short(t, broken, named(t, "redis-lua")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lock"
 	"seckill/internal/measure"
 	"seckill/internal/tap"
 )
@@ -71,16 +73,67 @@ func percent(part func(Pass) int) figure {
 	}
 }
 
-// A shape is what the contenders of a pass do, and how long.
-type shape struct {
-	contenders     int
+// A load is what the contenders of a lock do, and how long.
+type load struct {
+	info           catalog.Info
+	settings       catalog.Settings
+	key            func() string        // of the next acquisition
 	hold           func() time.Duration // nil: release at once
 	warm, measured time.Duration
 }
 
+// grace is how much longer than planned a pass may take: to connect, and to
+// hand the lock round once more at its end. Some locks fail to wake the last
+// waiters.
+const grace = 20 * time.Second
+
+var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
+
+// pass measures the lock once, with the pools and sessions of one process.
+func (l load) pass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.warm+l.measured+grace, errStalled)
+	defer cancel()
+	config = config.Only(l.info.Needs...)
+	config.MaxSQLConns = contenders + 4
+	in, err := backend.Open(ctx, config)
+	if err != nil {
+		return pass, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	for _, need := range l.info.Needs {
+		if ok, why := in.Has(need); !ok {
+			return pass, errors.New(why)
+		}
+	}
+	r := &race{load: l}
+	if r.locker, err = catalog.NewLocker(l.info, catalog.Deps{Instance: in, Settings: l.settings}); err != nil {
+		return pass, err
+	}
+	// The first acquisition is not measured: it makes things on a server, such as
+	// the parent of a queue's nodes.
+	lease, err := r.take(ctx)
+	if err != nil {
+		return pass, err
+	}
+	if err := lease.Release(ctx); err != nil && !errors.Is(err, lock.ErrNotHeld) {
+		return pass, err
+	}
+	var seen tap.Counter
+	pass, err = r.run(tap.With(ctx, &seen), contenders)
+	if pass.Taken > 0 {
+		sent := uint64(0)
+		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+			sent += seen.Count(name)
+		}
+		pass.Commands = float64(sent) / float64(pass.Taken)
+	}
+	return pass, err
+}
+
 // A race is a pass under way.
 type race struct {
-	shape
+	load
+	locker     lock.Locker
 	begin, end time.Time
 	counter    unprotected
 	all, gone  atomic.Int64
@@ -102,17 +155,23 @@ type lane struct {
 	waits, handover []time.Duration
 }
 
-// run measures a lock at a place.
-func (s shape) run(ctx context.Context, p *place) (Pass, error) {
+// take is an acquisition of a purchase, without a limit on the wait.
+func (r *race) take(ctx context.Context) (lock.Lease, error) {
+	o := r.info.LockOptions(r.settings)
+	o.Wait = -1
+	return r.locker.Acquire(ctx, r.key(), o)
+}
+
+func (r *race) run(ctx context.Context, contenders int) (Pass, error) {
 	now := time.Now()
-	r := &race{shape: s, begin: now.Add(s.warm), end: now.Add(s.warm + s.measured)}
-	lanes := make([]lane, len(p.takers))
+	r.begin, r.end = now.Add(r.warm), now.Add(r.warm+r.measured)
+	lanes := make([]lane, contenders)
 	all, racing := errgroup.WithContext(ctx)
 	// Locks are released even after the race ended or was interrupted.
 	freeing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
-	for i, take := range p.takers {
-		all.Go(func() error { return r.contend(racing, freeing, take, &lanes[i]) })
+	for i := range lanes {
+		all.Go(func() error { return r.contend(racing, freeing, &lanes[i]) })
 	}
 	err := all.Wait()
 	if ctx.Err() != nil {
@@ -121,13 +180,13 @@ func (s shape) run(ctx context.Context, p *place) (Pass, error) {
 	return r.result(lanes), err
 }
 
-func (r *race) contend(ctx, freeing context.Context, take taker, l *lane) error {
+func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 	for {
 		asked := time.Now()
 		if asked.After(r.end) {
 			return nil
 		}
-		free, err := take(ctx)
+		lease, err := r.take(ctx)
 		if err != nil {
 			return err
 		}
@@ -148,8 +207,8 @@ func (r *race) contend(ctx, freeing context.Context, take taker, l *lane) error 
 			}
 		})
 		r.freed.Store(int64(time.Since(r.begin)))
-		switch err := free(freeing); {
-		case errors.Is(err, errNotHeld):
+		switch err := lease.Release(freeing); {
+		case errors.Is(err, lock.ErrNotHeld):
 			r.gone.Add(1)
 		case err != nil:
 			return err
@@ -180,49 +239,4 @@ func percentile(all []time.Duration, p int) float64 {
 	}
 	slices.Sort(all)
 	return measure.Milliseconds(all[(len(all)*p+99)/100-1])
-}
-
-// grace is how much longer than planned a pass may take: to connect, and to
-// hand the lock round once more at its end. Some locks fail to wake the last
-// waiters.
-const grace = 20 * time.Second
-
-var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
-
-// prepare acquires the lock once: what the first acquisition makes on a server, such as
-// the parent of a queue's nodes, is not measured.
-func (p *place) prepare(ctx context.Context) error {
-	free, err := p.takers[0](ctx)
-	if err != nil {
-		return err
-	}
-	if err := free(ctx); err != nil && !errors.Is(err, errNotHeld) {
-		return err
-	}
-	p.sent.Store(0)
-	return nil
-}
-
-// pass measures a lock once.
-func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (pass Pass, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
-	defer cancel()
-	p, err := c.at(ctx, b, s.contenders)
-	if err != nil {
-		return pass, err
-	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	if err := p.prepare(ctx); err != nil {
-		return pass, err
-	}
-	var seen tap.Counter
-	pass, err = s.run(tap.With(ctx, &seen), p)
-	sent := p.sent.Load()
-	for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
-		sent += seen.Count(name)
-	}
-	if pass.Taken > 0 {
-		pass.Commands = float64(sent) / float64(pass.Taken)
-	}
-	return pass, err
 }
