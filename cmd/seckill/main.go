@@ -27,7 +27,6 @@ type commands struct {
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the schedules of its commands."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
-	Level      LevelCmd      `cmd:"" help:"List and check the levels of the game."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, and what the articles say about them."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`

@@ -10,112 +10,112 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab"
 )
 
 // PlayCmd lets a person be the scheduler, in the terminal.
 type PlayCmd struct {
-	Level     string `placeholder:"NAME" help:"Play a level; seckill level list lists them."`
+	Level     string `placeholder:"NAME" help:"Play a level, by its name or its file. Without --level and --strategy the levels are listed."`
 	Strategy  string `placeholder:"NAME" help:"Play freely with a strategy."`
 	Buyers    int    `default:"2" placeholder:"N" help:"Free play: 2 or 3 buyers (${default})."`
 	Stock     int64  `default:"2" placeholder:"N" help:"Free play: units on sale, 1 to 100 (${default})."`
-	Processes int    `default:"0" placeholder:"N" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
+	Processes int    `default:"0" enum:"0,1" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
 	Schedule  string `placeholder:"MOVES" help:"Replay these moves first, as a game shows them: abab."`
 	Language  string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
 	// Given are servers to play on, instead of the running lab's.
 	Given backend.Config `embed:""`
+
+	level   *game.Task // nil: free play
+	info    catalog.Info
+	setting game.Setting
 }
 
 // Help is what seckill play --help says below its flags.
 func (PlayCmd) Help() string {
-	return `You are the scheduler: each move lets the next real command of one buyer run. Type a move and Enter, or pipe moves
-in, one a line or several apart by spaces:
+	return `You are the scheduler: each move lets the next real command of one buyer run. Type moves and Enter, or pipe them in:
 
-  a, b, c       the next command of that buyer
-  kill a        the process of a dies              (Da)
-  lease         the lease of the lock's holder ends (L)
-  lose a        a's next command works, its reply is lost (Ra)
-  drop a        a's next command never arrives     (Ca)
-  jump a        the clock of a's process jumps ahead (Ja)
-  delay a       a's next command arrives later     (Wa), which "arrive a" lets it (Va)
-  leave a       a closes their connection          (Qa)
-  renew a       the renewer of a's lock goes on    (na)
-  expire a      the servers give up a, who has died (Ga)
-  time          time passes, when no buyer can go on (T)
-  undo          takes the last move back; undo 3 takes three
-  impossible    says that the level cannot be won
-  hint, quit
+  a, b, c    the next command of that buyer
+  na         the renewer of a's lock goes on
+  L          the lease of the lock's holder ends
+  Ka         without a lock: the server closes a's connection
+  Da         the process of a dies
+  Ga         the servers give up a, who has died
+  Qa         a closes their connection
+  Ra         a's next command works, its reply is lost
+  Ca         a's next command never arrives
+  Wa         a's next command is delayed; Va lets it arrive
+  Ja         the clock of a's process jumps ahead
+  T          time passes, when no buyer can go on
+
+or a word: undo (undo 3 takes three moves back), impossible (says that the level cannot be won), hint, quit.
 
 Exit status: 0 when the input has ended or a level was won, 1 when the servers failed, 2 for a wrong command line,
 10 when a level was not won.`
 }
 
-func (c *PlayCmd) Validate() error {
-	if (c.Level == "") == (c.Strategy == "") {
-		return errors.New("--level or --strategy says what is played: give one of them")
-	}
-	if c.Level != "" && game.LevelNamed(c.Level) == nil {
-		return fmt.Errorf("--level: there is no level %q; seckill level list lists them", c.Level)
-	}
-	if c.Strategy != "" {
-		if _, err := strategyNamed("--strategy", c.Strategy); err != nil {
-			return err
-		}
-	}
-	switch {
-	case c.Buyers < 2 || c.Buyers > 3:
-		return errors.New("--buyers must be 2 or 3")
-	case c.Stock < 1 || c.Stock > 100:
-		return errors.New("--stock must be 1 to 100")
-	case c.Processes < 0 || c.Processes > 1:
-		return errors.New("--processes must be 0 or 1")
-	}
-	_, err := game.Read(c.Schedule)
-	if err != nil {
-		return fmt.Errorf("--schedule: %w", err)
-	}
-	return nil
-}
-
-func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	return c.play(ctx, os.Stdin, stdout, stderr)
-}
-
-// statusNotWon is the exit status of a level that was not won.
-const statusNotWon = 10
-
-func (c *PlayCmd) play(ctx context.Context, stdin io.Reader, stdout io.Writer, stderr io.Writer) (err error) {
-	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
-	level := game.LevelNamed(c.Level)
+func (c *PlayCmd) Validate() (err error) {
 	name := c.Strategy
-	if level != nil {
-		name = level.Setting.Strategy
+	switch {
+	case c.Level != "" && c.Strategy != "":
+		return errors.New("--level or --strategy says what is played: give one of them")
+	case c.Level != "":
+		if c.level, err = levelNamed(c.Level); err != nil {
+			return fmt.Errorf("--level: %w", err)
+		}
+		name = c.level.Setting.Strategy
+	case c.Strategy == "":
+		return nil // the levels are listed
 	}
-	info, err := strategyNamed("--strategy", name)
-	if err != nil {
+	if c.info, err = strategyNamed("--strategy", name); err != nil {
 		return err
 	}
-	servers, leave, err := gameServers(ctx, stderr, c.Given, info)
+	if c.setting = game.Free(c.info, c.Buyers, c.Stock, c.Processes); c.level != nil {
+		c.setting = c.level.Setting
+	}
+	if err = c.setting.Check(); err == nil {
+		_, err = game.Read(c.Schedule)
+	}
+	return err
+}
+
+// levelNamed is a level of the program, or of a file.
+func levelNamed(name string) (*game.Task, error) {
+	if t := game.LevelNamed(name); t != nil {
+		return t, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no level %q (seckill play lists them): %w", name, err)
+	}
+	t, err := game.ReadLevel(name, text)
+	return &t, err
+}
+
+func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
+	if c.info.Name == "" {
+		for _, t := range game.Tasks() {
+			fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title)
+		}
+		return nil
+	}
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
+	servers, leave, err := c.servers(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if why := game.Missing(servers, info); why != nil {
+	if why := game.Missing(servers, c.info); why != nil {
 		return errors.New(why[0])
 	}
-	setting := game.Free(info, c.Buyers, c.Stock, c.Processes)
-	if level != nil {
-		setting = level.Setting
-	}
-	g, err := game.Open(ctx, servers, info, setting, level, c.Schedule)
+	g, err := game.Open(ctx, servers, c.info, c.setting, c.level, c.Schedule)
 	if err != nil {
 		return err
 	}
@@ -124,46 +124,42 @@ func (c *PlayCmd) play(ctx context.Context, stdin io.Reader, stdout io.Writer, s
 		defer cancel()
 		err = errors.Join(err, g.Close(ending))
 	}()
-	t := table{stdout, level, c.Language}
-	t.begin(setting)
+	t := table{stdout, c.level, c.Language}
+	t.begin(c.setting)
 	t.show(g.State())
-	if err := t.read(ctx, g, stdin); err != nil {
+	if err := t.read(ctx, g, os.Stdin); err != nil {
 		return err
 	}
 	s := g.State()
 	fmt.Fprintf(stdout, "Schedule: %s\n", s.Schedule)
-	if level != nil && (s.Grade == nil || !s.Grade.Won) {
+	if c.level != nil && (s.Grade == nil || !s.Grade.Won) {
 		return exitStatus(statusNotWon)
 	}
 	return nil
 }
 
-// gameServers are those that were given, or those of the lab that runs; what is
+// statusNotWon is the exit status of a level that was not won.
+const statusNotWon = 10
+
+// servers are those that were given, or those of the lab that runs; what is
 // lacking then is started privately.
-func gameServers(ctx context.Context, stderr io.Writer, given backend.Config, infos ...catalog.Info) (c backend.Config, leave func(), err error) {
-	var needs []backend.Capability
-	for _, i := range infos {
-		needs = append(needs, i.Uses()...)
-	}
-	if given.MySQLDSN == "" {
+func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
+	if c.Given.MySQLDSN == "" {
 		running, err := lab.Running(host())
 		if err != nil {
-			return c, nil, err
+			return c.Given, nil, err
 		}
 		if running != nil {
-			return running.Config.Or(given), func() {}, nil
+			return running.Config.Or(c.Given), func() {}, nil
 		}
 		fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")
 	}
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: given, Backends: backend.NamesOf(needs...), Volatile: true})
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
 	if err != nil {
-		return c, nil, err
+		return c.Given, nil, err
 	}
 	return l.Config(), func() { _ = stopLab(l) }, nil
 }
-
-// words are moves, as people type them.
-var words = map[string]string{"kill": "D", "lose": "R", "drop": "C", "delay": "W", "arrive": "V", "leave": "Q", "renew": "n", "expire": "G", "jump": "J", "close": "K"}
 
 // A table shows a game.
 type table struct {
@@ -177,21 +173,20 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	fmt.Fprint(t, "> ")
 	for lines.Scan() {
-		typed := strings.Fields(lines.Text())
-		for len(typed) > 0 {
+		for typed := strings.Fields(lines.Text()); len(typed) > 0; {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			n, quit, err := t.obey(ctx, g, typed)
+			if typed[0] == "quit" {
+				return nil
+			}
+			n, err := t.obey(ctx, g, typed)
 			var mistake *game.Mistake
 			switch {
 			case errors.As(err, &mistake):
 				fmt.Fprintln(t, mistake.Detail)
 			case err != nil:
 				return err
-			}
-			if quit {
-				return nil
 			}
 			typed = typed[n:]
 		}
@@ -202,45 +197,41 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 }
 
 // obey does what the first words say, and returns how many they were.
-func (t table) obey(ctx context.Context, g *game.Game, typed []string) (n int, quit bool, err error) {
-	second := ""
-	if len(typed) > 1 {
-		second = typed[1]
-	}
+func (t table) obey(ctx context.Context, g *game.Game, typed []string) (n int, err error) {
 	var s game.State
 	n = 1
-	switch word := typed[0]; word {
-	case "quit", "exit", "q":
-		return 1, true, nil
+	switch typed[0] {
 	case "hint":
 		if t.level == nil {
 			fmt.Fprintln(t, "Free play has no hint.")
 		} else {
 			fmt.Fprintln(t, t.level.Text[t.language].Hint)
 		}
-		return 1, false, nil
+		return n, nil
 	case "undo":
 		back := 1
-		if _, err := fmt.Sscanf(second, "%d", &back); err == nil {
-			n = 2
+		if len(typed) > 1 {
+			if _, err := fmt.Sscanf(typed[1], "%d", &back); err == nil {
+				n = 2
+			}
 		}
 		s, err = g.Undo(ctx, back)
 	case "impossible":
 		s, err = g.SayImpossible()
-	case "lease", "time":
-		s, err = g.Move(ctx, map[string]string{"lease": "L", "time": "T"}[word], -1)
 	default:
-		move := word
-		if letter, ok := words[word]; ok {
-			n = min(2, len(typed))
-			move = letter + second
+		moves, err := game.Read(typed[0])
+		for _, m := range moves {
+			if s, err = g.Move(ctx, explore.FormatSchedule(m), -1); err != nil {
+				return n, err
+			}
+			t.show(s)
 		}
-		s, err = g.Move(ctx, move, -1)
+		return n, err
 	}
 	if err == nil {
 		t.show(s)
 	}
-	return n, false, err
+	return n, err
 }
 
 func (t table) begin(s game.Setting) {
@@ -257,26 +248,23 @@ func (t table) begin(s game.Setting) {
 	fmt.Fprintln(t)
 }
 
-// column is how wide a buyer's is, in characters.
-const column = 48
-
+// show writes what came last, what the servers keep, and where each buyer stands.
 func (t table) show(s game.State) {
 	if n := len(s.Steps); n > 0 {
-		t.step(n, s.Steps[n-1])
+		last := s.Steps[n-1]
+		said := last.Reply
+		if last.Result != "" {
+			said = "[" + last.Result + "]"
+		}
+		fmt.Fprintln(t, strings.Join(strings.Fields(fmt.Sprint(n, " ", last.Who, " ", last.Fault, " ", last.Command, " → ", said)), " "))
 	}
 	var values []string
 	for _, v := range s.Values {
 		values = append(values, v.Name+" = "+v.Value)
 	}
 	fmt.Fprintf(t, "    %s\n", strings.Join(values, "; "))
-	for _, line := range []func(game.BuyerState) string{
-		func(b game.BuyerState) string { return fmt.Sprintf("%s %s%s", b.Name, b.State, has(b)) }, stands,
-	} {
-		fmt.Fprint(t, "    ")
-		for _, b := range s.Buyers {
-			fmt.Fprint(t, padded(line(b)))
-		}
-		fmt.Fprintln(t)
+	for _, b := range s.Buyers {
+		fmt.Fprintf(t, "    %s %s%s: %s\n", b.Name, b.State, has(b), stands(b))
 	}
 	if s.Over {
 		t.end(s)
@@ -290,21 +278,6 @@ func (t table) show(s game.State) {
 		moves = append(moves, m.Move)
 	}
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)
-}
-
-func (t table) step(n int, s game.Step) {
-	text := strings.Join(strings.Fields(s.Who+" "+string(s.Fault)+" "+s.Command), " ")
-	fmt.Fprintf(t, "%2d  %s%s\n", n, clipped(text, 2*column), answered(s))
-}
-
-func answered(s game.Step) string {
-	switch {
-	case s.Result != "":
-		return " [" + s.Result + "]"
-	case s.Reply != "":
-		return " → " + s.Reply
-	}
-	return ""
 }
 
 func has(b game.BuyerState) string {
@@ -322,26 +295,12 @@ func stands(b game.BuyerState) string {
 	switch {
 	case b.Next != nil:
 		return b.Next.Text
+	case b.Waiting != nil && len(b.Waiting.For) > 0:
+		return b.Waiting.Why + ", which " + strings.Join(b.Waiting.For, " and ") + " has"
 	case b.Waiting != nil:
-		why := b.Waiting.Why
-		if len(b.Waiting.For) > 0 {
-			why += ", which " + strings.Join(b.Waiting.For, " and ") + " has"
-		}
-		return why
+		return b.Waiting.Why
 	}
 	return b.Told
-}
-
-func padded(text string) string {
-	text = clipped(strings.Join(strings.Fields(text), " "), column-2)
-	return text + strings.Repeat(" ", column-utf8.RuneCountInString(text))
-}
-
-func clipped(text string, width int) string {
-	if r := []rune(text); len(r) > width {
-		return string(r[:width-1]) + "…"
-	}
-	return text
 }
 
 func (t table) end(s game.State) {

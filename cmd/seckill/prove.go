@@ -45,8 +45,8 @@ type ProveCmd struct {
 	chosen []catalog.Info
 	kept   map[string]explore.Example // counterexamples, by file
 
-	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
-	Topology []string `default:"single" enum:"single,cluster,sentinel,ring" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too; with sentinel the loss of a node is a failover, and with ring that of a shard."`
+	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
+	Topology string `default:"single" enum:"single,cluster,sentinel,ring" help:"Servers of Redis: ${enum}. With others than single only strategies of Redis are proved; with sentinel the loss of a node is a failover, and with ring that of a shard."`
 }
 
 // Exit statuses of seckill prove, beside 1 and 2.
@@ -59,7 +59,7 @@ const (
 func (ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
 ✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
-others: --schedules tries more of them, --full all. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
+others: --schedules tries more of them. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
 
 Exit status: 0 when every strategy came out as it says of itself and as the matrix in this program has it (or the replayed
 schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out
@@ -75,17 +75,15 @@ func (c *ProveCmd) Validate() (err error) {
 	case c.Options.Budget <= 0:
 		return errors.New("--budget must be longer than 0, such as 1m")
 	case c.Options.Schedules < 1:
-		return errors.New("--schedules must be 1 or more; --full runs all there are")
+		return errors.New("--schedules must be 1 or more")
 	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	case c.Examples == "":
 		return errors.New("--examples must name a folder")
 	}
-	for _, t := range c.Topology {
-		if len(askedOn(t, c.Options.Questions)) == 0 {
-			return fmt.Errorf("--topology %s answers none of --questions otherwise than single does: there it asks %s",
-				t, strings.Join(askedOn(t, nil), ", "))
-		}
+	if len(askedOn(c.Topology, c.Options.Questions)) == 0 {
+		return fmt.Errorf("--topology %s answers none of --questions otherwise than single does: there it asks %s",
+			c.Topology, strings.Join(askedOn(c.Topology, nil), ", "))
 	}
 	return nil
 }
@@ -96,9 +94,10 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replay(ctx, stdout)
 	}
 	c.kept = map[string]explore.Example{}
-	options := c.Options
-	options.Infos, options.Service = c.chosen, exploredService
-	old, err := c.readMerge(options)
+	var losing ensembles
+	defer losing.stop()
+	o := c.options(stderr, &losing)
+	old, err := c.readMerge(o)
 	if err != nil {
 		return err
 	}
@@ -114,47 +113,25 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
 	}
-	var losing ensembles
-	defer losing.stop()
-	options.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
-		if !c.Quiet {
-			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
-		}
-	}
-	places := c.places()
-	m, err := c.proveOn(ctx, places[0], options, &losing)
+	m, err := prove.Run(ctx, o)
 	if m == nil {
 		return err
 	}
-	changes, perr := c.changes(m, places[0])
+	changes, perr := c.changes(m)
 	if perr != nil {
 		return errors.Join(err, perr)
 	}
 	switch {
 	case old == nil:
-	case places[0].topology == lab.Single && m.SameProduct(old):
+	case c.Topology == lab.Single && m.SameProduct(old):
 		m = m.Merge(old, strategies.All())
 	default: // it stands beside the matrix of the other servers
 		other := m
 		m = (&prove.Matrix{Seed: old.Seed, Schedules: old.Schedules, Took: m.Took}).Merge(old, strategies.All())
-		m.Add(other.Place(places[0].topology), other)
+		m.Add(other.Place(c.Topology), other)
 		c.kept = nil // the files are those of the matrix's own servers
 	}
-	if kerr := c.writeKept(); err == nil {
-		err = kerr
-	}
-	for _, p := range places[1:] {
-		if err != nil {
-			break
-		}
-		if !c.Quiet {
-			fmt.Fprintf(stderr, "\nThe same on %s\n", p)
-		}
-		var also *prove.Matrix
-		if also, err = c.proveOn(ctx, p, options, &losing); also != nil {
-			m.Add(also.Place(p.topology), also)
-		}
-	}
+	err = errors.Join(err, c.writeKept())
 	if werr := c.forms(m).write(stdout, m.WriteText); werr != nil {
 		return errors.Join(err, werr)
 	}
@@ -176,9 +153,29 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	return nil
 }
 
+// options are those of the proof on the servers that were asked for.
+func (c *ProveCmd) options(stderr io.Writer, losing *ensembles) prove.Options {
+	o := c.Options
+	o.Infos, o.Service, o.Example = c.chosen, exploredService, c.keep
+	if c.MySQLDSN != "" {
+		o.Workers = 1 // it must be alone there
+	}
+	if c.Topology != lab.Single {
+		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
+		o.Questions = askedOn(c.Topology, o.Questions)
+	}
+	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, o.Infos, losing) }
+	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
+		if !c.Quiet {
+			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
+		}
+	}
+	return o
+}
+
 // changes are answers that are not those of the matrix in this program.
-func (c *ProveCmd) changes(m *prove.Matrix, p provingPlace) ([]prove.Difference, error) {
-	if p.topology != lab.Single {
+func (c *ProveCmd) changes(m *prove.Matrix) ([]prove.Difference, error) {
+	if c.Topology != lab.Single {
 		return nil, nil
 	}
 	f, err := web.Guarantees().Open("matrix.json")
@@ -201,67 +198,6 @@ func exploredService(in *backend.Instance, info catalog.Info, settings catalog.S
 		return nil, err
 	}
 	return s.Handler(), nil
-}
-
-// A place is what servers a proof runs on.
-type provingPlace struct {
-	dsn      string // "": a private one
-	topology string
-	first    bool
-}
-
-func (p provingPlace) String() string {
-	on := "a private SQL server"
-	if p.dsn != "" {
-		on = "the SQL server that was given"
-	}
-	switch p.topology {
-	case lab.Cluster:
-		on += ", with a Redis Cluster"
-	case lab.Sentinel:
-		on += ", with a Redis that sentinels watch"
-	case lab.Ring:
-		on += ", with shards of Redis"
-	}
-	return on
-}
-
-// places are all that were asked for: the first is what the matrix shows.
-func (c *ProveCmd) places() (all []provingPlace) {
-	dsns := c.MySQLDSN
-	if len(dsns) == 0 {
-		dsns = []string{privateSQL}
-	}
-	for _, dsn := range dsns {
-		if dsn == privateSQL {
-			dsn = ""
-		}
-		all = append(all, provingPlace{dsn: dsn, topology: c.Topology[0], first: len(all) == 0})
-	}
-	for _, t := range c.Topology[1:] {
-		all = append(all, provingPlace{dsn: all[0].dsn, topology: t})
-	}
-	return all
-}
-
-// privateSQL stands for the server that the lab starts.
-const privateSQL = "private"
-
-// proveOn computes the matrix on one set of servers.
-func (c *ProveCmd) proveOn(ctx context.Context, p provingPlace, o prove.Options, losing *ensembles) (*prove.Matrix, error) {
-	if p.dsn != "" {
-		o.Workers = 1 // it must be alone there
-	}
-	o.Example = c.keep
-	if !p.first {
-		o.Example = nil // the files are those of the first
-	}
-	if p.topology != lab.Single {
-		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
-		o.Questions = askedOn(p.topology, o.Questions)
-	}
-	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, p, o.Infos, losing) }
-	return prove.Run(ctx, o)
 }
 
 // askedOn are those of the questions that a topology can answer otherwise than
@@ -421,7 +357,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
 	var losing ensembles
 	defer losing.stop()
-	servers, err := c.servers(ctx, c.places()[0], []catalog.Info{info}, &losing)
+	servers, err := c.servers(ctx, []catalog.Info{info}, &losing)
 	if err != nil {
 		return now, err
 	}
@@ -494,12 +430,12 @@ func (e *ensembles) stop() {
 	}
 }
 
-func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
+func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
 	needs := []backend.Capability{backend.SQL}
 	for _, i := range infos {
 		needs = append(needs, i.Needs...)
 	}
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
 		return nil, err
 	}
@@ -509,5 +445,5 @@ func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.
 				stopLab(l))
 		}
 	}
-	return provers{l, losing, p.topology == lab.Sentinel || p.topology == lab.Ring}, nil
+	return provers{l, losing, c.Topology == lab.Sentinel || c.Topology == lab.Ring}, nil
 }

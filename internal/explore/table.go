@@ -28,7 +28,7 @@ func (e Example) WriteTable(w io.Writer) error {
 	fmt.Fprintf(&b, "%s: %s\n", e.Strategy, e.Scenario.Name)
 	fmt.Fprintf(&b, "    ")
 	for _, lane := range lanes {
-		b.WriteString(pad("buyer "+lane, laneWidth+1))
+		fmt.Fprintf(&b, "%-*s", laneWidth+1, "buyer "+lane)
 	}
 	b.WriteString("after it\n")
 	for i, s := range e.Steps {
@@ -43,7 +43,7 @@ func (e Example) WriteTable(w io.Writer) error {
 			case slices.Contains(s.Woke, lane):
 				text = "(goes on)"
 			}
-			b.WriteString(pad(clip(text, laneWidth), laneWidth+1))
+			fmt.Fprintf(&b, "%-*s", laneWidth+1, clip(text, laneWidth))
 		}
 		if s.Who == "" {
 			fmt.Fprintf(&b, "%s: %s; ", s.Fault, s.Command)
@@ -102,8 +102,4 @@ func clip(text string, width int) string {
 		tail = text[i:]
 	}
 	return string(runes[:width-1-utf8.RuneCountInString(tail)]) + "…" + tail
-}
-
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }

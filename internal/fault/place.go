@@ -155,121 +155,89 @@ const (
 	// its process has been stopped.
 	maxHold = time.Minute
 	minHold = 500 * time.Millisecond
-	// lookAgain is how often a wait for a purchase checks whether
-	// there is anything left to buy.
-	lookAgain = 200 * time.Millisecond
+	// lookAgain is how long one process is asked for a purchase, before the next is and
+	// whether there is anything left to buy.
+	lookAgain = 50 * time.Millisecond
 )
+
+// armed is a trap in a process.
+type armed struct {
+	process *lab.Process
+	number  int
+	trap    string
+}
 
 // catch waits until a purchase of any process stands at the point, or ctx ends, or
 // there is nothing left to buy.
 func (s *scene) catch(ctx context.Context, at point.Name) error {
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	type caught struct {
-		scene scene
-		err   error
-	}
-	all := make(chan caught)
-	n := 0
-	for i, p := range s.lab.ServiceProcesses() {
-		if !p.Alive() || p.Paused() {
-			continue
-		}
-		n++
-		one := *s
-		go func() {
-			err := one.catchIn(waiting, p, i+1, at)
-			all <- caught{one, err}
-		}()
-	}
-	if n == 0 {
-		return errors.New("no service process is alive and well")
-	}
-	var failed error
-	answered := false
-	for range n {
-		c := <-all
-		switch {
-		case c.err != nil:
-			failed = c.err
-			continue
-		case c.scene.process != nil && s.process != nil: // two at once: one is enough
-			_ = c.scene.letGo(ctx)
-			c.scene.process.Harm.Unlock()
-		case c.scene.process != nil, s.process == nil && (!answered || c.scene.seen.Why != NotReached):
-			*s = c.scene
-		}
-		answered = true
-		stop()
-	}
-	if answered {
-		return nil
-	}
-	return failed
-}
-
-// catchIn waits in one process.
-func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at point.Name) error {
-	s.seen.At = at
-	left := s.look(ctx, p, number).Left
-	if left != nil && *left <= 0 {
-		s.seen.Why, s.seen.Left = NoUnits, left
-		return nil
-	}
 	hold := maxHold
 	if s.aim.For > 0 {
 		hold = min(max(s.aim.For, minHold), maxHold)
 	}
-	trap, err := points(p).Arm(ctx, point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())})
-	if err != nil {
-		return fmt.Errorf("set a trap in %s: %w", p.Name, err)
+	order := point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())}
+	s.seen = Effect{At: at, Why: NotReached}
+	failed := errors.New("no service process is alive and well")
+	var traps []armed
+	for i, p := range s.lab.ServiceProcesses() {
+		if !p.Alive() || p.Paused() {
+			continue
+		}
+		trap, err := points(p).Arm(ctx, order)
+		if err != nil {
+			failed = fmt.Errorf("set a trap in %s: %w", p.Name, err)
+			continue
+		}
+		traps = append(traps, armed{p, i + 1, trap.ID})
+		defer func() {
+			if s.process != p { // two may be caught at once: one is enough
+				_ = remove(ctx, p, trap.ID)
+			}
+		}()
 	}
-	s.caught = trap.ID
-	if trap, err = s.await(ctx, p, number); err != nil {
-		_ = s.remove(ctx, p)
-		return fmt.Errorf("wait for a purchase in %s: %w", p.Name, err)
+	soldOut := func(t armed) bool {
+		s.seen.Left = s.look(context.WithoutCancel(ctx), t.process, t.number).Left
+		return s.seen.Left != nil && *s.seen.Left <= 0
 	}
-	if trap.Holder != nil || trap.State == point.Caught {
-		p.Harm.Lock()
-		s.process = p
-		s.seen = busy(context.WithoutCancel(ctx), s.aim, func() Effect { return s.look(context.WithoutCancel(ctx), p, number) })
-		s.seen.Holder, s.seen.At = trap.Holder, at
-		return nil
-	}
-	s.seen.Left, s.seen.Why = s.look(context.WithoutCancel(ctx), p, number).Left, NotReached
-	switch {
-	case trap.State == point.NoPoint:
-		s.seen.Why = NoPoint
-	case s.seen.Left != nil && *s.seen.Left <= 0:
-		s.seen.Why = NoUnits
-	}
-	return s.remove(ctx, p)
-}
-
-// await returns the trap when a purchase is in it or will not come.
-func (s *scene) await(ctx context.Context, p *lab.Process, number int) (trap point.Trap, err error) {
-	for {
-		trap, err = points(p).Await(ctx, s.caught, lookAgain)
+	for n, none := 0, false; len(traps) > 0; n++ {
+		t := traps[n%len(traps)]
+		trap, err := points(t.process).Await(ctx, t.trap, lookAgain)
 		switch {
 		case ctx.Err() != nil:
-			return point.Trap{}, nil
-		case err != nil || trap.State != point.Armed:
-			return trap, err
+			if soldOut(t) {
+				s.seen.Why = NoUnits
+			}
+			return nil
+		case err != nil: // it has died, perhaps
+			failed = fmt.Errorf("wait for a purchase in %s: %w", t.process.Name, err)
+			traps = slices.DeleteFunc(traps, func(a armed) bool { return a == t })
+			continue
+		case trap.Holder != nil:
+			t.process.Harm.Lock()
+			s.process, s.caught = t.process, t.trap
+			s.seen = busy(context.WithoutCancel(ctx), s.aim, func() Effect { return s.look(context.WithoutCancel(ctx), t.process, t.number) })
+			s.seen.Holder, s.seen.At = trap.Holder, at
+			return nil
+		case trap.State == point.NoPoint:
+			s.seen.Why = NoPoint
+			return nil
+		case (n+1)%len(traps) != 0:
+			continue
+		case none: // and nobody who had just come was taking the last unit
+			s.seen.Why = NoUnits
+			return nil
 		}
-		if left := s.look(ctx, p, number).Left; left != nil && *left <= 0 {
-			// A buyer that has just come may be taking the last unit.
-			return points(p).Await(ctx, s.caught, 0)
-		}
+		none = soldOut(t)
 	}
+	return failed
 }
 
 // letGo has the purchase that is held go on.
-func (s *scene) letGo(ctx context.Context) error { return s.remove(ctx, s.process) }
+func (s *scene) letGo(ctx context.Context) error { return remove(ctx, s.process, s.caught) }
 
-func (s *scene) remove(ctx context.Context, p *lab.Process) error {
+func remove(ctx context.Context, p *lab.Process, trap string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
 	defer cancel()
-	_, err := points(p).Remove(ctx, s.caught)
+	_, err := points(p).Remove(ctx, trap)
 	return err
 }
 

@@ -7,7 +7,7 @@ package game
 import "seckill/internal/explore"
 
 // A State is all that a page shows of one game. Every call about a game answers
-// with the whole of it.
+// with the whole of it. docs/http.md lists the calls.
 type State struct {
 	// ID names the game in the API. It means nothing elsewhere: to send a game
 	// to others, send the level (or the setting) and the schedule.
@@ -56,9 +56,8 @@ type Setting struct {
 // A BuyerState is one column.
 type BuyerState struct {
 	explore.ActorView
-	// Outcome is Told as a code: "sold", "sold_out", "busy", "duplicate",
-	// "conflict", "unavailable", "invalid", "unknown" (they do not know whether
-	// they bought), "died", "done" (not a purchase); "" until then.
+	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
+	// ledger.Outcome; "" until then.
 	Outcome string `json:"outcome,omitempty"`
 }
 
@@ -150,25 +149,3 @@ type LevelText struct {
 	// Solved is shown when it is won: what was seen, and why.
 	Solved string `json:"solved" yaml:"solved"`
 }
-
-// The calls, all under /api/lab/v1. Errors are application/problem+json, with
-// one of the codes in brackets.
-//
-//	GET    /levels               {"levels":[Level]}
-//	POST   /games                {"level":"first-lost-update"} or {"strategy":"naive","buyers":2,"stock":2},
-//	                             or {"counterexample":"naive.oversell"}, which brings the line to follow; each
-//	                             with an optional "schedule":"abab" that is replayed first
-//	                             → 201 State; stock is 1 to 100, buyers 2 or 3
-//	                             [invalid, unknown_level, unknown_example, unplayable,
-//	                             unknown_strategy, strategy_unavailable, bad_schedule, too_many_games]
-//	GET    /games/ID             → State [unknown_game]
-//	POST   /games/ID/moves       {"move":"a","after":3} → State. "after" is optional: the moves that the
-//	                             player has seen, so that a double click is not two moves
-//	                             [unknown_game, impossible_move, stale_move, game_over]
-//	POST   /games/ID/undo        {"moves":1} (or an empty object: 1) takes back the last moves: a fresh SKU and
-//	                             a replay → State [unknown_game, nothing_to_undo]
-//	POST   /games/ID/impossible  {} says that the level cannot be won → State with a Grade
-//	                             [unknown_game, no_level]
-//	DELETE /games/ID             → 204 [unknown_game]
-//
-// A game that is left alone for half an hour ends: unknown_game (404).

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
@@ -50,41 +49,35 @@ func ofExample(e explore.Example) (s Setting, err error) {
 	if s.InLine || s.DiesFirst {
 		return cannot("something happens in it before the first move")
 	}
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return cannot(err.Error())
 	}
 	return s, nil
 }
 
-// follow plays a counterexample once, and returns its moves as a game makes them.
-// It must break what it broke; else the error is a *Mistake.
-func follow(ctx context.Context, servers backend.Config, info catalog.Info, e explore.Example, s Setting) (line string, err error) {
-	p, err := openPlace(ctx, servers, info, nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if left := p.leave(ctx); err == nil {
-			err = left
-		}
-	}()
+// follow makes the moves of a counterexample, to the end, the game's line, and begins
+// again. It must break what it broke; else the error is a *Mistake.
+func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Choice) error {
 	choices, err := e.Choices()
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = g.replay(ctx, choices)
 	}
-	view, made, err := p.byHand(ctx, &s.Scenario, choices)
-	if errors.Is(err, explore.ErrImpossible) || errors.Is(err, explore.ErrOver) {
-		return "", &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
+	for err == nil && g.view.Schedule == nil && len(g.moves) < longest {
+		err = g.choose(ctx, g.view.Options[0].Choice)
 	}
-	if err != nil {
-		return "", err
-	}
-	if view.Schedule == nil || !slices.ContainsFunc(view.Schedule.Problems, func(found explore.Problem) bool {
+	var mistake *Mistake
+	switch {
+	case errors.As(err, &mistake):
+		return &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
+	case err != nil:
+		return err
+	case g.view.Schedule == nil || !slices.ContainsFunc(g.view.Schedule.Problems, func(found explore.Problem) bool {
 		return slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule })
-	}) {
-		return "", &Mistake{Unplayable, "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step."}
+	}):
+		return &Mistake{Unplayable, "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step."}
 	}
-	return explore.FormatSchedule(made...), nil
+	g.line = explore.FormatSchedule(g.moves...)
+	return g.replay(ctx, moves)
 }
 
 // Codes of mistakes of a replay.
@@ -113,10 +106,11 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	if why := gs.missing(info); why != nil {
 		return now, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	if err := gs.reserve(); err != nil {
+	id, err := gs.reserve()
+	if err != nil {
 		return now, err
 	}
-	defer gs.unreserve()
+	defer gs.free(id)
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
 	p, err := openPlace(ctx, gs.Servers(), info, gs.Service)

@@ -38,11 +38,17 @@ type Game struct {
 // Open begins a game on servers, with a database of its own, and replays the moves
 // of a schedule. level is nil in free play. Close ends it.
 func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Task, schedule string) (*Game, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
 	moves, err := Read(schedule)
 	if err != nil {
+		return nil, err
+	}
+	return open(ctx, config, info, s, level, func(g *Game) error { return g.replay(ctx, moves) })
+}
+
+func open(
+	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Task, begin func(*Game) error,
+) (*Game, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	p, err := openPlace(ctx, config, info, nil)
@@ -50,7 +56,7 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 		return nil, err
 	}
 	g := &Game{setting: s, level: level, place: p}
-	if err := g.replay(ctx, moves); err != nil {
+	if err := begin(g); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
@@ -223,7 +229,7 @@ func (g *Game) ready(ctx context.Context) error {
 	return g.replay(ctx, g.moves)
 }
 
-var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or left alone for too long. Its schedule begins it again."}
+var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or gave way to another. Its schedule begins it again."}
 
 // Close ends the game and leaves nothing of it on the servers. It waits for a move
 // that is being made.

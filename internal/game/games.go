@@ -19,8 +19,6 @@ import (
 const (
 	// MostGames are on at once.
 	MostGames = 40
-	// IdleLimit is after how long a game that is left alone ends.
-	IdleLimit = 30 * time.Minute
 	// SpareLimit is how long a game must have been idle to give way to a new one when
 	// the most games are on.
 	SpareLimit = 3 * time.Minute
@@ -40,15 +38,13 @@ type Games struct {
 	Spare   time.Duration   // 0: SpareLimit
 	Log     *slog.Logger    // nil: nothing is logged
 
-	mu      sync.Mutex
-	games   map[string]*kept
-	opening int       // games that are about to begin
-	opened  sync.Once // what killed labs have left is gone, and idle games are ended
-	closed  bool
-	ending  sync.WaitGroup
+	mu     sync.Mutex
+	games  map[string]*kept
+	closed bool
+	ending sync.WaitGroup
 }
 
-// A kept game is on.
+// A kept game is on, or about to be: then it is nil.
 type kept struct {
 	*Game
 	used time.Time // for the last time
@@ -79,7 +75,7 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 			if s.Strategy == "" {
 				s = Free(i, r.Buyers, r.Stock, r.Processes)
 			}
-			return i, s, task, s.check()
+			return i, s, task, s.Check()
 		}
 	}
 	return info, s, nil, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))}
@@ -101,31 +97,29 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 	if err != nil {
 		return "", s, err
 	}
-	if _, err := Read(r.Schedule); err != nil {
+	moves, err := Read(r.Schedule)
+	if err != nil {
 		return "", s, err
 	}
 	if why := gs.missing(info); why != nil {
 		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	if err := gs.reserve(); err != nil {
+	if id, err = gs.reserve(); err != nil {
 		return "", s, err
 	}
-	gs.opened.Do(func() { gs.open(ctx) })
-	var g *Game
-	line := ""
-	if r.Counterexample != "" {
-		line, err = follow(ctx, gs.Servers(), info, example, setting)
-	}
-	if err == nil {
-		g, err = Open(ctx, gs.Servers(), info, setting, task, r.Schedule)
-	}
+	g, err := open(ctx, gs.Servers(), info, setting, task, func(g *Game) error {
+		if r.Counterexample != "" {
+			return g.follow(ctx, example, moves)
+		}
+		return g.replay(ctx, moves)
+	})
 	if err != nil {
-		gs.unreserve()
+		gs.free(id)
 		return "", s, err
 	}
-	g.id, g.line = rand.Text(), line
+	g.id = id
 	gs.keep(g)
-	return g.id, g.State(), nil
+	return id, g.State(), nil
 }
 
 func (gs *Games) missing(info catalog.Info) []string {
@@ -139,32 +133,36 @@ func (gs *Games) missing(info catalog.Info) []string {
 
 // reserve takes a place for a game that is about to begin. When the most are on, the
 // game that has been idle for longest gives way: its player can go on from the address.
-func (gs *Games) reserve() error {
+func (gs *Games) reserve() (id string, err error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	most, spare := cmp.Or(gs.Most, MostGames), cmp.Or(gs.Spare, SpareLimit)
-	for !gs.closed && len(gs.games)+gs.opening >= most {
+	for !gs.closed && len(gs.games) >= most {
 		idle := gs.longestIdle(spare)
 		if idle == "" {
-			return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(spare.Minutes()))}
+			return "", &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(spare.Minutes()))}
 		}
 		gs.mu.Unlock()
 		_ = gs.End(idle)
 		gs.mu.Lock()
 	}
 	if gs.closed {
-		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
+		return "", &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
 	}
-	gs.opening++
+	if gs.games == nil {
+		gs.games = map[string]*kept{}
+	}
+	id = rand.Text()
+	gs.games[id] = &kept{}
 	gs.ending.Add(1) // Close waits for it
-	return nil
+	return id, nil
 }
 
-// unreserve gives the place back: no game has begun.
-func (gs *Games) unreserve() {
+// free gives the place back: no game has begun.
+func (gs *Games) free(id string) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	gs.opening--
+	delete(gs.games, id)
 	gs.ending.Done()
 }
 
@@ -172,56 +170,16 @@ func (gs *Games) unreserve() {
 func (gs *Games) longestIdle(limit time.Duration) (id string) {
 	latest := time.Now().Add(-limit)
 	for candidate, s := range gs.games {
-		if !s.used.After(latest) {
+		if s.Game != nil && !s.used.After(latest) {
 			id, latest = candidate, s.used
 		}
 	}
 	return id
 }
 
-// EndIdle ends the games without a call for so long.
-func (gs *Games) EndIdle(limit time.Duration) {
-	for {
-		gs.mu.Lock()
-		id := gs.longestIdle(limit)
-		gs.mu.Unlock()
-		if id == "" {
-			return
-		}
-		_ = gs.End(id)
-	}
-}
-
-// open makes room before the first game, and has idle games ended until Close.
-func (gs *Games) open(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
-	defer cancel()
-	n, err := sweep(ctx, gs.Servers())
-	if gs.Log != nil && (n > 0 || err != nil) {
-		gs.Log.Info("removed what earlier games had left", "games", n, "error", err)
-	}
-	go func() {
-		minutes := time.NewTicker(time.Minute)
-		defer minutes.Stop()
-		for range minutes.C {
-			gs.EndIdle(IdleLimit)
-			gs.mu.Lock()
-			closed := gs.closed
-			gs.mu.Unlock()
-			if closed {
-				return
-			}
-		}
-	}()
-}
-
 // keep takes a game that has begun, unless all have been ended meanwhile.
 func (gs *Games) keep(g *Game) {
 	gs.mu.Lock()
-	gs.opening--
-	if gs.games == nil {
-		gs.games = map[string]*kept{}
-	}
 	gs.games[g.id] = &kept{g, time.Now()}
 	closed := gs.closed
 	gs.mu.Unlock()
@@ -230,11 +188,19 @@ func (gs *Games) keep(g *Game) {
 	}
 }
 
+// on is a game that has begun; nil: there is none of this name.
+func (gs *Games) on(id string) *kept {
+	if s := gs.games[id]; s != nil && s.Game != nil {
+		return s
+	}
+	return nil
+}
+
 // Game is the game of this name, which is not idle now.
 func (gs *Games) Game(id string) (*Game, error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	s := gs.games[id]
+	s := gs.on(id)
 	if s == nil {
 		return nil, unknownGame
 	}
@@ -245,8 +211,10 @@ func (gs *Games) Game(id string) (*Game, error) {
 // End ends a game.
 func (gs *Games) End(id string) error {
 	gs.mu.Lock()
-	s := gs.games[id]
-	delete(gs.games, id)
+	s := gs.on(id)
+	if s != nil {
+		delete(gs.games, id)
+	}
 	gs.mu.Unlock()
 	if s == nil {
 		return unknownGame

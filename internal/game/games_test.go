@@ -2,6 +2,7 @@ package game_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +55,7 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 		t.Fatal(err)
 	}
 	list = append(list, databases...)
-	keys, err := in.Redis.Keys(t.Context(), "*:7?????????*").Result()
+	keys, err := in.Redis.Keys(t.Context(), "*:9?????????*").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +73,12 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 	return list
 }
 
-// A game that is left alone ends in the middle of whatever it was, and leaves
-// nothing on the servers.
-func TestIdleGamesLeaveNothing(t *testing.T) {
+// A game that ends in the middle of whatever it was leaves nothing on the servers.
+func TestGamesLeaveNothing(t *testing.T) {
 	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
 	h := gamesOf(t, nil, used...)
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
+	var ids []string
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
 		if err != nil {
@@ -89,14 +90,18 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		ids = append(ids, id)
 	}
-	h.EndIdle(game.IdleLimit) // none is
 	if len(leftovers(t, in)) < len(used) {
 		t.Fatal("the games in the middle show nothing on the servers: this test would see nothing of what they leave")
 	}
-	h.EndIdle(0)
+	for _, id := range ids {
+		if err := h.End(id); err != nil {
+			t.Error(err)
+		}
+	}
 	if left := leftovers(t, in); len(left) > 0 {
-		t.Errorf("idle games have left %v", left)
+		t.Errorf("they have left %v", left)
 	}
 	if _, err := h.Game("x"); code(err) != game.UnknownGame {
 		t.Errorf("a game that is not there: %v", err)
@@ -139,39 +144,38 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	}
 }
 
-// A lab that is killed cannot end its games: the next one does, and leaves the games
+// A lab that is killed cannot end its games: the next game there does, and leaves those
 // of others alone.
-func TestGamesOfAKilledLabAreSwept(t *testing.T) {
+func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
-	with := []string{"redis-setnx", "zk", "etcd"}
-	alive := gamesOf(t, nil, with...)
+	alive := gamesOf(t, nil, "redis-setnx", "zk", "etcd")
 	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := leftovers(t, in)
-	if err := in.DB.Exec("CREATE DATABASE seckill_game_799999").Error; err != nil {
+	var next string // the first that is free
+	for n := 987_655; next == ""; n++ {
+		if name := fmt.Sprint("seckill_game_", n); !slices.Contains(before, name) {
+			next = fmt.Sprint(n)
+		}
+	}
+	if err := in.DB.Exec("CREATE DATABASE seckill_game_" + next).Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Redis.Set(t.Context(), "seckill:lock:stock:7999990001", "x", 0).Err(); err != nil {
+	if err := in.Redis.Set(t.Context(), "seckill:lock:stock:"+next+"000001", "x", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Etcd.Put(t.Context(), "/seckill/locks/stock-7999990001/x", ""); err != nil {
-		t.Fatal(err)
+	games := gamesOf(t, nil, "redis-setnx")
+	id, s, err := games.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "a"})
+	if err != nil || s.Buyers[0].Next == nil || s.Steps[0].Reply == "false" {
+		t.Fatalf("the lock of a killed lab's buyer is still held: %v, %s", err, show(s))
 	}
-	next := gamesOf(t, nil, with...)
-	id, _, err := next.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := next.End(id); err != nil {
+	if err := games.End(id); err != nil {
 		t.Error(err)
 	}
 	if after := leftovers(t, in); !slices.Equal(after, before) {
 		t.Errorf("the next lab leaves %q; with the game of another it should be %q", after, before)
-	}
-	if _, err := alive.Game(other); err != nil {
-		t.Error(err)
 	}
 	if err := alive.End(other); err != nil {
 		t.Error(err)

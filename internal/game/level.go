@@ -78,7 +78,7 @@ func ReadLevel(name string, text []byte) (t Task, err error) {
 
 // check says what is wrong with a level, without playing it.
 func (t Task) check() error {
-	if err := t.Setting.check(); err != nil {
+	if err := t.Setting.Check(); err != nil {
 		return err
 	}
 	if t.Setting.Strategy == "" {

@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -15,7 +13,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/probe"
 )
 
 // Games share servers with one another, and with what else a lab does. Some
@@ -27,8 +24,8 @@ import (
 const patience = 24 * time.Hour
 
 // A place is where one game is played: a world on a block of SKUs and a database of
-// its own. The block is claimed by a lock of the session: what is not claimed is left
-// from a lab that was killed.
+// its own. The block is claimed by a lock of the session, so that of a lab that was
+// killed is free again.
 type place struct {
 	world  *explore.World
 	block  int64
@@ -37,11 +34,8 @@ type place struct {
 	claim  *sql.Conn
 }
 
-// Blocks of SKUs begin here, and there are so many.
-const (
-	firstSKU = 700_000_000_000
-	blocks   = 90_000
-)
+// firstBlock of SKUs: a number that no sale has by chance.
+const firstBlock = 987_654
 
 // openPlace makes a database and a world on it, which leave takes away again.
 // service is for actors that ask it; nil: there are none.
@@ -53,25 +47,36 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info, se
 	}
 	config.MySQLDSN = p.cfg.FormatDSN()
 	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: p.block * explore.SKUs})
+	if err == nil {
+		err = p.world.Forget(ctx) // what a lab that was killed has left here
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), p.leave(ctx))
 	}
 	return p, nil
 }
 
-const databasePrefix = "seckill_game_"
-
-// claimPlace takes a block that no game has, in this lab or another on the server.
+// claimPlace takes the first block that no game has, in this lab or another on the server.
 func claimPlace(ctx context.Context, config backend.Config) (p *place, err error) {
-	p = &place{}
-	if p.server, p.cfg, err = openServer(config); err != nil {
+	p = &place{block: firstBlock}
+	if p.cfg, err = mysql.ParseDSN(config.MySQLDSN); err != nil {
+		return nil, fmt.Errorf("the MySQL address: %w", err)
+	}
+	none := p.cfg.Clone()
+	none.DBName = ""
+	connector, err := mysql.NewConnector(none)
+	if err != nil {
 		return nil, err
 	}
+	p.server = sql.OpenDB(connector)
 	p.claim, err = p.server.Conn(ctx)
 	for claimed := false; err == nil && !claimed; {
-		p.block = firstSKU/explore.SKUs + rand.Int64N(blocks)
-		p.cfg.DBName = fmt.Sprint(databasePrefix, p.block)
+		p.block++
+		p.cfg.DBName = fmt.Sprint("seckill_game_", p.block)
 		err = p.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", p.cfg.DBName).Scan(&claimed)
+	}
+	if err == nil {
+		err = p.drop(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.server.Close())
@@ -79,19 +84,9 @@ func claimPlace(ctx context.Context, config backend.Config) (p *place, err error
 	return p, nil
 }
 
-// openServer opens a pool on no database. The configuration is for one of its own.
-func openServer(config backend.Config) (*sql.DB, *mysql.Config, error) {
-	cfg, err := mysql.ParseDSN(config.MySQLDSN)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the MySQL address: %w", err)
-	}
-	server := cfg.Clone()
-	server.DBName = ""
-	connector, err := mysql.NewConnector(server)
-	if err != nil {
-		return nil, nil, err
-	}
-	return sql.OpenDB(connector), cfg, nil
+func (p *place) drop(ctx context.Context) error {
+	_, err := p.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+p.cfg.DBName+"`")
+	return err
 }
 
 // leaving bounds how long the end of a game may take.
@@ -106,64 +101,7 @@ func (p *place) leave(ctx context.Context) error {
 	if p.world != nil {
 		err = errors.Join(p.world.Forget(ctx), p.world.Close())
 	}
-	_, dropped := p.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+p.cfg.DBName+"`")
-	return errors.Join(err, dropped, p.claim.Close(), p.server.Close())
-}
-
-// sweep removes what games of labs that were killed have left on these servers,
-// and returns how many those were.
-func sweep(ctx context.Context, config backend.Config) (swept int, err error) {
-	server, _, err := openServer(config)
-	if err != nil {
-		return 0, err
-	}
-	defer server.Close()
-	claim, err := server.Conn(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer claim.Close()
-	rows, err := claim.QueryContext(ctx, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME REGEXP '^"+databasePrefix+"[0-9]+$'")
-	if err != nil {
-		return 0, err
-	}
-	var names []string
-	for rows.Next() {
-		var name string
-		err = errors.Join(err, rows.Scan(&name))
-		names = append(names, name)
-	}
-	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return 0, err
-	}
-	var in *backend.Instance
-	for _, name := range names {
-		var free bool
-		if err := claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", name).Scan(&free); err != nil || !free {
-			continue // its game is on, here or in another lab
-		}
-		if in == nil {
-			if in, err = backend.Open(ctx, config); err != nil {
-				return swept, err
-			}
-			defer in.Close()
-		}
-		set, err := probe.Of(ctx, in, catalog.Info{})
-		if err == nil {
-			err = set.Forget(ctx, strings.TrimPrefix(name, databasePrefix))
-		}
-		if err == nil {
-			_, err = claim.ExecContext(ctx, "DROP DATABASE `"+name+"`")
-		}
-		if err != nil {
-			return swept, err
-		}
-		swept++
-		if _, err := claim.ExecContext(ctx, "DO RELEASE_LOCK(?)", name); err != nil {
-			return swept, err
-		}
-	}
-	return swept, nil
+	return errors.Join(err, p.drop(ctx), p.claim.Close(), p.server.Close())
 }
 
 // Missing says why no game of a strategy can be played on these servers; nil if
@@ -181,25 +119,4 @@ func Missing(config backend.Config, info catalog.Info) (why []string) {
 		why = append(why, "no five independent Redis nodes are configured")
 	}
 	return why
-}
-
-// byHand is the schedule of the explorer's choices, with the moves that come by
-// themselves there, and how it ends.
-func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice) (view explore.View, made []explore.Choice, err error) {
-	live, view, err := p.world.Begin(ctx, s)
-	if err != nil {
-		return view, nil, err
-	}
-	defer live.End()
-	for view.Schedule == nil && len(made) < longest {
-		next := view.Options[0].Choice
-		if len(choices) > 0 && next.Fault != explore.TimePasses {
-			next, choices = choices[0], choices[1:]
-		}
-		if view, err = live.Choose(ctx, next); err != nil {
-			return view, made, fmt.Errorf("play the explorer's schedule: %w", err)
-		}
-		made = append(made, next)
-	}
-	return view, made, nil
 }

@@ -25,7 +25,7 @@ var doings = []explore.Does{explore.Buys, explore.Cancels, explore.Locks, explor
 // one. processes is 0 (each buyer has their own) or 1.
 func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(faults), MaxFaults: 2}}
-	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), mostBuyers+1)) // check refuses what is too many
+	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), mostBuyers+1)) // Check refuses what is too many
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}
@@ -47,8 +47,8 @@ func (s Setting) fill(processes int) {
 	}
 }
 
-// check says what is wrong with a setting; nil: nothing.
-func (s Setting) check() error {
+// Check says what is wrong with a setting; nil: nothing.
+func (s Setting) Check() error {
 	wrong := func(format string, args ...any) error { return &Mistake{Invalid, fmt.Sprintf(format, args...)} }
 	if s.Stock < 1 || s.Stock > mostStock {
 		return wrong("The stock is %d: give 1 to %d units.", s.Stock, mostStock)

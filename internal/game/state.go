@@ -1,10 +1,8 @@
 package game
 
 import (
-	"errors"
-
 	"seckill/internal/explore"
-	"seckill/internal/seckill"
+	"seckill/internal/wire"
 )
 
 // state writes what the explorer shows, as the API says it.
@@ -31,16 +29,6 @@ func state(s Setting, moves []explore.Choice, v explore.View) State {
 	return out
 }
 
-// outcomes of refusals.
-var outcomes = []struct {
-	err  error
-	code string
-}{
-	{seckill.ErrSoldOut, "sold_out"}, {seckill.ErrBusy, "busy"}, {seckill.ErrDuplicate, "duplicate"},
-	{seckill.ErrConflict, "conflict"}, {seckill.ErrUnavailable, "unavailable"}, {seckill.ErrInvalid, "invalid"},
-	{seckill.ErrUnknownSKU, "invalid"},
-}
-
 func outcome(a explore.ActorView) string {
 	switch {
 	case a.State == explore.StateDead:
@@ -52,12 +40,7 @@ func outcome(a explore.ActorView) string {
 	case a.Err == nil:
 		return "done"
 	}
-	for _, o := range outcomes {
-		if errors.Is(a.Err, o.err) {
-			return o.code
-		}
-	}
-	return "unknown"
+	return string(wire.Of(a.Err).Outcome)
 }
 
 func verdict(s Setting, o *explore.Schedule) *Verdict {

@@ -24,7 +24,7 @@ func (s Set) Only(ports func() []string) {
 func (p *redisProbe) Forget(ctx context.Context, digits string) error {
 	forget := func(ctx context.Context, c redis.UniversalClient) error {
 		for cursor := uint64(0); ; {
-			keys, next, err := c.Scan(ctx, cursor, "*:"+digits+"*", 1000).Result()
+			keys, next, err := c.Scan(ctx, cursor, "*:"+digits+"??????*", 1000).Result() // no shorter number is a game's
 			for _, key := range keys {
 				err = errors.Join(err, c.Del(ctx, key).Err())
 			}

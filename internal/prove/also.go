@@ -42,6 +42,7 @@ func (m *Matrix) Add(name string, other *Matrix) {
 				continue
 			}
 			if asked++; !c.sameAs(ours.Cells[id]) {
+				c.Example = "" // files are those of the first
 				differs[id] = c
 			}
 		}

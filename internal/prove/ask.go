@@ -114,12 +114,8 @@ func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Sce
 // limits of one search: the schedules with the fewest preemptions first, so
 // many of them, then some at random.
 func (b *bench) limits(counts func(rule string) bool) explore.Limits {
-	l := explore.Limits{Preemptions: -1, Schedules: b.options.Schedules, Time: b.options.Budget,
+	return explore.Limits{Preemptions: -1, Schedules: b.options.Schedules, Time: b.options.Budget,
 		Random: b.options.Schedules / 4, Seed: b.options.Seed, Stop: counts}
-	if b.options.Full {
-		l.Schedules, l.Time, l.Random = 0, 0, 0
-	}
-	return l
 }
 
 // add adds a search's bounds to a cell.

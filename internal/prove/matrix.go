@@ -44,7 +44,6 @@ type Cell struct {
 	// Wait is how long the next buyer had to wait, in seconds, at worst.
 	Wait    float64 `json:"wait_s,omitempty"`
 	Example string  `json:"example,omitempty"` // the counterexample's file
-	Seconds float64 `json:"-"`                 // that it took
 }
 
 // A Row is a strategy.
@@ -63,7 +62,7 @@ type Matrix struct {
 	Rows      []Row            `json:"rows"`
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
-	Schedules int              `json:"schedules"` // at most, of one search; 0: all
+	Schedules int              `json:"schedules"` // at most, of one search
 	Also      []Also           `json:"also,omitempty"`
 	Took      string           `json:"-"`
 }
@@ -129,10 +128,9 @@ func (m *Matrix) Changes(published *Matrix) (list []Difference) {
 		}
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
-			smaller := m.Schedules != 0 && (published.Schedules == 0 || m.Schedules < published.Schedules)
 			switch {
 			case was.Schedules+is.Schedules == 0, was.Answer == is.Answer, was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
-			case was.Answer == Breaks && smaller:
+			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:
 				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})
 			}

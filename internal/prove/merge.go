@@ -11,7 +11,7 @@ import (
 // Mergeable says why cells that are computed with o cannot stand beside those
 // of m: a matrix names one seed and one bound.
 func (m *Matrix) Mergeable(o Options) error {
-	if m.Seed != o.Seed || m.Schedules != o.bound() {
+	if m.Seed != o.Seed || m.Schedules != o.Schedules {
 		return fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all of it anew", m.Seed, m.Schedules)
 	}
 	return nil

@@ -157,7 +157,6 @@ func TestChanges(t *testing.T) {
 		"the same":                 {published, ""},
 		"either way":               {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
 		"a smaller bound":          {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
-		"one that has no bound":    {matrix(0, prove.Holds, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Breaks), "b breaks"},
 		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
 		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},
 		"a search that has failed": {matrix(60, prove.Failed, prove.Breaks), ""}, // Differences has it

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,6 @@ type Options struct {
 	// Schedules is what makes two runs alike; Budget is for a machine that is
 	// slow. 0 is the default.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
-	Full      bool          `help:"Run every schedule that there is, however long it takes."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
@@ -45,7 +43,6 @@ type Options struct {
 	Example func(explore.Example) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
-	Log      *slog.Logger                                               `kong:"-"`
 }
 
 // DefaultOptions bound a proof to half an hour on two cores.
@@ -70,9 +67,6 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	if o.Example == nil {
 		o.Example = func(explore.Example) (string, error) { return "", nil }
 	}
@@ -81,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		return nil, err
 	}
 	m := newMatrix(o.Infos, questions)
-	m.Seed, m.Schedules = o.Seed, o.bound()
+	m.Seed, m.Schedules = o.Seed, o.Schedules
 	begun := time.Now()
 	defer func() { m.Took = time.Since(begun).Round(time.Second).String() }()
 
@@ -136,14 +130,6 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// bound is the number of schedules of a search, as a matrix names it.
-func (o Options) bound() int {
-	if o.Full {
-		return 0
-	}
-	return o.defaults().Schedules
-}
-
 // A bench is one strategy while it is being asked.
 type bench struct {
 	info    catalog.Info
@@ -160,7 +146,6 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 			record(q, Cell{Answer: NotAsked, Text: missing})
 			continue
 		}
-		begun := time.Now()
 		c, err := b.answer(ctx, q)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -168,7 +153,6 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 		if err != nil {
 			// One try again on a fresh world: a server may have been restarted
 			// under us. Twice is an answer of its own.
-			b.options.Log.Warn("a question failed and is asked again", "strategy", b.info.Name, "question", q.ID, "error", err)
 			b.close()
 			if c, err = b.answer(ctx, q); err != nil {
 				if errors.Is(err, context.Canceled) {
@@ -181,7 +165,6 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 		if c.Answer == Holds && c.Schedules > 0 && c.Text == "" && slices.Contains(b.info.Needs, backend.Procedures) {
 			c.Text = "what its CALL does inside the server is one step"
 		}
-		c.Seconds = time.Since(begun).Seconds()
 		b.cells[q.ID] = c
 		record(q, c)
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Sign is a cell in a few characters. What holds in all schedules that there
@@ -80,9 +79,13 @@ func (m *Matrix) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "%s   %s┌ %s\n", strings.Repeat(" ", width), strings.Repeat("│  ", i), q.Title)
 	}
 	for _, r := range m.Rows {
-		b.WriteString(pad(r.Strategy, width) + "  ")
+		fmt.Fprintf(&b, "%-*s  ", width, r.Strategy)
 		for _, q := range m.Questions {
-			b.WriteString(center(r.Cells[q.ID].Sign(), 3))
+			sign := r.Cells[q.ID].Sign()
+			if sign != "(✓)" {
+				sign = " " + sign
+			}
+			fmt.Fprintf(&b, "%-3s", sign)
 		}
 		b.WriteString("\n")
 	}
@@ -99,7 +102,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "  %s\n", x)
 		}
 	}
-	fmt.Fprintf(&b, "\nSeed %d, %s a search, %s in all, on %s\n", m.Seed, m.bound(), m.Took, m.servers())
+	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -142,25 +145,9 @@ func (m *Matrix) servers() string {
 	return strings.Join(names, ", ")
 }
 
-// bound says how many schedules a search has at most.
-func (m *Matrix) bound() string {
-	if m.Schedules == 0 {
-		return "all schedules"
-	}
-	return fmt.Sprintf("%d schedules", m.Schedules)
-}
-
 // legend says what the signs mean.
 const legend = "✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   " +
 	"– does not apply   ! failed   ? not computed"
-
-func center(s string, width int) string {
-	return pad(strings.Repeat(" ", (width-utf8.RuneCountInString(s))/2)+s, width)
-}
-
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
 
 // Block names the marks in a Markdown file between which the matrix stands.
 const Block = "matrix"

@@ -33,7 +33,7 @@ export default {
   told: 'Was told', died: 'Their process has died.',
   outcomes: {
     sold: 'sold', sold_out: 'sold out', busy: 'busy, try again', duplicate: 'has an order already', conflict: 'conflict, try again',
-    unavailable: 'not available', invalid: 'refused', unknown: 'does not know whether they bought', died: 'nothing: they died', done: 'done',
+    error: 'refused', expired: 'too late', unknown: 'does not know whether they bought', died: 'nothing: they died', done: 'done',
   },
   holds: 'holds the lock', expired: 'thinks they hold the lock; its lease has ended',
   renewer: (who) => `${who}’s renewer`, late: (who) => `✉ ${who}’s delayed command arrives`,

@@ -32,7 +32,7 @@ export default {
   told: '得到的答复', died: '所在的进程已经死亡。',
   outcomes: {
     sold: '买到了', sold_out: '售罄', busy: '繁忙，请重试', duplicate: '已经有订单', conflict: '冲突，请重试',
-    unavailable: '不可用', invalid: '被拒绝', unknown: '不知道买没买到', died: '没有答复：进程死了', done: '完成',
+    error: '被拒绝', expired: '已过期', unknown: '不知道买没买到', died: '没有答复：进程死了', done: '完成',
   },
   holds: '持有锁', expired: '以为自己还持有锁，租约其实已经到期',
   renewer: (who) => `${who} 的续期线程`, late: (who) => `✉ ${who} 被延迟的命令到达`,
