@@ -43,10 +43,10 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen []catalog.Info
-	kept   map[string]explore.Example // counterexamples, by file
+	kept   sync.Map // counterexamples, by file
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
-	Topology string `default:"single" enum:"single,cluster,sentinel,ring" help:"Servers of Redis: ${enum}. With others than single only strategies of Redis are proved; with sentinel the loss of a node is a failover, and with ring that of a shard."`
+	Topology string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. On a Cluster only strategies of Redis are proved."`
 }
 
 // Exit statuses of seckill prove, beside 1 and 2.
@@ -56,7 +56,7 @@ const (
 )
 
 // Help is what seckill prove --help says below its flags.
-func (ProveCmd) Help() string {
+func (*ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
 ✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
 others: --schedules tries more of them. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
@@ -81,10 +81,6 @@ func (c *ProveCmd) Validate() (err error) {
 	case c.Examples == "":
 		return errors.New("--examples must name a folder")
 	}
-	if len(askedOn(c.Topology, c.Options.Questions)) == 0 {
-		return fmt.Errorf("--topology %s answers none of --questions otherwise than single does: there it asks %s",
-			c.Topology, strings.Join(askedOn(c.Topology, nil), ", "))
-	}
 	return nil
 }
 
@@ -93,11 +89,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	c.kept = map[string]explore.Example{}
-	var losing ensembles
-	defer losing.stop()
-	o := c.options(stderr, &losing)
-	old, err := c.readMerge(o)
+	old, err := c.readMerge()
 	if err != nil {
 		return err
 	}
@@ -113,7 +105,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
 	}
-	m, err := prove.Run(ctx, o)
+	losing, err := losingLab(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopLab(losing)
+	m, err := prove.Run(ctx, c.options(stderr, losing))
 	if m == nil {
 		return err
 	}
@@ -129,7 +126,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		other := m
 		m = (&prove.Matrix{Seed: old.Seed, Schedules: old.Schedules, Took: m.Took}).Merge(old, strategies.All())
 		m.Add(other.Place(c.Topology), other)
-		c.kept = nil // the files are those of the matrix's own servers
+		c.kept.Clear() // the files are those of the matrix's own servers
 	}
 	err = errors.Join(err, c.writeKept())
 	if werr := c.forms(m).write(stdout, m.WriteText); werr != nil {
@@ -141,9 +138,6 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			fmt.Fprintf(stderr, "  %s\n", d)
 		}
 	}
-	if old != nil && err == nil {
-		c.drop(m.Dropped(old))
-	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("the proof was not finished: %w", err)
@@ -154,15 +148,15 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 }
 
 // options are those of the proof on the servers that were asked for.
-func (c *ProveCmd) options(stderr io.Writer, losing *ensembles) prove.Options {
+func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
 	o.Infos, o.Service, o.Example = c.chosen, exploredService, c.keep
 	if c.MySQLDSN != "" {
 		o.Workers = 1 // it must be alone there
 	}
-	if c.Topology != lab.Single {
+	if c.Topology != lab.Single { // none of its nodes is lost
 		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
-		o.Questions = askedOn(c.Topology, o.Questions)
+		o.Questions = slices.DeleteFunc(prove.QuestionIDs(o.Questions), func(id string) bool { return id == prove.NodeLossQuestion })
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
@@ -200,22 +194,8 @@ func exploredService(in *backend.Instance, info catalog.Info, settings catalog.S
 	return s.Handler(), nil
 }
 
-// askedOn are those of the questions that a topology can answer otherwise than
-// single servers.
-func askedOn(topology string, ids []string) []string {
-	return slices.DeleteFunc(prove.QuestionIDs(ids), func(id string) bool {
-		switch topology {
-		case lab.Cluster: // the lab loses none of its nodes
-			return id == prove.NodeLossQuestion
-		case lab.Sentinel: // until a failover it is one server
-			return id != prove.NodeLossQuestion
-		}
-		return false
-	})
-}
-
 // readMerge reads the matrix that cells are put into; nil if there is none.
-func (c *ProveCmd) readMerge(o prove.Options) (*prove.Matrix, error) {
+func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	if c.Merge == "" {
 		return nil, nil
 	}
@@ -226,22 +206,12 @@ func (c *ProveCmd) readMerge(o prove.Options) (*prove.Matrix, error) {
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
 	if err == nil {
-		err = m.Mergeable(o)
+		err = m.Mergeable(c.Options)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Merge, err)
 	}
 	return m, nil
-}
-
-// drop removes counterexamples of answers that are none any more, where this
-// run keeps its own.
-func (c *ProveCmd) drop(files []string) {
-	for _, file := range files {
-		if filepath.Dir(filepath.FromSlash(file)) == filepath.Clean(c.Examples) {
-			_ = os.Remove(filepath.FromSlash(file))
-		}
-	}
 }
 
 func (c *ProveCmd) forms(m *prove.Matrix) forms {
@@ -252,26 +222,22 @@ func (c *ProveCmd) forms(m *prove.Matrix) forms {
 // when it is known whose they are.
 func (c *ProveCmd) keep(e explore.Example) (string, error) {
 	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
-	keeping.Lock()
-	defer keeping.Unlock()
-	c.kept[file] = e
+	c.kept.Store(file, e)
 	return filepath.ToSlash(file), nil
 }
 
-var keeping sync.Mutex // of workers that have a counterexample
-
 // writeKept writes the counterexamples' files.
-func (c *ProveCmd) writeKept() error {
-	for file, e := range c.kept {
-		f, err := os.Create(file)
-		if err == nil {
-			err = errors.Join(e.Write(f), f.Close())
+func (c *ProveCmd) writeKept() (err error) {
+	for file, e := range c.kept.Range {
+		f, ferr := os.Create(file.(string))
+		if ferr == nil {
+			ferr = errors.Join(e.(explore.Example).Write(f), f.Close())
 		}
-		if err != nil {
-			return fmt.Errorf("keep a counterexample: %w", err)
+		if ferr != nil {
+			err = errors.Join(err, fmt.Errorf("keep a counterexample: %w", ferr))
 		}
 	}
-	return nil
+	return err
 }
 
 // toReplay is the schedule that --replay names.
@@ -355,9 +321,12 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 // again does what an example tells of: the explorer step by step; a node is
 // lost at the same moment, and the buyers do what they do now.
 func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
-	var losing ensembles
-	defer losing.stop()
-	servers, err := c.servers(ctx, []catalog.Info{info}, &losing)
+	losing, err := losingLab(ctx)
+	if err != nil {
+		return now, err
+	}
+	defer stopLab(losing)
+	servers, err := c.servers(ctx, []catalog.Info{info}, losing)
 	if err != nil {
 		return now, err
 	}
@@ -380,20 +349,14 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 // provers is the lab of one worker.
 type provers struct {
 	*lab.Lab
-	losing *ensembles
-	// ownRedis: the topology has servers of Redis that can be lost.
-	ownRedis bool
+	losing *lab.Lab
 }
 
 func (p provers) Close() error { return stopLab(p.Lab) }
 
-// Ensemble is one for all workers, but for what the topology has: it would be a
-// dozen servers for each.
+// Ensemble is one for all workers: it would be a dozen servers for each.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
-	if p.ownRedis && name == backend.NameRedis {
-		return p.Lab.Ensemble(ctx, name)
-	}
-	return p.losing.start(ctx, name)
+	return p.losing.Ensemble(ctx, name)
 }
 
 func stopLab(l *lab.Lab) error {
@@ -402,35 +365,13 @@ func stopLab(l *lab.Lab) error {
 	return l.Stop(ctx)
 }
 
-// ensembles is a lab of servers that nodes are lost of. It is started when the
-// first is asked for.
-type ensembles struct {
-	mu  sync.Mutex
-	lab *lab.Lab
+// losingLab has no servers but those that nodes are lost of, started when the first
+// is asked for.
+func losingLab(ctx context.Context) (*lab.Lab, error) {
+	return lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}})
 }
 
-func (e *ensembles) start(ctx context.Context, name string) (*lab.Ensemble, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.lab == nil {
-		l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}})
-		if err != nil {
-			return nil, err
-		}
-		e.lab = l
-	}
-	return e.lab.Ensemble(ctx, name)
-}
-
-func (e *ensembles) stop() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.lab != nil {
-		_ = stopLab(e.lab) // the supervisor goes on ending what has not ended yet
-	}
-}
-
-func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
+func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
 	needs := []backend.Capability{backend.SQL}
 	for _, i := range infos {
 		needs = append(needs, i.Needs...)
@@ -445,5 +386,5 @@ func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *en
 				stopLab(l))
 		}
 	}
-	return provers{l, losing, c.Topology == lab.Sentinel || c.Topology == lab.Ring}, nil
+	return provers{l, losing}, nil
 }

@@ -73,23 +73,25 @@ type Injector struct {
 	place Place
 	of    []Sale
 	told  func(i int, h Happening) // how far a fault has come; nil: not called
-	ctx   context.Context          // done: the sales were stopped
+	// sales are over when all buyers have their answers, and the ledger has been read,
+	// or when they were stopped.
+	sales context.Context
+	end   context.CancelFunc
 
 	mu     sync.Mutex
 	faults []Happening
-	over   bool
 	all    sync.WaitGroup
 
 	sale  time.Time     // when the buyers came,
 	began chan struct{} // and this was closed
-	ended chan struct{} // closed when all buyers have their answers, and the ledger has been read
 	begin func()        // the buyers come now; once
 }
 
 // NewInjector injects until ctx ends. told, unless nil, hears of every change of the
 // i-th fault, counted from 0, from several goroutines.
 func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Happening)) *Injector {
-	in := &Injector{place: at, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
+	in := &Injector{place: at, of: of, told: told, began: make(chan struct{})}
+	in.sales, in.end = context.WithCancel(ctx)
 	in.begin = sync.OnceFunc(func() {
 		in.sale = time.Now()
 		close(in.began)
@@ -105,7 +107,7 @@ func (in *Injector) Begin() { in.begin() }
 func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.over || in.ctx.Err() != nil || len(in.faults) == Most {
+	if in.sales.Err() != nil || len(in.faults) == Most {
 		return h, false
 	}
 	select {
@@ -146,18 +148,22 @@ func (in *Injector) tell(i int, h Happening) {
 // End undoes what lasts, and returns when nothing does. It is called once.
 func (in *Injector) End() {
 	in.mu.Lock()
-	in.over = true
+	in.end()
 	in.mu.Unlock()
-	close(in.ended)
 	in.all.Wait()
 }
 
 func (in *Injector) elapsed() int { return int(time.Since(in.sale).Milliseconds()) }
 
 // perform waits for the time of a fault, injects it, and undoes what lasts: a
-// pause when its time is over, or when the sales were stopped; else after them.
+// pause when its time is over, all else when the sales are.
 func (in *Injector) perform(i int, h Happening, p Planned) {
-	if !in.awaitSale() || !in.wait(time.Until(in.sale.Add(time.Duration(p.At)*time.Millisecond))) {
+	select {
+	case <-in.began:
+		in.wait(time.Until(in.sale.Add(time.Duration(p.At) * time.Millisecond)))
+	case <-in.sales.Done():
+	}
+	if in.sales.Err() != nil {
 		h.State, h.Error, h.Until = HasFailed, "the run ended before", 0
 		in.tell(i, h)
 		return
@@ -197,9 +203,9 @@ func (in *Injector) last(i int, h Happening, p Planned, happened *Injection) (Ha
 	if p.For > 0 {
 		in.wait(time.Duration(p.For) * time.Millisecond)
 	} else {
-		<-in.ended
+		<-in.sales.Done()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.sales), injecting)
 	defer cancel()
 	after, err := happened.Undo(ctx) // of its own: the first is being read
 	h.Effect = &after
@@ -209,45 +215,23 @@ func (in *Injector) last(i int, h Happening, p Planned, happened *Injection) (Ha
 // inject outlives the sales: half a fault could not be undone. Waiting for a
 // holder ends with them.
 func (in *Injector) inject(p Planned) (*Injection, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
-	if p.AtHolder() {
-		ctx, cancel = context.WithCancel(context.WithoutCancel(in.ctx))
-		defer context.AfterFunc(in.ctx, cancel)()
-		go func() {
-			select {
-			case <-in.ended:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
+	ctx := in.sales
+	if !p.AtHolder() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(in.sales), injecting)
+		defer cancel()
 	}
-	defer cancel()
 	at := max(0, slices.IndexFunc(in.of, func(s Sale) bool { return s.Strategy == p.Strategy }))
 	return in.place.Inject(ctx, p.Kind, Aim{Service: p.Service, Strategy: in.of[at].Strategy, SKU: in.of[at].SKU,
 		For: time.Duration(p.For) * time.Millisecond, Busy: p.Busy})
 }
 
-func (in *Injector) awaitSale() bool {
+// wait returns when d is over, or the sales are.
+func (in *Injector) wait(d time.Duration) {
 	select {
-	case <-in.began:
-		return true
-	case <-in.ended:
-	case <-in.ctx.Done():
+	case <-time.After(d):
+	case <-in.sales.Done():
 	}
-	return false
-}
-
-// wait is false if the sales ended, or were stopped, before d was over.
-func (in *Injector) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-in.ended:
-	case <-in.ctx.Done():
-	case <-timer.C:
-		return in.ctx.Err() == nil
-	}
-	return false
 }
 
 // Outage is how long faults lasted that end by themselves: meanwhile a sale that

@@ -47,22 +47,3 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	}
 	return all
 }
-
-// Dropped lists the counterexamples that old names and m does not.
-func (m *Matrix) Dropped(old *Matrix) (files []string) {
-	kept := map[string]bool{}
-	for _, r := range m.Rows {
-		for _, c := range r.Cells {
-			kept[c.Example] = true
-		}
-	}
-	for _, r := range old.Rows {
-		for _, c := range r.Cells {
-			if c.Example != "" && !kept[c.Example] {
-				files = append(files, c.Example)
-			}
-		}
-	}
-	slices.Sort(files)
-	return files
-}

@@ -66,15 +66,3 @@ func TestMergeableNeedsSeedAndBound(t *testing.T) {
 		}
 	}
 }
-
-// A counterexample that no cell names any more is named, so that it can go.
-func TestDroppedExamples(t *testing.T) {
-	old, m := byHand(), byHand()
-	if got := m.Dropped(old); got != nil {
-		t.Errorf("the same matrix dropped %v", got)
-	}
-	m.Rows[0].Cells["oversell"] = prove.Cell{Answer: prove.Holds}
-	if got, want := m.Dropped(old), []string{"counterexamples/naive.oversell.json"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("dropped %v, want %v", got, want)
-	}
-}

@@ -109,12 +109,9 @@ func (b *bench) losses(ctx context.Context, name string) (list []*loss, err erro
 // loss and the next buyer's purchase: an answer must not depend on how fast
 // this machine is.
 const (
-	lossLease = 12 * time.Second
-	// Sentinels need some seconds to promote a replica: a lock that is renewed every
-	// third of its lease would hear of its loss before or after, as it happens.
-	lossLeaseWatched = 36 * time.Second
-	lossSession      = 9 * time.Second
-	lossWait         = 40 * time.Second
+	lossLease   = 12 * time.Second
+	lossSession = 9 * time.Second
+	lossWait    = 40 * time.Second
 	// A goes on when B is through, or has waited for so long; and when B gets
 	// no answer at all.
 	lossQuiet    = 600 * time.Millisecond
@@ -186,8 +183,6 @@ func (l *loss) describe() (what, with string) {
 	switch l.role {
 	case lab.Primary:
 		return "the primary", " with what it had not replicated"
-	case lab.Shard:
-		return "a shard", " with what it had"
 	case lab.AnyOne:
 		return "one of five", ""
 	case lab.Leader:
@@ -206,12 +201,9 @@ func (l *loss) loses() string {
 // lost before any other.
 func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*shopper, error) {
 	info := observe.Locks(l.bench.info, nil)
-	settings, config := realSettings(), l.config(lost)
+	settings := realSettings()
 	settings.LockLease, settings.LockWait = lossLease, lossWait
-	if len(config.RedisSentinels) > 0 {
-		settings.LockLease = lossLeaseWatched
-	}
-	p, err := openParty(ctx, info, config, settings, lossSession)
+	p, err := openParty(ctx, info, l.config(lost), settings, lossSession)
 	if err != nil {
 		return nil, err
 	}

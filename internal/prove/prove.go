@@ -7,7 +7,6 @@
 package prove
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,6 @@ type Servers interface {
 // was computed so far is returned with the error, and the cells that are
 // missing say so.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
-	o = o.defaults()
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
 	}
@@ -122,12 +120,6 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		})
 	}
 	return m, workers.Wait()
-}
-
-func (o Options) defaults() Options {
-	d := DefaultOptions()
-	o.Schedules, o.Budget, o.Workers = cmp.Or(o.Schedules, d.Schedules), cmp.Or(o.Budget, d.Budget), cmp.Or(o.Workers, d.Workers)
-	return o
 }
 
 // A bench is one strategy while it is being asked.

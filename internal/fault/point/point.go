@@ -87,10 +87,10 @@ type Points struct {
 
 type trap struct {
 	points  *Points
-	status  Trap          // under points.mu
-	changed chan struct{} // closed when it is not armed any more
-	goOn    chan struct{} // closed when the purchase may go on
-	once    sync.Once
+	status  Trap            // under points.mu
+	changed chan struct{}   // closed when it is not armed any more
+	held    context.Context // until the purchase may go on
+	goOn    context.CancelFunc
 }
 
 // Arm sets a trap. It is an error to have too many.
@@ -104,8 +104,8 @@ func (p *Points) Arm(o Order) (Trap, error) {
 		p.traps = map[string]*trap{}
 	}
 	p.count++
-	t := &trap{points: p, status: Trap{ID: strconv.Itoa(p.count), Order: o, State: Armed},
-		changed: make(chan struct{}), goOn: make(chan struct{})}
+	t := &trap{points: p, status: Trap{ID: strconv.Itoa(p.count), Order: o, State: Armed}, changed: make(chan struct{})}
+	t.held, t.goOn = context.WithCancel(context.Background())
 	p.traps[t.status.ID] = t
 	p.armed.Add(1)
 	return t.status, nil
@@ -196,23 +196,19 @@ func (t *trap) become(s State, h *Holder) bool {
 }
 
 func (t *trap) letGo() {
-	t.once.Do(func() {
-		t.points.mu.Lock()
-		if t.status.State == Caught {
-			t.status.State = LetGo
-		}
-		t.points.mu.Unlock()
-		close(t.goOn)
-	})
+	t.points.mu.Lock()
+	defer t.points.mu.Unlock()
+	if t.status.State == Caught {
+		t.status.State = LetGo
+	}
+	t.goOn()
 }
 
 // hold ignores the buyer's context, as a hung process does.
 func (t *trap) hold() {
-	timer := time.NewTimer(time.Duration(t.status.For) * time.Millisecond)
-	defer timer.Stop()
 	select {
-	case <-t.goOn:
-	case <-timer.C:
+	case <-t.held.Done():
+	case <-time.After(time.Duration(t.status.For) * time.Millisecond):
 		t.letGo()
 	}
 }
