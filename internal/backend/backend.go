@@ -14,7 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"golang.org/x/sync/singleflight"
 	"gorm.io/gorm"
 )
 
@@ -25,7 +24,7 @@ type Capability string
 const (
 	SQL         Capability = "SQL"         // transactions on a SQL database
 	RowLocks    Capability = "RowLocks"    // SELECT … FOR UPDATE that locks a row
-	Procedures  Capability = "Procedures"  // stored procedures, which the account may make and call
+	Procedures  Capability = "Procedures"  // stored procedures
 	SkipLocked  Capability = "SkipLocked"  // SELECT … FOR UPDATE SKIP LOCKED
 	Redis       Capability = "Redis"       // one Redis
 	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
@@ -99,10 +98,9 @@ type Instance struct {
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
 
-	lacks     map[Capability]string // why the server that was opened has none of it for us
-	versions  map[string]string
-	closers   []func() error
-	questions singleflight.Group // of Status, by the names of backends
+	lacks    map[Capability]string // why the server that was opened has none of it
+	versions map[string]string
+	closers  []func() error
 }
 
 // A Status is the state of one configured backend.
@@ -114,7 +112,6 @@ type Status struct {
 	OK      bool   `json:"ok"`
 	Error   string `json:"error,omitempty"`
 	Session string `json:"session,omitempty"` // ZooKeeper's, as its own tools write it
-	Lacks   string `json:"lacks,omitempty"`   // what some strategies need of it and is not there, and what to do
 }
 
 // Open connects to every configured backend and fails with the name and the

@@ -67,16 +67,14 @@ func (in *Instance) openRedis(ctx context.Context) error {
 		return err
 	}
 	in.closers = append(in.closers, c.Close)
-	info, err := "", error(nil)
-	if ring, is := c.(*redis.Ring); is {
-		info, err = meetRing(ctx, ring)
-	} else {
-		info, err = c.Info(ctx).Result()
+	in.Redis = c
+	if err := in.askRedis(ctx); err != nil {
+		return unreachable(NameRedis, ShowAddresses(addresses), err)
 	}
+	info, err := c.Info(ctx).Result()
 	if err != nil {
 		return unreachable(NameRedis, ShowAddresses(addresses), err)
 	}
-	in.Redis = c
 	in.versions[NameRedis] = redisVersion(info)
 	return nil
 }

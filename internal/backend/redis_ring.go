@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,10 +21,6 @@ const (
 	// go-redis does by itself. A lock or a counter there starts from nothing.
 	RingRehash = "rehash"
 )
-
-// ringMark is a key of every shard. It says which shard of which ring it is:
-// services that do not agree would keep the same lock on two servers.
-const ringMark = "seckill:ring"
 
 // parseRing reads NAME=ADDRESS of each shard. All shards share one login.
 func parseRing(list []string) (hosts map[string]string, login RedisAddress, err error) {
@@ -93,38 +86,6 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 	return redis.NewRing(o), nil
 }
 
-// meetRing asks every shard for its version, and marks it as the one of its name.
-func meetRing(ctx context.Context, ring *redis.Ring) (info string, err error) {
-	hosts := ring.Options().Addrs
-	names := slices.Sorted(maps.Keys(hosts))
-	for _, name := range names {
-		c := shardAt(ring, hosts[name])
-		if info, err = c.Info(ctx).Result(); err != nil {
-			return "", fmt.Errorf("shard %s at %s: %w", name, hosts[name], err)
-		}
-		is := name + " of " + strings.Join(names, ",")
-		if err := c.SetNX(ctx, ringMark, is, 0).Err(); err != nil {
-			return "", fmt.Errorf("mark shard %s at %s: %w", name, hosts[name], err)
-		}
-		if was, err := c.Get(ctx, ringMark).Result(); err != nil {
-			return "", fmt.Errorf("read the mark of shard %s at %s: %w", name, hosts[name], err)
-		} else if was != is {
-			return "", fmt.Errorf("the Redis at %s is shard %s of the services that use it, and here it is %s: all services must give the same --redis-ring; "+
-				"to change the ring, stop all of them, delete the key %s on every shard, and set the stock again", hosts[name], was, is, ringMark)
-		}
-	}
-	return info, nil
-}
-
-func shardAt(ring *redis.Ring, host string) *redis.Client {
-	for _, c := range ring.GetShardClients() {
-		if c.Options().Addr == host {
-			return c
-		}
-	}
-	return nil
-}
-
 // ShardOf is the host:port of the shard that has a key while all answer.
 func ShardOf(c Config, key string) (host string, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{}}
@@ -143,22 +104,10 @@ func ShardOf(c Config, key string) (host string, err error) {
 
 // askRing needs every shard: each has keys that no other has.
 func askRing(ctx context.Context, ring *redis.Ring) error {
-	hosts := ring.Options().Addrs
-	names := slices.Sorted(maps.Keys(hosts))
-	errs := make([]error, len(names))
-	var asking sync.WaitGroup
-	for i, name := range names {
-		c := shardAt(ring, hosts[name])
-		if c == nil {
-			errs[i] = fmt.Errorf("shard %s at %s is dropped", name, hosts[name])
-			continue
+	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error {
+		if err := shard.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("the shard at %s: %w", shard.Options().Addr, err)
 		}
-		asking.Go(func() {
-			if err := c.Ping(ctx).Err(); err != nil {
-				errs[i] = fmt.Errorf("shard %s at %s: %w", name, hosts[name], err)
-			}
-		})
-	}
-	asking.Wait()
-	return errors.Join(errs...)
+		return nil
+	})
 }

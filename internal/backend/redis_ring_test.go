@@ -60,32 +60,3 @@ func TestAKeyIsOnOneShard(t *testing.T) {
 		t.Errorf("the status is %+v", s)
 	}
 }
-
-// A service with another idea of the ring would look for locks elsewhere: it does
-// not start. Another address of the same shard is no other ring.
-func TestServicesAgreeAboutTheRing(t *testing.T) {
-	_, c, _ := ringOf(t, 3)
-	named := func(names ...string) backend.Config {
-		other := c
-		other.RedisRing = nil
-		for i, name := range names {
-			_, address, _ := strings.Cut(c.RedisRing[i], "=")
-			other.RedisRing = append(other.RedisRing, name+"="+address)
-		}
-		return other
-	}
-	for _, wrong := range []backend.Config{named("shard-1", "shard-2"), named("shard-1", "shard-2", "c"), named("shard-2", "shard-1", "shard-3")} {
-		in, err := backend.Open(t.Context(), wrong)
-		if err == nil {
-			in.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), "all services must give the same --redis-ring") {
-			t.Errorf("%v beside %v: %v", backend.ShowAddresses(wrong.RedisRing), backend.ShowAddresses(c.RedisRing), err)
-		}
-	}
-	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatalf("the same ring again: %v", err)
-	}
-	in.Close()
-}

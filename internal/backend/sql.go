@@ -56,7 +56,6 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.openProcedures(ctx)
 	in.trySkipLocked(ctx)
 	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)

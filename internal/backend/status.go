@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,25 +13,21 @@ import (
 // statusTimeout bounds the wait for each backend.
 const statusTimeout = 2 * time.Second
 
-// Status asks all configured backends concurrently whether they answer. It
-// returns within about statusTimeout even if a client hangs; that backend is not
-// asked again before the call returns, so goroutines do not pile up.
+// Status asks all configured backends concurrently whether they answer, and waits for
+// so long at most.
 func (in *Instance) Status(ctx context.Context) []Status {
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, statusTimeout, errors.New("it has not answered in time"))
 	defer cancel()
 	var asking sync.WaitGroup
 	backends := in.configured()
 	all := make([]Status, len(backends))
 	for i, b := range backends {
 		asking.Go(func() {
-			err := in.ask(ctx, b)
+			err := b.ask(ctx)
 			all[i] = Status{Name: b.name, Tier: in.Tier(b.name), Address: b.address,
 				Version: in.versions[b.name], OK: err == nil}
 			if err != nil {
 				all[i].Error = withoutUser(err.Error())
-			}
-			if b.name == NameMySQL {
-				all[i].Lacks = cmp.Or(in.lacks[Procedures], in.lacks[SkipLocked])
 			}
 			if b.name == NameZooKeeper {
 				all[i].Session = in.ZooKeeper.SessionName()
@@ -41,21 +36,6 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	}
 	asking.Wait()
 	return all
-}
-
-// ask calls b.ask, or waits for the call in progress.
-func (in *Instance) ask(ctx context.Context, b asked) error {
-	answer := in.questions.DoChan(b.name, func() (any, error) { // several callers may share it
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
-		defer cancel()
-		return nil, b.ask(limited)
-	})
-	select {
-	case said := <-answer:
-		return said.Err
-	case <-ctx.Done():
-		return fmt.Errorf("it has not answered in time (%w)", context.Cause(ctx))
-	}
 }
 
 // withoutUser removes the user and the password from addresses in a text.

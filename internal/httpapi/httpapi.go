@@ -62,7 +62,7 @@ type Server struct {
 }
 
 // New builds every strategy that has its backends. It fails when the default
-// strategy is not one of them, or when one cannot be built.
+// strategy is not one of them.
 func New(c Config) (*Server, error) {
 	if c.Instance == nil || c.Instance.DB == nil {
 		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
@@ -81,12 +81,8 @@ func New(c Config) (*Server, error) {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)
 		}
-		seller, err := s.newSeller(info)
-		if err != nil {
-			return nil, err
-		}
-		s.sellers = append(s.sellers, seller)
-		s.byName[info.Name] = seller
+		s.byName[info.Name] = s.newSeller(info)
+		s.sellers = append(s.sellers, s.byName[info.Name])
 	}
 	var err error
 	if s.standard, err = s.available(c.Default); err != nil {

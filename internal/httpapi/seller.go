@@ -25,26 +25,23 @@ type seller struct {
 	metrics  sellerMetrics
 }
 
-func (s *Server) newSeller(info catalog.Info) (*seller, error) {
+func (s *Server) newSeller(info catalog.Info) *seller {
 	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points}
-	for n, reason := range sl.missing {
-		sl.missing[n] = s.Instance.Public(reason)
-	}
 	s.metrics.register(sl)
 	if len(sl.missing) > 0 {
-		return sl, nil
+		return sl
 	}
 	deps := catalog.Deps{Instance: s.Instance, Ledger: s.ledger, Settings: s.Settings,
 		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name)}
 	if s.Points != nil {
 		deps.Now = s.Points.Now
 	}
-	strategy, err := catalog.Build(info, deps)
-	if err != nil {
-		return nil, fmt.Errorf("the strategy %s: %w", info.Name, err)
+	var err error
+	if sl.strategy, err = catalog.Build(info, deps); err != nil {
+		s.Log.Warn("a strategy cannot run", "strategy", info.Name, "error", err)
+		sl.strategy, sl.missing = nil, []string{"it could not be started: the service's log says why"}
 	}
-	sl.strategy = strategy
-	return sl, nil
+	return sl
 }
 
 // available finds a strategy that can run.

@@ -43,9 +43,10 @@ var Merged = catalog.Info{
 	Shares: true,
 	Files:  mergedFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		s := &merged{oneTrip: oneTrip{d.Ledger}}
+		trip, err := newOneTrip(d)
+		s := &merged{oneTrip: trip}
 		s.commit = s.commitThenTell
-		return s, nil
+		return s, err
 	},
 }
 

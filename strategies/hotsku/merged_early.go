@@ -38,9 +38,10 @@ var MergedEarly = catalog.Info{
 	Shares: true,
 	Files:  mergedEarlyFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		s := &merged{oneTrip: oneTrip{d.Ledger}}
+		trip, err := newOneTrip(d)
+		s := &merged{oneTrip: trip}
 		s.commit = s.tellThenCommit
-		return s, nil
+		return s, err
 	},
 }
 

@@ -20,9 +20,6 @@ var oneTripFiles embed.FS
 //go:embed one_trip.sql
 var oneTripSQL string
 
-var oneTripProcedure = backend.AddProcedure(
-	"seckill_one_trip", oneTripSQL)
-
 // OneTrip moves the transaction into the server.
 var OneTrip = catalog.Info{
 	Name:   "one-trip",
@@ -43,17 +40,25 @@ var OneTrip = catalog.Info{
 	Stock: ledger.InRow,
 	Files: oneTripFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &oneTrip{d.Ledger}, nil
+		s, err := newOneTrip(d)
+		return &s, err
 	},
 }
 
 type oneTrip struct{ store *ledger.Store }
 
+// newOneTrip makes sure that the database has the procedure.
+func newOneTrip(d catalog.Deps) (oneTrip, error) {
+	err := d.EnsureProcedure(context.Background(),
+		"seckill_one_trip", oneTripSQL)
+	return oneTrip{d.Ledger}, err
+}
+
 func (s *oneTrip) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	outcome, r, err := s.store.SellBy(ctx,
-		"CALL "+oneTripProcedure+"(?, ?, ?, ?, ?, ?, ?, ?)", p)
+		"CALL seckill_one_trip(?, ?, ?, ?, ?, ?, ?, ?)", p)
 	switch {
 	case err != nil:
 		return seckill.Receipt{}, err

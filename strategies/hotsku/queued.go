@@ -45,9 +45,10 @@ var Queued = catalog.Info{
 			Doc: "how long a buyer may stand in the queue"}},
 	Files: queuedFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &queued{oneTrip: oneTrip{d.Ledger}, observe: d.Observe,
+		trip, err := newOneTrip(d)
+		return &queued{oneTrip: trip, observe: d.Observe,
 			atOnce: d.Settings.QueueAtOnce, wait: d.Settings.LockWait,
-			lines: map[int64]*line{}}, nil
+			lines: map[int64]*line{}}, err
 	},
 }
 
