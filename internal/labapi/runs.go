@@ -1,7 +1,6 @@
 package labapi
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -30,7 +28,6 @@ type Run struct {
 	Record
 	Settings Settings `json:"settings"`
 	Error    string   `json:"error,omitempty"`
-	Series   *Series  `json:"series,omitempty"` // nil: it is the only run of its sale
 	// Version of this program, and Machine on which it ran.
 	Version string           `json:"version,omitempty"`
 	Machine *measure.Machine `json:"machine,omitempty"`
@@ -43,7 +40,6 @@ type Run struct {
 	Faults []fault.Happening `json:"faults"`
 
 	injector *fault.Injector // nil: it was on in another process
-	of       *series         // likewise
 }
 
 // maxRuns are kept.
@@ -187,12 +183,6 @@ func (s *Server) stopRun(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.beginning.Lock() // the next run of a series has begun, or will not
-	defer s.beginning.Unlock()
-	if run := s.runs.read(e); run.of != nil {
-		run.of.stopped.Store(true)
-		e = cmp.Or(s.runs.find(*run.of.run.Load()), e)
-	}
 	s.runs.stop(e)
 	c.JSON(http.StatusAccepted, s.runs.read(e).summary())
 	return nil
@@ -219,20 +209,19 @@ func (s *Server) begin(c *gin.Context, wanted Settings, what string, joins func(
 	if err != nil {
 		return nil, err
 	}
-	e := s.beginRun(newSeries(wanted), release, joins)
+	e := s.beginRun(wanted, release, joins)
 	begun := s.runs.read(e)
 	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
 	c.JSON(http.StatusCreated, begun.summary())
 	return e, nil
 }
 
-// beginRun begins the next run of a series, which outlives its request. It is
-// called with s.beginning locked.
-func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntry {
-	wanted, said := of.next()
+// beginRun begins a run, which outlives its request. It is called with s.beginning
+// locked.
+func (s *Server) beginRun(wanted Settings, release func(), joins func(*Run)) *runEntry {
 	machine := measure.ThisMachine()
 	ctx, stop := context.WithCancel(context.Background())
-	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted), Series: said, of: of,
+	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted),
 		Version: s.Version, Machine: &machine}
 	if joins != nil {
 		joins(&begun)
@@ -246,7 +235,6 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 	}
 	begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
-	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {
 		begun.injector.Add(f)
 	}
@@ -256,17 +244,6 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		s.perform(ctx, e, begun, release)
 	})
 	return e
-}
-
-// goOn begins the next run of a series.
-func (s *Server) goOn(of *series, release func()) {
-	s.beginning.Lock()
-	defer s.beginning.Unlock()
-	if s.isClosing() || of.stopped.Load() {
-		release()
-		return
-	}
-	s.beginRun(of, release, nil)
 }
 
 // addFault injects a fault into a run that is on: at once, or when its buyers
@@ -331,16 +308,9 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 	for i := range ended.Lanes {
 		ended.Lanes[i].Known = s.known(ended, i)
 	}
-	begun.of.ended(&ended)
-	goesOn := ended.Series != nil && ended.Series.Ended == ""
 	ended = s.runs.keep(ended)
-	if !goesOn {
-		release()
-	}
+	release()
 	s.runs.change(e, func(r *Run) { *r = ended })
-	if goesOn {
-		s.goOn(begun.of, release)
-	}
 	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
 }
 
@@ -451,89 +421,4 @@ func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.S
 	if left, err := s.Left(ctx, sale.SKU); err == nil {
 		p.Left = left
 	}
-}
-
-// A Series is several runs of one sale, one after the other, each with a reset and
-// buyers of its own, as `seckill load --repeats`. This is what a run says of it.
-type Series struct {
-	ID     string `json:"id"`
-	Number int    `json:"number"` // of the run, from 1
-	Of     int    `json:"of"`     // runs that were asked for
-	// Shares are how often each verdict was given up to this run, by lane; nil
-	// until it has ended.
-	Shares [][]loadtest.VerdictShare `json:"shares,omitempty"`
-	// Ended says why this run is the last; empty if it is not, or is still on.
-	Ended SeriesEnd `json:"ended,omitempty"`
-}
-
-// A SeriesEnd is why a series has no further run.
-type SeriesEnd string
-
-const (
-	SeriesDone    SeriesEnd = "done"
-	SeriesStopped SeriesEnd = "stopped"
-	SeriesTime    SeriesEnd = "time"   // seriesTime was over
-	SeriesFailed  SeriesEnd = "failed" // a run had no result
-)
-
-// seriesTime is after how long a series begins no further run.
-const seriesTime = 10 * time.Minute
-
-// A series that is on.
-type series struct {
-	id       string
-	wanted   Settings // the first run's
-	began    time.Time
-	number   int
-	verdicts [][]ledger.Verdict // by lane
-	stopped  atomic.Bool
-	run      atomic.Pointer[string] // the id of the latest
-}
-
-func newSeries(wanted Settings) *series {
-	return &series{id: rand.Text(), wanted: wanted, began: time.Now(), verdicts: make([][]ledger.Verdict, len(wanted.Strategies))}
-}
-
-// next is the settings of the next run, and what it says of the series: nothing
-// if it is the only one.
-func (s *series) next() (Settings, *Series) {
-	w := s.wanted
-	w.Seed = loadtest.RepeatSeed(s.wanted.Seed, s.number)
-	s.number++
-	if w.Repeats < 2 {
-		return w, nil
-	}
-	return w, &Series{ID: s.id, Number: s.number, Of: w.Repeats}
-}
-
-// ended counts the verdicts of a run.
-func (s *series) ended(r *Run) {
-	if r.Series == nil {
-		return
-	}
-	said := *r.Series // pages may be reading the other
-	said.Ended = s.end(*r)
-	for i, l := range r.Lanes {
-		v := ledger.NotValid
-		if l.Result != nil {
-			v = l.Result.Verdict
-		}
-		s.verdicts[i] = append(s.verdicts[i], v)
-		said.Shares = append(said.Shares, loadtest.Shares(s.verdicts[i]))
-	}
-	r.Series = &said
-}
-
-func (s *series) end(r Run) SeriesEnd {
-	switch {
-	case s.number >= s.wanted.Repeats:
-		return SeriesDone
-	case r.Stopped || s.stopped.Load():
-		return SeriesStopped
-	case !r.measured():
-		return SeriesFailed
-	case time.Since(s.began) > seriesTime:
-		return SeriesTime
-	}
-	return ""
 }

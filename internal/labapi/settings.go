@@ -26,8 +26,6 @@ type Settings struct {
 	loadtest.Scenario
 	lab.ServiceSettings
 	Faults []fault.Planned `json:"faults"`
-	// Repeats of the sale, each a run with a reset and buyers of its own: Series.
-	Repeats int `json:"repeats"`
 }
 
 // limits of a run, which the page checks before it asks. They are narrower than a
@@ -36,7 +34,7 @@ type Settings struct {
 // longest lease is shorter, so that a pause can outlast it.
 var limits = map[string]int64{
 	"stock": 1_000_000, "buyers": 200_000, "concurrency": 1024, "quantity": 1000, "rate": 50_000, "to_rate": 50_000, "duration": 120, "skus": 1,
-	"strategies": int64(len(laneSKUs)), "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000, "repeats": 20,
+	"strategies": int64(len(laneSKUs)), "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000,
 	"faults": 8, "at_ms": 120_000, "for_ms": 25_000,
 }
 
@@ -58,7 +56,7 @@ func newSeed() uint64 { return rand.Uint64() }
 // readSettings reads a run's settings. What is left out is as usual, and as the
 // service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
-	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Repeats: 1, Faults: []fault.Planned{}}
+	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 	if err := web.ReadJSON(c.Writer, c.Request, &w); err != nil {
 		return w, err
 	}
@@ -78,7 +76,6 @@ func anyWrong(p *web.Problem) error {
 // check finds everything that is wrong with a run's settings.
 func (s *Server) check(w *Settings, p *web.Problem) {
 	s.chosen(w.Strategies, len(laneSKUs), p)
-	within(p, "repeats", int64(w.Repeats), 1)
 	for field, value := range map[string]float64{"stock": float64(w.Stock), "quantity": float64(w.Quantity), "buyers": float64(w.Buyers), "skus": float64(w.SKUs),
 		"concurrency": float64(w.Concurrency), "rate": w.Rate, "to_rate": w.ToRate, "duration": w.Duration.Seconds()} {
 		if value > float64(limits[field]) { // what is too small, the scenario says

@@ -39,8 +39,6 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{rated(`,"profile":"constant","rate":100,"duration_ns":121000000000`), 400, "duration", "range", `"max":120`},
 		{rated(`,"profile":"constant","rate":5000,"duration_ns":100000000000`), 400, "rate", "too_many_requests", `"requests":500000`},
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
-		{sale(`,"repeats":0`), 400, "repeats", "range", `"min":1`},
-		{sale(`,"repeats":21`), 400, "repeats", "range", ""},
 		{sale(`,"lease_ms":99`), 400, "lease_ms", "range", `"min":100`},
 		{sale(`,"poll_ms":0`), 400, "poll_ms", "range", ""},
 		{sale(`,"faults":[{"kind":"kill_service"},{"kind":7}]`), 400, "faults[1].kind", "wrong_type", ""},
@@ -81,7 +79,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
 		`"profile":"ramp","concurrency":64,"rate":100,"to_rate":300,"duration_ns":2000000000,"timeout_ns":15000000000,` +
 		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
-		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}],"repeats":1}`
+		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}]}`
 	if string(begun.Settings) != want {
 		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
 	}

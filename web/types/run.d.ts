@@ -117,7 +117,6 @@ declare namespace Json {
     duration_ns?: number;
     seed: string; // more than a number holds
     faults: PlannedFault[];
-    repeats?: number;
   }
 
   type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';
@@ -224,23 +223,6 @@ declare namespace Json {
     points?: Point[];
   }
 
-  interface VerdictShare {
-    verdict: Verdict;
-    runs: number;
-    of: number;
-    low: number;
-    high: number;
-  }
-
-  /** What a run says of the series that it belongs to. */
-  interface Series {
-    id: string;
-    number: number;
-    of: number;
-    shares?: VerdictShare[][]; // up to this run, by lane
-    ended?: 'done' | 'stopped' | 'time' | 'failed';
-  }
-
   interface Run {
     id: string;
     settings: Settings;
@@ -250,7 +232,6 @@ declare namespace Json {
     error?: string;
     lanes: Lane[];
     faults: Fault[];
-    series?: Series;
     version?: string;
     machine?: { os: string; arch: string; cpus: number; go: string };
     not_kept?: string;

@@ -8,9 +8,9 @@ import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled, useEffect, useRef, useState } from '../ui.js';
-import { ChoiceField, NumberField, ProfileField, TokenField, useBlames } from './fields.js';
+import { NumberField, ProfileField, TokenField, useBlames } from './fields.js';
 import { More } from './more.js';
-import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
+import { address, another, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
 import { showStage } from './start.js';
 
 await styled('lab/lab.css');
@@ -94,8 +94,6 @@ export function RunForm({ lab, query, open, guide }) {
             <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
           </div>
           <div>
-            <${ChoiceField} name="repeats" label=${t.form.repeats} value=${form.repeats} blame=${wrong.repeats} onChange=${(n) => set('repeats', n)}
-              options=${[...new Set([...repeats, form.repeats])].map((n) => [n, t.form.times(n)])} />
             <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
             ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
             <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>

@@ -49,7 +49,7 @@ function Row({ run, lane, first, href }) {
       <td class="n">${known(lane.result?.latency_us.p99, (us) => ms(us / 1000))}</td>
       ${first && html`
         <td class="n" rowspan=${run.lanes.length}>${count(settings.stock)}</td>
-        <td rowspan=${run.lanes.length}>${t.about.load(settings)}${[...new Set(run.faults.filter((f) => f.state !== 'failed').map((f) => f.kind))].map((kind) => ` · ${t.faults.kinds[kind] ?? kind}`)}${run.series && ` · ${t.history.nth(run.series)}`}</td>
+        <td rowspan=${run.lanes.length}>${t.about.load(settings)}${[...new Set(run.faults.filter((f) => f.state !== 'failed').map((f) => f.kind))].map((kind) => ` · ${t.faults.kinds[kind] ?? kind}`)}</td>
         <td rowspan=${run.lanes.length}>${time}</td>`}
     </tr>`;
 }

@@ -40,13 +40,8 @@ export function Lab({ route }) {
     ${lab.status && html`<${Machines} status=${lab.status} />`}`;
 }
 
-/**
- * A run that begins is shown, whatever the address named before; but not each of a
- * series, in which people look around meanwhile.
- * @param {Event} e
- */
-const toNewest = (e) => {
-  if (e instanceof CustomEvent && e.detail.series?.number > 1) return;
+/** A run that begins is shown, whatever the address named before. */
+const toNewest = () => {
   const { screen, query } = read();
   if (screen === 'lab' && query.run) stay('lab', '', { ...query, run: '' });
 };

@@ -45,10 +45,8 @@ export const besides = (fault, chosen, all) => {
 /** @type {Form} */
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
-  rate: '1000', to_rate: '3000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
+  rate: '1000', to_rate: '3000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
 };
-/** How often a sale may be repeated. */
-export const repeats = ['1', '5', '10', '20'];
 
 const smallest = { at_ms: 0, lease_ms: 100 };
 
@@ -93,7 +91,7 @@ export function request(form, kinds) {
   const { duration, ...numbers } = given(form, [...sale, ...profiles[form.profile], ...services]);
   return {
     strategies: form.strategies, profile: form.profile, ...numbers, ...(duration && { duration_ns: duration * 1e9 }),
-    ...(form.seed.trim() && { seed: form.seed.trim() }), ...(form.repeats !== '1' && { repeats: Number(form.repeats) }),
+    ...(form.seed.trim() && { seed: form.seed.trim() }),
     faults: form.faults.map((fault) => {
       const kind = faultOf(kinds, fault.kind);
       const strategy = whose(kind, fault.strategy, form.strategies);
@@ -109,7 +107,6 @@ export function request(form, kinds) {
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
   ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
-  repeats: form.repeats === '1' ? '' : form.repeats,
   faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, f.strategy].join('.')).join(','),
 });
 

@@ -53,7 +53,7 @@ function drawn() {
     image.height = canvases[i].clientHeight;
     canvas.replaceWith(image);
   });
-  copy.querySelectorAll('button, select, [role="alert"], [role="status"], .links, a.offer, .lesson a, .chips + .hint, .strip + .hint').forEach((node) => node.remove());
+  copy.querySelectorAll('button, select, [role="alert"], [role="status"], .links, a.offer, .lesson a, .chips + .hint').forEach((node) => node.remove());
   copy.querySelectorAll('a').forEach((a) => {
     const text = document.createElement('span');
     text.className = a.className;

@@ -15,7 +15,6 @@ await styled('lab/lab.css');
 
 const Charts = later(() => import('./charts.js'), 'Charts');
 const Faults = later(() => import('./faults.js'), 'Faults');
-const Series = later(() => import('./series.js'), 'Series');
 const Evidence = later(() => import('./evidence.js'), 'Evidence');
 
 /** @param {{run: Json.Run, lab: import('../lab.js').State}} props */
@@ -27,7 +26,6 @@ export function Stage({ run, lab }) {
   return html`
     <section id="stage" class="stage" tabindex="-1">
       <${Announcer} run=${lab.newest} />
-      ${run.series && html`<${Series} run=${run} lab=${lab} />`}
       ${busy && html`<${Busy} run=${busy} />`}
       <div class=${classes('lanes', `of-${lanes.length}`)}>${lanes.map((lane, i) => html`<${Lane} key=${lane.strategy} run=${run} lane=${lane} lab=${lab} line=${i} />`)}</div>
       ${on ? html`

@@ -52,7 +52,6 @@ export default {
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
-    repeats: 'How often', times: (n) => (n === '1' ? 'once' : `${n} times`),
     runNamed: (names) => `Run ${names}`, stop: 'Stop', stopping: 'Stopping …',
     copy: 'Copy a link to these settings',
     token: 'Token', tokenHint: 'this lab was started with a token',
@@ -223,7 +222,6 @@ export default {
     title: 'Earlier runs',
     verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', load: 'Load',
     sold: 'Sold', left: 'Left', rate: 'Answers/s', p99: 'p99', time: 'Started',
-    nth: ({ number, of }) => `run ${number} of ${of}`,
     gone: 'There is no such run: the last 50 are kept.', newest: 'Show the newest',
     show: (name, time) => `Show the run of ${name} of ${time}`,
   },

@@ -152,14 +152,6 @@ export default {
     served: ({ late_ms: late, uncertain, sold }) => `Served: the sale never stood still for longer than a wait and a lease while buyers asked for units that were there, `
       + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,
   },
-  series: {
-    title: (n) => `${plural(n, 'run')} of this sale, each reset and with other buyers`,
-    share: (verdict, n, of, low, high) => `${count(n)} of ${count(of)} ${{ not_valid: 'not valid' }[verdict] ?? verdict} (${low}–${high} %)`,
-    first: 'The first is on.',
-    interval: 'In brackets: where the true rate lies, with a confidence of 95 % (Wilson score). Runs that are not valid prove nothing and do not count.',
-    ended: { stopped: 'Stopped before the last.', time: 'Ended before the last: a series goes on for ten minutes.', failed: 'Ended before the last: a run could not be started.' },
-    place: (n, word) => `Run ${n}: ${word}`, none: 'not yet',
-  },
   share: {
     again: 'To repeat it', withoutFaults: 'the command has no faults: those happen in the Lab only',
     ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'),

@@ -258,14 +258,6 @@ export default {
     served: ({ late_ms: late, uncertain, sold }) => '服务到位：在有货、买家也在购买时，销售的停顿从不超过一次等待加一个租约；'
       + `100 个答复里有 99 个在 ${seconds(late)}内；没有确定答复的买家不超过 ${percent(uncertain)}；有货又有人买的，至少卖出 ${percent(sold)}。`,
   },
-  series: {
-    title: (n) => `同一场销售运行 ${count(n)} 次，每次重置，买家不同`,
-    share: (verdict, n, of, low, high) => `${count(of)} 次中 ${count(n)} 次${{ held: '守住', oversold: '超卖', lost: '账不平', blocked: '停滞', not_valid: '无效' }[verdict] ?? verdict}（${low}–${high} %）`,
-    first: '第一次正在运行。',
-    interval: '括号里是真实比例所在的区间，置信度 95 %（Wilson 区间）。无效的运行证明不了什么，不计入。',
-    ended: { stopped: '中途被停止。', time: '提前结束：一组运行最长十分钟。', failed: '提前结束：有一次未能开始。' },
-    place: (n, word) => `第 ${n} 次：${word}`, none: '还没有',
-  },
   share: {
     again: '重复这次运行', withoutFaults: '命令不含故障：故障只在实验室里发生',
     ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`,
