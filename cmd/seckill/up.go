@@ -179,12 +179,11 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}
 	defer in.Close()
 
-	store := ledger.NewStore(in.DB)
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Lab: fault.In(l), Strategies: strategies.All(), Missing: missing,
-		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
+		Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
 			defer p.leave()
@@ -193,10 +192,6 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		History: u.history(stderr),
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
 			return trace.Run(ctx, l.Config(), info, buyers)
-		},
-		Left: func(ctx context.Context, sku int64) (int64, error) {
-			stock, err := store.SKU(ctx, sku)
-			return stock.Num, err
 		},
 		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Service: exploredService, Log: log},
 		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),

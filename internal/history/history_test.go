@@ -1,133 +1,68 @@
-package history_test
+package history
 
 import (
-	"errors"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"seckill/internal/history"
 )
 
-type entry struct{ Name string }
-
-func names(t *testing.T, f *history.Folder, kind history.Kind) (found []string, skipped []error) {
-	t.Helper()
-	skipped = history.Load(f, kind, func(id string, e entry) error {
-		found = append(found, id+"="+e.Name)
-		return nil
-	})
-	slices.Sort(found)
-	return found, skipped
+type entry struct {
+	Text string
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
+// What was put is there for the next lab, each kind apart. Files of others, and what a
+// killed lab was writing, are passed over and stay as they are.
 func TestEntriesOutliveTheLab(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "not", "there")
-	f := history.Open(dir)
-	if found, skipped := names(t, f, history.Run); found != nil || skipped != nil {
-		t.Fatalf("a folder that is not there has %v, %v", found, skipped)
-	}
-	must(t, f.Put(history.Run, "a", entry{"first"}))
-	must(t, f.Put(history.Run, "a", entry{"second"}))
-	must(t, f.Put(history.Run, "b", entry{"other"}))
-	must(t, f.Put(history.Comparison, "a", entry{"third"}))
-
-	again := history.Open(dir)
-	if found, skipped := names(t, again, history.Run); !slices.Equal(found, []string{"a=second", "b=other"}) || skipped != nil {
-		t.Errorf("runs: got %v, %v", found, skipped)
-	}
-	var e entry
-	must(t, again.Get(history.Comparison, "a", &e))
-	if e.Name != "third" {
-		t.Errorf("the comparison is %q", e.Name)
-	}
-	must(t, again.Remove(history.Run, "a"))
-	must(t, again.Remove(history.Run, "a"))
-	if err := again.Get(history.Run, "a", &e); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a removed entry: got %v, want ErrNotExist", err)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 {
-		t.Errorf("files left: %v", files)
-	}
-}
-
-func TestForeignAndBrokenFilesAreSkippedAndNamed(t *testing.T) {
-	dir := t.TempDir()
-	f := history.Open(dir)
-	must(t, f.Put(history.Run, "good", entry{"good"}))
-	whole, err := os.ReadFile(filepath.Join(dir, "run-good.json"))
-	must(t, err)
-	write := func(name string, data []byte) { must(t, os.WriteFile(filepath.Join(dir, name), data, 0o600)) }
-	write("run-cut.json", whole[:len(whole)/2])
-	write("run-empty.json", nil)
-	write("run-renamed.json", whole)
-	write("run-newer.json", []byte(`{"seckill_history":2,"kind":"run","id":"newer","entry":{}}`))
-	write("run-other.json", []byte(`{"seckill_history":1,"kind":"run","id":"other","entry":[1]}`))
-	must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
-	write("notes.txt", []byte("mine"))
-
-	found, skipped := names(t, f, history.Run)
-	if !slices.Equal(found, []string{"good=good"}) {
-		t.Errorf("found %v", found)
-	}
-	said := errors.Join(skipped...).Error()
-	for _, name := range []string{"cut", "empty", "renamed", "newer", "other", "folder"} {
-		if !strings.Contains(said, "run-"+name+".json: ") {
-			t.Errorf("run-%s.json is not named in:\n%s", name, said)
+	dir := filepath.Join(t.TempDir(), "made", "later")
+	f := Open(dir)
+	for id, text := range map[string]string{"a": "first", "b": "second"} {
+		if err := f.Put(Run, id, entry{text}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if len(skipped) != 6 {
-		t.Errorf("skipped %d files, want 6:\n%s", len(skipped), said)
+	if err := f.Put(Comparison, "a", entry{"another"}); err != nil {
+		t.Fatal(err)
+	}
+	foreign := map[string]string{
+		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`, "run-older.json": `{"seckill_history":0,"entry":{}}`,
+		"run-empty.json": "", "run-wrong.json": `{"seckill_history":1,"entry":{"Text":7}}`, "notes.txt": "mine",
+	}
+	for name, text := range foreign {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]entry{"a": {"first"}, "b": {"second"}}
+	if got := Load[entry](Open(dir), Run); !maps.Equal(got, want) {
+		t.Errorf("the next lab reads %v, want %v", got, want)
+	}
+	for name, text := range foreign {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != text {
+			t.Errorf("%s is now %q, %v", name, got, err)
+		}
+	}
+	f.Remove(Run, "a")
+	delete(want, "a")
+	if got := Load[entry](f, Run); !maps.Equal(got, want) {
+		t.Errorf("after a removal: %v, want %v", got, want)
 	}
 }
 
-func TestWhatAKilledLabWasWritingIsClearedAway(t *testing.T) {
-	dir := t.TempDir()
-	old, young := filepath.Join(dir, ".seckill-1"), filepath.Join(dir, ".seckill-2")
-	for _, file := range []string{old, young} {
-		must(t, os.WriteFile(file, []byte("{"), 0o600))
+func TestWhatCannotBeKept(t *testing.T) {
+	nothing := Open("")
+	nothing.Remove(Run, "a")
+	if err := nothing.Put(Run, "a", entry{}); err != nil || len(Load[entry](nothing, Run)) > 0 {
+		t.Errorf("without a folder: %v", err)
 	}
-	yesterday := time.Now().Add(-24 * time.Hour)
-	must(t, os.Chtimes(old, yesterday, yesterday))
-	history.Open(dir).Tidy()
-	files, err := os.ReadDir(dir)
-	must(t, err)
-	if len(files) != 1 || files[0].Name() != ".seckill-2" {
-		t.Errorf("left: %v, want what another lab may be writing", files)
+	file := filepath.Join(t.TempDir(), "a-file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestWhatCannotBeWrittenLeavesTheOlderEntry(t *testing.T) {
-	dir := t.TempDir()
-	f := history.Open(dir)
-	must(t, f.Put(history.Run, "a", entry{"older"}))
-	if err := f.Put(history.Run, "a", func() {}); err == nil {
-		t.Error("a function was written as JSON")
-	}
-	// A folder in the place of the file: renaming fails, even for root.
-	must(t, os.Mkdir(filepath.Join(dir, "run-b.json"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "run-b.json", "full"), nil, 0o600))
-	if err := f.Put(history.Run, "b", entry{}); err == nil {
-		t.Error("an entry was written over a folder")
-	}
-	if found, _ := names(t, f, history.Run); !slices.Equal(found, []string{"a=older"}) {
-		t.Errorf("found %v", found)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 {
-		t.Errorf("something was left behind: %v", files)
-	}
-	if err := history.Open(filepath.Join(dir, "run-a.json")).Put(history.Run, "c", entry{}); err == nil {
-		t.Error("an entry was put into a file")
+	if err := Open(file).Put(Run, "a", entry{}); err == nil {
+		t.Error("an entry was put where no folder can be")
 	}
 }

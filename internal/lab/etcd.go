@@ -22,9 +22,9 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of 
 		}
 		return server{
 			name: member(name, i, n), backend: of,
-			command: func(ports []int) (command, error) {
+			command: func(ports []int) (Command, error) {
 				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
-				return command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path,
+				return Command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path,
 					"--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,

@@ -156,13 +156,11 @@ func (l *Lab) open(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	answer, err := l.supervisor.ask(ctx, request{Folder: l.options.Folder})
-	if err != nil {
+	if err = l.supervisor.call(ctx, "MakeFolder", l.options.Folder, &l.folder); err != nil {
 		l.supervisor.discard()
 		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
 			l.options.Folder, err)
 	}
-	l.folder = answer.Folder
 	return nil
 }
 

@@ -35,9 +35,9 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
 		login: func(addr string) string { return l.mysqlDSN(addr, "") },
-		command: func(ports []int) (command, error) {
+		command: func(ports []int) (Command, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
-			return command{Args: append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile()), Env: l.serverEnv(), Dir: l.folder}, err
+			return Command{Args: append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile()), Env: l.serverEnv(), Dir: l.folder}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			version, folder, err := askMySQL(ctx, l.mysqlDSN(addr, ""))
@@ -119,7 +119,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 			return err
 		}
 	}
-	c := command{Args: m.bootstrapArgs(), Env: l.serverEnv(), Log: l.logFile("mysql-bootstrap")}
+	c := Command{Args: m.bootstrapArgs(), Env: l.serverEnv(), Log: l.logFile("mysql-bootstrap")}
 	if m.mariadb {
 		tables, err := mariadbTables(m.path)
 		if err != nil {

@@ -42,7 +42,7 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	s := l.redisServer(NewSearch(os.Getenv).Find(Redis), "redis", backend.NameRedis)
 	var lost []int
 	original := s.command
-	s.command = func(ports []int) (_ command, err error) {
+	s.command = func(ports []int) (_ Command, err error) {
 		if len(lost) < 2 {
 			lost = append(lost, ports[0])
 			stranger, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[0]))

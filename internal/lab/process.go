@@ -20,7 +20,7 @@ type server struct {
 	backend string                   // of backend.Name…; empty for a service
 	login   func(addr string) string // the address with a password; nil: none is needed
 	// command is for the ports that it listens on; its address is the first.
-	command func(ports []int) (command, error)
+	command func(ports []int) (Command, error)
 	// check asks the server at addr for its version. It fails if the answer is
 	// not from process pid but from a stranger on the same port.
 	check func(ctx context.Context, addr string, pid int) (version string, err error)

@@ -25,9 +25,9 @@ func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, of
 func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
 		name: name, backend: of, login: l.redisURL,
-		command: func(ports []int) (command, error) {
+		command: func(ports []int) (Command, error) {
 			secrets, err := l.redisSecrets(name)
-			return command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path, secrets,
+			return Command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path, secrets,
 				"--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, err
 		},
@@ -48,9 +48,9 @@ const (
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis, login: l.redisURL,
-		command: func(ports []int) (command, error) {
+		command: func(ports []int) (Command, error) {
 			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
-			c := command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path, file, "--sentinel"}}
+			c := Command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path, file, "--sentinel"}}
 			if _, err := os.Stat(file); err == nil {
 				return c, nil
 			}

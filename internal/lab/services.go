@@ -53,9 +53,9 @@ func serviceName(i int) string { return fmt.Sprintf(serviceFormat, i) }
 func (l *Lab) service(name string, args []string) server {
 	return server{
 		name: name,
-		command: func(ports []int) (command, error) {
+		command: func(ports []int) (Command, error) {
 			c, err := l.linked(name)
-			return command{
+			return Command{
 				Args: append([]string{l.executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
 				Env: slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
 					[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name)), Grace: finishing}, err

@@ -1,12 +1,14 @@
 package lab
 
 import (
-	"encoding/json"
+	"context"
 	"io"
+	"net/rpc"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -39,29 +41,20 @@ func RunSupervisorIfAsked() {
 	os.Exit(0)
 }
 
-// A request goes from the lab to its supervisor, as one line of JSON. One field
-// besides ID is set.
-type request struct {
-	ID      int      `json:"id"`
-	Folder  string   `json:"folder,omitempty"` // make the lab's folder in this one
-	Start   *command `json:"start,omitempty"`
-	Control *control `json:"control,omitempty"`
-	Bye     bool     `json:"bye,omitempty"`
+// A Command is a process to start. It is exported for net/rpc, as Control is.
+type Command struct {
+	Args  []string
+	Env   []string
+	Dir   string
+	Stdin string        // a file; "": none
+	Log   string        // a file that both outputs are appended to
+	Grace time.Duration // how long it may take to end by itself; 0: it is killed
 }
 
-// A command is a process to start.
-type command struct {
-	Args  []string      `json:"args"`
-	Env   []string      `json:"env"`
-	Dir   string        `json:"dir,omitempty"`
-	Stdin string        `json:"stdin,omitempty"` // a file
-	Log   string        `json:"log"`             // a file that both outputs are appended to
-	Grace time.Duration `json:"grace,omitempty"` // how long it may take to end by itself; 0: it is killed
-}
-
-type control struct {
-	PID int    `json:"pid"`
-	Do  action `json:"do"`
+// A Control is what is to be done to a process.
+type Control struct {
+	PID int
+	Do  action
 }
 
 // An action on a running process.
@@ -74,94 +67,93 @@ const (
 	kill      action = "kill"
 )
 
-// A report goes from the supervisor to the lab: the answer to the request ID or,
-// if that is 0, the end of a process.
-type report struct {
-	ID     int    `json:"id,omitempty"`
-	PID    int    `json:"pid,omitempty"`
-	Folder string `json:"folder,omitempty"`
-	Error  string `json:"error,omitempty"`
-	Ended  string `json:"ended,omitempty"`
+// endedWell is how a process ends that succeeded.
+const endedWell = "exit status 0"
+
+// supervising is what the lab can call, under this name. One goroutine does it all.
+type supervising struct {
+	do       chan func()
+	folder   *folder
+	children map[int]child
 }
 
-// endedWell is Ended of a process that succeeded.
-const endedWell = "exit status 0"
+const rpcName = "Supervisor"
 
 type child struct {
 	cmd   *exec.Cmd
 	grace time.Duration
+	ended chan struct{} // closed when it has
 }
 
-type supervising struct {
-	folder   *folder
-	children map[int]child
-	ended    chan report
-}
-
-func supervise(in io.Reader, out io.Writer) {
+// supervise returns when in has ended, and with it what was started.
+func supervise(in io.Reader, out io.WriteCloser) {
 	// Children die with the thread that started them, so this thread starts all
 	// of them and lives as long as the process.
 	runtime.LockOSThread()
 	ignoreTerminal()
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
-
-	requests := make(chan request)
-	go func() {
-		defer close(requests)
-		lines := json.NewDecoder(in)
-		for {
-			var r request
-			if lines.Decode(&r) != nil {
-				return
-			}
-			requests <- r
-		}
-	}()
-	s := &supervising{children: map[int]child{}, ended: make(chan report)}
-	reports := json.NewEncoder(out)
+	s := &supervising{do: make(chan func()), children: map[int]child{}}
+	server := rpc.NewServer()
+	if err := server.RegisterName(rpcName, s); err != nil {
+		panic(err)
+	}
+	gone := make(chan struct{})
+	go server.ServeConn(requests{in, out, sync.OnceFunc(func() { close(gone) })})
 	for {
 		select {
-		case r, more := <-requests:
-			if !more || r.Bye {
-				s.finish()
-				return
-			}
-			reports.Encode(s.answer(r))
-		case r := <-s.ended:
-			delete(s.children, r.PID)
-			reports.Encode(r)
+		case do := <-s.do:
+			do()
+			continue
+		case <-gone:
 		case <-stop:
-			s.finish()
-			return
 		}
+		s.finish()
+		return
 	}
 }
 
-func (s *supervising) answer(r request) report {
-	answer := report{ID: r.ID}
-	var err error
-	switch {
-	case r.Folder != "":
-		if s.folder, err = makeFolder(r.Folder); err == nil {
-			answer.Folder = s.folder.path
-		}
-	case r.Start != nil:
-		answer.PID, err = s.start(*r.Start)
-	case r.Control != nil:
-		if c, running := s.children[r.Control.PID]; running {
-			err = act(c.cmd.Process, r.Control.Do)
-		} else {
-			err = os.ErrProcessDone
-		}
-	}
+// requests come from the lab, until it is gone.
+type requests struct {
+	io.Reader
+	io.WriteCloser
+	gone func()
+}
+
+func (r requests) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
 	if err != nil {
-		answer.Error = err.Error()
+		r.gone()
 	}
-	return answer
+	return n, err
 }
 
-func (s *supervising) start(c command) (pid int, err error) {
+// now has the one goroutine do it.
+func (s *supervising) now(do func() error) error {
+	done := make(chan error, 1)
+	s.do <- func() { done <- do() }
+	return <-done
+}
+
+// MakeFolder makes the lab's folder in base.
+func (s *supervising) MakeFolder(base string, path *string) error {
+	return s.now(func() (err error) {
+		if s.folder, err = makeFolder(base); err == nil {
+			*path = s.folder.path
+		}
+		return err
+	})
+}
+
+// Start starts a process.
+func (s *supervising) Start(c Command, pid *int) error {
+	return s.now(func() (err error) {
+		*pid, err = s.start(c)
+		return err
+	})
+}
+
+func (s *supervising) start(c Command) (pid int, err error) {
 	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
@@ -181,42 +173,58 @@ func (s *supervising) start(c command) (pid int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	s.children[cmd.Process.Pid] = child{cmd, c.Grace}
+	started := child{cmd, c.Grace, make(chan struct{})}
+	s.children[cmd.Process.Pid] = started
 	go func() {
 		cmd.Wait() // its error repeats ProcessState
-		s.ended <- report{PID: cmd.Process.Pid, Ended: cmd.ProcessState.String()}
+		close(started.ended)
 	}()
 	return cmd.Process.Pid, nil
+}
+
+// Control acts on a process that was started.
+func (s *supervising) Control(c Control, _ *bool) error {
+	return s.now(func() error { return act(s.children[c.PID].cmd.Process, c.Do) })
+}
+
+// Wait returns how a process that was started has ended.
+func (s *supervising) Wait(pid int, how *string) error {
+	var c child
+	s.now(func() error {
+		c = s.children[pid]
+		return nil
+	})
+	<-c.ended
+	*how = c.cmd.ProcessState.String()
+	return nil
 }
 
 // finish first asks the services to end, which complete their purchases while
 // the servers still run. It then kills the rest: their data goes with the folder.
 func (s *supervising) finish() {
 	var longest time.Duration
-	graceful := map[int]bool{}
-	for pid, c := range s.children {
+	for _, c := range s.children {
 		if c.grace > 0 {
-			graceful[pid] = true
 			longest = max(longest, c.grace)
 			act(c.cmd.Process, resume) // a paused process cannot end by itself
 			act(c.cmd.Process, terminate)
 		}
 	}
-	late := time.After(longest)
-	for len(graceful) > 0 {
-		select {
-		case r := <-s.ended:
-			delete(graceful, r.PID)
-			delete(s.children, r.PID)
-		case <-late:
-			clear(graceful)
+	late, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	for _, c := range s.children {
+		if c.grace > 0 {
+			select {
+			case <-c.ended:
+			case <-late.Done():
+			}
 		}
 	}
 	for _, c := range s.children {
 		act(c.cmd.Process, kill)
 	}
-	for len(s.children) > 0 {
-		delete(s.children, (<-s.ended).PID)
+	for _, c := range s.children {
+		<-c.ended
 	}
 	if s.folder != nil {
 		s.folder.remove()

@@ -74,7 +74,7 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 	for _, p := range ports {
 		group = append(group, "127.0.0.1:"+strconv.Itoa(p[1]))
 	}
-	s.command = func(ports []int) (command, error) {
+	s.command = func(ports []int) (Command, error) {
 		at := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
 		args := append(m.serveArgs(ports[0]), "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
 			"--wsrep-cluster-name="+filepath.Base(l.folder), "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
@@ -82,7 +82,7 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
 		env := append(l.serverEnv(), "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		c := command{Args: args, Env: env, Dir: l.folder}
+		c := Command{Args: args, Env: env, Dir: l.folder}
 		if i > 0 || g.nodes != nil { // it joins
 			return c, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
 		}

@@ -28,8 +28,8 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int, name
 		home := filepath.Join(l.folder, name)
 		return server{
 			name: name, backend: of,
-			command: func(ports []int) (command, error) {
-				c := command{Args: zookeeperArgs(program, home, class), Env: l.serverEnv(), Dir: l.folder}
+			command: func(ports []int) (Command, error) {
+				c := Command{Args: zookeeperArgs(program, home, class), Env: l.serverEnv(), Dir: l.folder}
 				return c, configureZooKeeper(home, ports[0], i+1, config)
 			},
 			check: func(ctx context.Context, addr string, _ int) (string, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/history"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -38,22 +37,9 @@ type Comparison struct {
 	Result   *compare.Result `json:"result,omitempty"` // summaries leave it out
 }
 
-// maxComparisons are kept, their results on disk only.
-const maxComparisons = 100
-
 type comparisonEntry = entry[Comparison, *Comparison]
 
-// check refuses what was read and is no comparison that ended.
-func (c Comparison) check() error {
-	if c.Result == nil || !c.State.Ended() {
-		return errors.New("it has no result")
-	}
-	return c.Result.Check()
-}
-
-func (c Comparison) whole() Comparison { return c }
-
-func (c *Comparison) lighten() { c.Result = nil }
+func (c Comparison) copied() Comparison { return c }
 
 // summary is c without what is large.
 func (c Comparison) summary() Comparison {
@@ -133,7 +119,7 @@ func blame(p *web.Problem, err error) {
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"comparisons": s.comparisons.list(), "presets": compare.Presets(), "ranges": compare.Ranges(),
-		"history": gin.H{"folder": s.comparisons.folder.Dir(), "most": maxComparisons, "skipped": s.comparisons.skipped},
+		"history": gin.H{"folder": s.History.Dir(), "most": most},
 	})
 }
 
@@ -199,7 +185,8 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	if !result.Interrupted {
 		c.Done = c.Total
 	}
-	return s.comparisons.keep(c)
+	s.comparisons.keep(c)
+	return c
 }
 
 // showComparison answers with a comparison and its result, if it has one by now.
@@ -208,45 +195,34 @@ func (s *Server) showComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	whole := s.comparisons.read(e)
-	switch {
-	case !whole.State.Ended():
-		whole = whole.summary()
-	case whole.Result == nil: // otherwise it could not be written
-		var kept Comparison
-		err := s.History.Get(history.Comparison, whole.ID, &kept)
-		if err == nil {
-			err = kept.check()
-		}
-		if err != nil {
-			return &web.Problem{Code: "result_gone", Status: http.StatusGone,
-				Detail: fmt.Sprintf("The result is not in the history any more: %v.", err)}
-		}
-		whole.Result = kept.Result
+	all := s.comparisons.read(e)
+	shown := all.summary()
+	if all.Result != nil {
+		shown.Result = beside(*all.Result, c.Query("with"))
 	}
-	if with := c.Query("with"); with != "" && whole.Result != nil { // set beside another strategy
-		whole.Result.Beside(with)
-	}
-	c.JSON(http.StatusOK, whole)
+	c.JSON(http.StatusOK, shown)
 	return nil
 }
 
-// endComparison stops one that is on, which is then judged, and removes one
-// that has ended.
-func (s *Server) endComparison(c *gin.Context) error {
-	e, err := s.comparisons.at(c)
-	if err != nil {
-		return err
+// beside is a copy of a result, set beside a strategy; "": the usual one.
+func beside(r compare.Result, baseline string) *compare.Result {
+	r.Entries = slices.Clone(r.Entries)
+	for i, e := range r.Entries {
+		copied := *e
+		r.Entries[i] = &copied
 	}
-	if !s.comparisons.read(e).State.Ended() {
+	if baseline != "" {
+		r.Beside(baseline)
+	}
+	return &r
+}
+
+// stopComparison ends one that is on, which is then judged.
+func (s *Server) stopComparison(c *gin.Context) error {
+	e, err := s.comparisons.at(c)
+	if err == nil {
 		s.comparisons.stop(e)
 		c.JSON(http.StatusAccepted, s.comparisons.read(e).summary())
-		return nil
 	}
-	if err := s.comparisons.remove(e); err != nil {
-		return &web.Problem{Code: "not_removed", Status: http.StatusInternalServerError,
-			Detail: fmt.Sprintf("It is still in the history: %v.", err)}
-	}
-	c.JSON(http.StatusOK, gin.H{"id": c.Param("id"), "state": Removed})
-	return nil
+	return err
 }

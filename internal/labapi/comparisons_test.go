@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -135,7 +133,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 }
 
 func TestComparisonIsSeenByAllPages(t *testing.T) {
-	s, h, f := startComparing(t, history.Open(t.TempDir()))
+	_, h, f := startComparing(t, history.Open(t.TempDir()))
 	page := opened(t, h.URL)
 	begun, o := f.begin(t, h.URL, goodComparison)
 	if o.Stock != 100 || o.Buyers != 200 || o.Concurrency != 64 || o.Quantity != 1 || o.SKU != 1 ||
@@ -178,12 +176,12 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	t.Log("what it came to")
 	_, answer, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
 	var whole Comparison
-	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want || whole.NotKept != "" {
+	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want {
 		t.Errorf("GET: %v %.300s", err, answer)
 	}
 	call{method: "GET", path: comparisonsPath + "/none"}.wants(t, h.URL, 404, "unknown_comparison")
-	if len(s.comparisons.entries) != 1 || s.comparisons.entries[0].value.Result != nil {
-		t.Errorf("the result is kept in memory, too")
+	for _, c := range []struct{ with, baseline string }{{"?with=other", "other"}, {"", ""}} { // one page's choice is not another's
+		call{method: "GET", path: comparisonsPath + "/" + begun.ID + c.with}.wants(t, h.URL, 200, `"baseline":"`+c.baseline+`"`)
 	}
 }
 
@@ -197,49 +195,30 @@ func TestStoppedComparisonKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("it ends as %v", last)
 	}
 	call{method: "GET", path: path}.wants(t, h.URL, 200, `"interrupted":true`)
-	call{method: "DELETE", path: path}.wants(t, h.URL, 200, "")
-	call{method: "DELETE", path: path}.wants(t, h.URL, 404, "")
-	for page.next("comparison")["state"] != string(Removed) {
-	}
-	call{method: "GET", path: comparisonsPath}.wants(t, h.URL, 200, `"comparisons":[]`)
+	call{method: "DELETE", path: path}.wants(t, h.URL, 202, `"state":"done"`) // it is kept
 }
 
 func TestHistoryOutlivesTheLab(t *testing.T) {
 	dir := t.TempDir()
-	folder := history.Open(dir)
-	_, h, f := startComparing(t, folder)
+	_, h, f := startComparing(t, history.Open(dir))
 	page := opened(t, h.URL)
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	f.end <- measured(100)
 	page.ended()
-	for name, text := range map[string]string{
-		"comparison-cut.json": `{"seckill_history":1,"kind":"comparison","id":"cut","entry":{`,
-		"comparison-on.json":  `{"seckill_history":1,"kind":"comparison","id":"on","entry":{"state":"running"}}`,
-		"comparison-odd.json": `{"seckill_history":1,"kind":"comparison","id":"odd","entry":{"state":"done","result":{"format":2,"entries":[null]}}}`,
-	} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
 
 	_, again, _ := startComparing(t, history.Open(dir))
 	_, body, _ := call{method: "GET", path: comparisonsPath}.do(t, again.URL)
 	var list struct {
 		Comparisons []Comparison
 		History     struct {
-			Folder  string
-			Skipped []string
+			Folder string
 		}
 	}
 	json.Unmarshal([]byte(body), &list)
 	if len(list.Comparisons) != 1 || list.Comparisons[0].ID != begun.ID || list.Comparisons[0].Verdicts.Caught != 1 || list.History.Folder != dir {
 		t.Fatalf("the next lab lists %s", body)
 	}
-	if len(list.History.Skipped) != 3 {
-		t.Errorf("skipped %v, want 3 files", list.History.Skipped)
-	}
-	path := comparisonsPath + "/" + begun.ID
-	call{method: "GET", path: path}.wants(t, again.URL, 200, "conditional")
-	must(t, folder.Remove(history.Comparison, begun.ID))
-	call{method: "GET", path: path}.wants(t, again.URL, 410, "result_gone")
+	call{method: "GET", path: comparisonsPath + "/" + begun.ID}.wants(t, again.URL, 200, "conditional")
 }
 
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.
@@ -248,8 +227,7 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	s, h, f := startComparing(t, history.Open(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	must(t, s.Close(t.Context()))
-	var kept Comparison
-	must(t, history.Open(dir).Get(history.Comparison, begun.ID, &kept))
+	kept := history.Load[Comparison](history.Open(dir), history.Comparison)[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}

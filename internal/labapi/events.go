@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-
-	"seckill/internal/web"
 )
 
 const (
@@ -20,21 +18,16 @@ const (
 	pace = 100 * time.Millisecond
 )
 
-// events is the one stream of a page: `hello` with all runs, `run` with a whole
-// run whenever its state changes, `snapshot` with its progress, `comparison`
-// with a summary, `lab` when the status should be asked for again. A page
-// that opens late is told the same as one that was there all along.
+// events is the one stream of a page: `hello` with all runs, `run` with a run that
+// changed, and of its course what the page does not have, `comparison` with a
+// summary, `lab` when the status should be asked for again. A page that opens late
+// is told the same as one that was there all along.
 func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
-	defer s.streams.Add(-1)
-	if s.streams.Add(1) > maxStreams {
-		return &web.Problem{Code: "too_many_streams", Status: http.StatusServiceUnavailable, RetryAfter: 10,
-			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)}
-	}
-	news := s.openNews()
+	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open(), points: map[string][]int{}}
 	out.send("retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
 
@@ -73,45 +66,24 @@ type news struct {
 	points            map[string][]int // of a run's lanes, by its id
 }
 
-func (s *Server) openNews() *news {
-	return &news{server: s, changes: s.changes.Load(), runs: s.runs.open(true), comparisons: s.comparisons.open(false),
-		points: map[string][]int{}}
-}
-
-// send tells the page what is new. It copies first, so that a slow page holds
-// up nothing.
+// send tells the page what is new, from copies, so that a slow page holds up
+// nothing.
 func (n *news) send(out *stream) {
 	if changes := n.server.changes.Load(); changes > n.changes {
 		n.changes = changes
 		out.event("lab", gin.H{})
 	}
-	runs, progress := n.nextRuns()
+	var runs []Run
+	runs, n.runs = n.server.runs.news(n.runs)
 	for _, r := range runs {
-		out.event("run", r)
-	}
-	for _, r := range progress {
-		out.event("snapshot", r)
+		out.event("run", r.since(n.points[r.ID]))
+		n.points[r.ID] = r.points()
 	}
 	var comparisons []Comparison
-	n.server.comparisons.next(&n.comparisons, func(c *Comparison, _ bool) { comparisons = append(comparisons, c.summary()) })
+	comparisons, n.comparisons = n.server.comparisons.news(n.comparisons)
 	for _, c := range comparisons {
-		out.event("comparison", c)
+		out.event("comparison", c.summary())
 	}
-}
-
-// nextRuns copies whole runs whose state changed, and of others the points that
-// the page does not have.
-func (n *news) nextRuns() (whole, progress []Run) {
-	n.server.runs.next(&n.runs, func(r *Run, changed bool) {
-		points, known := n.points[r.ID]
-		if changed || !known {
-			whole = append(whole, r.whole())
-		} else {
-			progress = append(progress, r.since(points))
-		}
-		n.points[r.ID] = r.points()
-	})
-	return whole, progress
 }
 
 // A stream writes events until the first write fails.
@@ -139,7 +111,3 @@ func (s *stream) send(format string, args ...any) {
 		s.err = s.control.Flush()
 	}
 }
-
-// maxStreams bounds the open pages: each costs a connection, a goroutine and
-// copies of the news.
-const maxStreams = 64

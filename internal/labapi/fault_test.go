@@ -30,7 +30,7 @@ func withFaults(more string) string { return goodRun[:len(goodRun)-1] + more + "
 func (e *events) until(so func(Run) bool) (last Run) {
 	e.t.Helper()
 	for last.ID == "" || !so(last) {
-		data, _ := json.Marshal(e.anyOf("run", "snapshot", "lab"))
+		data, _ := json.Marshal(e.anyOf("run", "lab"))
 		last = Run{}
 		json.Unmarshal(data, &last)
 	}

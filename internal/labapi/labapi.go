@@ -50,9 +50,6 @@ type Config struct {
 	History *history.Folder
 	// Trace records one purchase, or two that race: trace.Run, but for tests.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
-	// Left reads a SKU's stock row while a run is on. Nil: pages show what
-	// buyers were told last, which lags when answers overtake each other.
-	Left func(ctx context.Context, sku int64) (int64, error)
 	// Games keeps the games of those who are the scheduler; Close ends them. Nil:
 	// there are none.
 	Games *game.Games
@@ -88,7 +85,6 @@ type Server struct {
 	shop        shop
 	notice      time.Duration // of rivals
 	turn        turn          // at driving the lab
-	streams     atomic.Int64  // pages that are open
 	// counterexamples of the guarantee matrix.
 	counterexamples loadtest.Counterexamples
 
@@ -110,10 +106,9 @@ func New(c Config) *Server {
 		s.History = history.Open("")
 	}
 	s.bell = newBell()
-	s.runs = openStore[Run](s, history.Run, maxRuns)
-	s.comparisons = openStore[Comparison](s, history.Comparison, maxComparisons)
-	s.traces = openStore[LiveTrace](s, history.Trace, maxTraces)
-	s.History.Tidy()
+	s.runs = openStore[Run](s, history.Run)
+	s.comparisons = openStore[Comparison](s, history.Comparison)
+	s.traces = openStore[LiveTrace](s, history.Trace)
 	var err error
 	if s.counterexamples, err = s.readKnown(); err != nil {
 		s.Log.Warn("runs that held cannot say which schedule breaks them", "error", err)
@@ -148,7 +143,7 @@ func (s *Server) route() {
 	lab.GET("/comparisons", s.listComparisons)
 	lab.POST("/comparisons", s.handle(s.startComparison))
 	lab.GET("/comparisons/:id", s.handle(s.showComparison))
-	lab.DELETE("/comparisons/:id", s.handle(s.endComparison))
+	lab.DELETE("/comparisons/:id", s.handle(s.stopComparison))
 
 	s.routeGames(lab)
 

@@ -13,10 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/internal/web"
 	"seckill/loadtest"
@@ -41,9 +39,6 @@ type Run struct {
 
 	injector *fault.Injector // nil: it was on in another process
 }
-
-// maxRuns are kept.
-const maxRuns = 50
 
 type runEntry = entry[Run, *Run]
 
@@ -84,71 +79,48 @@ func lanesOf(w Settings) (lanes []Lane) {
 	return lanes
 }
 
-// maxPoints bounds what a long run keeps: a chart has about as many pixels.
-const maxPoints = 1200
-
 // shortest is the least time between two points, in seconds: the last report of
 // a run may come right after the one before, and its rate means nothing.
 const shortest = 0.03
 
-// add takes the next progress. Past maxPoints every second point goes, which
-// it reports, because indexes into Points have changed then.
-func (l *Lane) add(p loadtest.Progress) (thinned bool) {
+// add takes the next progress.
+func (l *Lane) add(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()
-	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < shortest {
-		return false
+	if n := len(l.Points); n == 0 || at-l.Points[n-1].At >= shortest {
+		l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
 	}
-	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
-	if len(l.Points) <= maxPoints {
-		return false
-	}
-	kept := make([]Point, 0, maxPoints)
-	for i := 1; i < len(l.Points); i += 2 {
-		kept = append(kept, l.Points[i])
-	}
-	l.Points = kept
-	return true
 }
 
-// since copies r with the points of its lanes from these places on; without any, with
-// none: they are most of it.
-func (r Run) since(places []int) Run {
+// copied shares the points of the lanes, which are only added to.
+func (r Run) copied() Run {
 	r.Lanes, r.Faults = append([]Lane{}, r.Lanes...), append([]fault.Happening{}, r.Faults...)
+	return r
+}
+
+// summary copies r without its course, which is most of it.
+func (r Run) summary() Run {
+	r = r.copied()
 	for i := range r.Lanes {
-		l := &r.Lanes[i]
-		if places == nil {
-			l.From, l.Points = 0, nil
-		} else {
-			l.From, l.Points = places[i], slices.Clone(l.Points[places[i]:])
-		}
+		r.Lanes[i].Points = nil
 	}
 	return r
 }
 
-func (*Run) lighten() {}
+// since copies r with the points of its lanes from these places on; nil: with all.
+func (r Run) since(places []int) Run {
+	r = r.copied()
+	for i, from := range places {
+		l := &r.Lanes[i]
+		l.From, l.Points = from, l.Points[from:]
+	}
+	return r
+}
 
 // measured: some lane has a result.
 func (r Run) measured() bool {
 	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
 }
-
-// check refuses what was read and is no run that ended.
-func (r Run) check() error {
-	same := slices.EqualFunc(r.Lanes, r.Settings.Strategies, func(l Lane, name string) bool { return l.Strategy == name })
-	switch {
-	case !r.State.Ended() || len(r.Lanes) == 0:
-		return errors.New("it has no run that ended")
-	case !same:
-		return errors.New("its lanes are not those of its settings")
-	case r.measured() != (r.State == Done):
-		return errors.New("its state is not that of its results")
-	}
-	return nil
-}
-
-// whole copies r.
-func (r Run) whole() Run { return r.since(make([]int, len(r.Lanes))) }
 
 // points are how many each lane has.
 func (r Run) points() (n []int) {
@@ -157,9 +129,6 @@ func (r Run) points() (n []int) {
 	}
 	return n
 }
-
-// summary copies r without its course.
-func (r Run) summary() Run { return r.since(nil) }
 
 // sku is what comparisons and the first lane of a run sell.
 const sku = 1
@@ -308,7 +277,7 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 	for i := range ended.Lanes {
 		ended.Lanes[i].Known = s.known(ended, i)
 	}
-	ended = s.runs.keep(ended)
+	s.runs.keep(ended)
 	release()
 	s.runs.change(e, func(r *Run) { *r = ended })
 	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
@@ -366,8 +335,7 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 				Joins: begun.Shop, Outage: begun.injector.Outage,
 				OnProgress: func(p loadtest.Progress) {
-					s.look(ctx, &p, scenario)
-					s.runs.step(e, func(r *Run) bool { return r.Lanes[i].add(p) })
+					s.runs.change(e, func(r *Run) { r.Lanes[i].add(p) })
 				},
 				Begin: func() {
 					comes()
@@ -406,19 +374,5 @@ func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	}
 	if f.State == fault.HasFailed {
 		s.Log.Warn("a fault failed", "run", id, "kind", f.Kind, "service", f.Service, "error", f.Error)
-	}
-}
-
-// look replaces what buyers were told by what the database says, if it answers
-// at once and has the stock of this strategy.
-func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.Scenario) {
-	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == sale.Strategy })
-	if s.Left == nil || s.Strategies[i].Stock != ledger.InRow {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pace)
-	defer cancel()
-	if left, err := s.Left(ctx, sale.SKU); err == nil {
-		p.Left = left
 	}
 }

@@ -203,9 +203,6 @@ func (s *Server) lastRivals() *Run {
 		return nil
 	}
 	r := s.runs.read(s.shop.rivals).summary()
-	if r.State == Removed {
-		return nil
-	}
 	return &r
 }
 

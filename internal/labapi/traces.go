@@ -20,21 +20,9 @@ type LiveTrace struct {
 	*trace.Trace
 }
 
-func (t *LiveTrace) whole() LiveTrace { return *t }
-
-func (*LiveTrace) lighten() {}
+func (t *LiveTrace) copied() LiveTrace { return *t }
 
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
-
-// maxTraces are kept.
-const maxTraces = 50
-
-func (t LiveTrace) check() error {
-	if t.Trace == nil || t.Strategy == "" {
-		return errors.New("it has no steps")
-	}
-	return nil
-}
 
 // showTrace answers with a recorded trace, also of a lab before this one.
 func (s *Server) showTrace(c *gin.Context) error {
@@ -77,9 +65,10 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	made, err := s.Trace(ctx, info, buyers)
 	switch {
 	case err == nil:
-		kept := s.traces.keep(LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made})
-		s.traces.begin(kept, func() {})
-		c.JSON(http.StatusOK, kept)
+		t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
+		s.traces.begin(t, nil)
+		s.traces.keep(t)
+		c.JSON(http.StatusOK, t)
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &web.Problem{Code: "trace_failed", Status: http.StatusGatewayTimeout, Detail: fmt.Sprintf(

@@ -17,7 +17,7 @@ const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: 
 /** Hook: the state. */
 export const useLab = use;
 
-/** Events for other modules: `begun`, with a run, `comparison`, with its detail, and
+/** Events for other modules: `begun`, of a run, `comparison`, with its detail, and
  * `connected`, after which everything may have changed. */
 export const news = new EventTarget();
 
@@ -39,7 +39,6 @@ export function connect() {
   const events = new EventSource('/api/lab/v1/events');
   events.addEventListener('hello', (e) => welcome(JSON.parse(e.data)));
   events.addEventListener('run', (e) => changed(JSON.parse(e.data)));
-  events.addEventListener('snapshot', (e) => advance(JSON.parse(e.data)));
   events.addEventListener('lab', refresh);
   events.addEventListener('comparison', (e) => news.dispatchEvent(new CustomEvent('comparison', { detail: JSON.parse(e.data) })));
   events.onerror = () => {
@@ -75,24 +74,14 @@ async function refresh() {
   if (known.status === 'fulfilled') set({ strategies: known.value.strategies });
 }
 
-/** @param {Json.Run | import('./records.js').Removed} run */
+/** @param {Json.Run} run */
 function changed(run) {
   const { runs, newest } = get();
-  if (run.state === 'removed') {
-    set({ runs: taken(runs, run) });
-    return;
-  }
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const isNew = !runs.some((r) => r.id === run.id);
-  set({ newest: withPoints(run, []), runs: taken(runs, summary) });
-  if (isNew) news.dispatchEvent(new CustomEvent('begun', { detail: run }));
+  set({ newest: withPoints(run, newest?.id === run.id ? newest.lanes : []), runs: taken(runs, summary) });
+  if (isNew) news.dispatchEvent(new Event('begun'));
   if (isOn(newest) && !isOn(run)) refresh(); // a service may have died in it
-}
-
-/** @param {Json.Run} run */
-function advance(run) {
-  const { newest } = get();
-  set({ newest: withPoints(run, newest?.id === run.id ? newest.lanes : []) });
 }
 
 /**

@@ -4,18 +4,12 @@ import { useEffect, useState } from './ui.js';
 /** @param {{state: string} | null | undefined} record */
 export const isOn = (record) => ['preparing', 'running', 'stopping'].includes(record?.state ?? '');
 
-/** @typedef {{id: string, state: 'removed'}} Removed what the lab keeps no longer */
-
 /**
  * The list, newest first, after a change of one that it has or has not.
- * @template {{id: string, state: string}} T
- * @param {T[]} all @param {T | Removed} changed @returns {T[]}
+ * @template {{id: string}} T
+ * @param {T[]} all @param {T} now @returns {T[]}
  */
-export function taken(all, changed) {
-  if (changed.state === 'removed') return all.filter((r) => r.id !== changed.id);
-  const now = /** @type {T} */ (changed);
-  return all.some((r) => r.id === now.id) ? all.map((r) => (r.id === now.id ? now : r)) : [now, ...all];
-}
+export const taken = (all, now) => (all.some((r) => r.id === now.id) ? all.map((r) => (r.id === now.id ? now : r)) : [now, ...all]);
 
 /**
  * A state that components use, and that is replaced by parts.

@@ -27,7 +27,7 @@ declare namespace Json {
     id: string;
     settings: CompareSettings;
     command: string;
-    state: RunState | 'removed';
+    state: RunState;
     stopped: boolean;
     started: string;
     done: number;
@@ -35,7 +35,6 @@ declare namespace Json {
     turn?: { strategy: string; bare?: boolean; concurrency: number };
     standings?: Entry[];
     seconds: number;
-    not_kept?: string;
     verdicts?: { held: number; caught: number; other: number; not_run: number };
     result?: ComparisonResult;
   }
@@ -45,7 +44,7 @@ declare namespace Json {
     comparisons: Comparison[];
     presets: Preset[];
     ranges: Record<string, { min: number; max: number }>;
-    history: { folder: string; most: number; skipped: string[] | null };
+    history: { folder: string; most: number };
   }
 
   interface Spread {

@@ -234,7 +234,6 @@ declare namespace Json {
     faults: Fault[];
     version?: string;
     machine?: { os: string; arch: string; cpus: number; go: string };
-    not_kept?: string;
     comes_at?: string; // of a run that joins the shop's sale: when its buyers come
   }
 

@@ -8,7 +8,7 @@ import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { estimate, findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
-import { end, running, start } from './store.js';
+import { running, start, stop } from './store.js';
 import { words } from './text.js';
 
 /** @typedef {import('./settings.js').Form} Form */
@@ -77,7 +77,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
-            onClick=${() => act(() => end(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
+            onClick=${() => act(() => stop(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
       </div>
       <${Estimate} form=${form} ranges=${ranges} />
       ${!on && busy && html`<p class="hint">${w.busy}</p>`}

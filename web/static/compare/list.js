@@ -1,17 +1,13 @@
 // The history of comparisons, including earlier labs.
 import { breakable } from '../highlight.js';
-import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
-import { t } from '../text.js';
-import { classes, html, moment, useState } from '../ui.js';
+import { classes, html, moment } from '../ui.js';
 import { toForm, toQuery } from './settings.js';
-import { end } from './store.js';
 import { words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {
-  const { failure, act } = useAction();
   const { all, history, presets } = comparisons;
   const w = words();
   return html`
@@ -22,24 +18,19 @@ export function List({ comparisons, shown, look }) {
           <table class="history">
             <thead><tr>
               ${['started', 'strategies', 'sale', 'rounds', 'verdicts', 'took'].map((name) => html`<th key=${name} scope="col">${w.list[name]}</th>`)}
-              <th scope="col"><span class="hidden">${w.list.remove}</span></th>
+              <th scope="col"><span class="hidden">${w.list.reuse}</span></th>
             </tr></thead>
             <tbody>${all.map((c) => html`
               <${Row} key=${c.id} c=${c} shown=${c.id === shown} look=${look}
-                query=${toQuery({ ...toForm(c.settings), seed: c.settings.seed }, presets)} remove=${() => act(() => end(c))} />`)}</tbody>
+                query=${toQuery({ ...toForm(c.settings), seed: c.settings.seed }, presets)} />`)}</tbody>
           </table>
         </div>`}
-      <${Wrong} failure=${failure} />
       <p class="hint">${breakable(history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept)}</p>
-      ${history.skipped && history.skipped.length > 0 && html`
-        <details class="hint"><summary>${w.list.skipped(history.skipped.length)}</summary>
-          <ul lang="en">${history.skipped.map((why) => html`<li key=${why}>${why}</li>`)}</ul></details>`}
     </section>`;
 }
 
-/** @param {{c: Json.Comparison, shown: boolean, look: () => void, query: Record<string, string>, remove: () => void}} props */
-function Row({ c, shown, look, query, remove }) {
-  const [sure, setSure] = useState(false);
+/** @param {{c: Json.Comparison, shown: boolean, look: () => void, query: Record<string, string>}} props */
+function Row({ c, shown, look, query }) {
   const w = words();
   const s = c.settings;
   const time = moment(c.started);
@@ -50,12 +41,10 @@ function Row({ c, shown, look, query, remove }) {
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
       <td class="wrapping">${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.rounds, s.turn_ns / 1e6)}</td>
-      <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${t.reason(c.not_kept)}>${w.list.inMemory}</span>`}`}</td>
+      <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}`}</td>
       <td>${on ? '' : w.duration(c.seconds)}</td>
       <td class="row-buttons">
         <a class="quiet" href=${link('compare', '', query)}>${w.list.reuse}</a>
-        ${!on && html`<button type="button" class=${classes('quiet', sure && 'sure')} onClick=${() => (sure ? remove() : setSure(true))} onBlur=${() => setSure(false)}
-          aria-label=${`${sure ? w.list.sure : w.list.remove}: ${time}`}>${sure ? w.list.sure : w.list.remove}</button>`}
       </td>
     </tr>`;
 }

@@ -22,7 +22,6 @@ export function Result({ summary }) {
       ${result && html`<${Answer} result=${result} />`}
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
-    ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
     ${result ? html`<${Measured} result=${result} choose=${setBaseline} command=${summary.command} />` : html`<${Awaited} error=${error} again=${again} />`}`;
 }
 

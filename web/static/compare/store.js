@@ -53,15 +53,8 @@ export async function start(settings) {
   return begun;
 }
 
-/**
- * Stops a comparison in progress, removes one that has ended.
- * @param {Json.Comparison} comparison
- */
-export const end = async (comparison) => {
-  const left = await call('DELETE', `${path}/${comparison.id}`);
-  take(left);
-  return left;
-};
+/** @param {Json.Comparison} comparison */
+export const stop = (comparison) => call('DELETE', `${path}/${comparison.id}`);
 
 /**
  * A comparison with its result, set beside a strategy; '': the usual one.

@@ -83,13 +83,12 @@ function RanOn({ result }) {
  * @param {{run: Json.Run}} props
  */
 function About({ run }) {
-  const { id, settings: s, not_kept: notKept } = run;
+  const { id, settings: s } = run;
   const { failure, act } = useAction();
   const share = () => act(async () => (await import('./share.js')).share(run));
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
       <span class="links"> · <a href=${link('lab', '', { ...address(fromRun(s)), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${run.state === 'done' && run.lanes[0].command && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
-      <span role="alert" class="wrong">${failure}</span>
-      ${notKept && html`<br />${t.about.notKept(t.reason(notKept))}`}</p>`;
+      <span role="alert" class="wrong">${failure}</span></p>`;
 }

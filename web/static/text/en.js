@@ -216,7 +216,6 @@ export default {
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,
     seed: (seed, lanes) => `${lanes > 1 ? 'the same buyers, seed' : 'seed'} ${seed}`,
     again: 'Use these settings', itself: 'Link to this run', share: 'Save as one file',
-    notKept: (why) => `This run is not kept: ${why}`,
   },
   history: {
     title: 'Earlier runs',

@@ -38,7 +38,6 @@ const reasons = [
   [/^no (.+) is configured: install one \(seckill doctor says how\)$/, '没有配置 $1：请安装（做法见 seckill doctor）'],
   [/^there is no embedded engine for it: start the lab without --embedded$/, '它没有内嵌的替代：启动实验室时去掉 --embedded'],
   [/^no (Redis|MySQL) is known$/, '没有 $1'],
-  [/^the lab was started without a folder for its history$/, '启动实验室时没有给出存放历史的文件夹'],
 ];
 
 export default {
@@ -115,18 +114,14 @@ export default {
     nothing_to_undo: '没有可以撤销的步骤。',
     lab_closes: '实验室正在停止，不再开始新的任务。',
     method_not_allowed: '这个地址不支持这种请求。',
-    not_ended: '这次对比还在进行。请先停止它，或者等它结束。',
     not_found: '这个地址什么也没有。',
     ledger_unavailable: '账本所在的数据库没有响应，实验室的状态里写着哪些服务器在运行。',
     nothing_on_sale: '商店里还没有商品在卖，请先开始一场。',
     not_started: '这一场开抢还早，请在最后一分钟内放出对手。',
-    not_removed: '没有删掉，它仍在历史记录里。',
-    result_gone: '结果已经不在历史记录里。',
     run_ended: '这次运行已经结束或即将结束，或者已经注入了足够多的故障。',
     run_in_progress: '有任务正在进行。请先停止它，或者等它结束。',
     service_failed: '服务进程的答复中断了，请再试一次。',
     too_large: '发送的内容太长。',
-    too_many_streams: '打开的页面太多，请关掉一些再试。',
     trace_failed: '没能记录这次购买：可能有别的客户端持有锁，或者有后端没有响应。',
     stale_move: '游戏已经往前走了，请再看一遍。',
     strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器。',
@@ -289,7 +284,6 @@ export default {
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,
     seed: (seed, lanes) => `${lanes > 1 ? '买家相同，种子' : '种子'} ${seed}`,
     again: '采用这些设置', itself: '这次运行的链接', share: '保存为一个文件',
-    notKept: (why) => `这次运行没有保存：${why}`,
   },
   history: {
     title: '以前的运行',

@@ -72,7 +72,6 @@ export default {
   ].filter(Boolean).join(', ') || 'Nothing was measured',
   wasStopped: 'stopped early: these are the results until then',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} s` : `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`),
-  notKept: 'This result is kept in memory only and is lost when the lab stops. Reason:',
   table: 'Every strategy', beside: 'Beside', factorOf: (name) => `× ${name}`,
   columns: {
     strategy: ['strategy'], right: ['right?', 'is the ledger right, and what buyers were told?'], served: ['served?', 'in time, with a certain answer, until all was sold'],
@@ -98,7 +97,7 @@ export default {
   machine: (cpus, os) => `${plural(cpus, 'processor')}, ${os}`,
   services: (n) => plural(n, 'service process', 'service processes'),
   locks: (l) => `locks with lease ${count(l.lease_ms)} ms, wait ${count(l.wait_ms)} ms, poll ${count(l.poll_ms)} ms`,
-  unknown: 'There is no such comparison here: it may belong to another lab, or it was removed. The available ones are listed below.',
+  unknown: 'There is no such comparison here: it may belong to another lab. The available ones are listed below.',
 
   empty: {
     title: 'Nothing is being compared',
@@ -117,11 +116,10 @@ export default {
     names: (names) => (names.join() === 'all' ? 'all' : names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${count(names.length - 2)} more` : names.join(', ')),
     saleOf: (s) => `${plural(s.stock, 'unit')}, ${plural(s.buyers, 'buyer')}${s.quantity > 1 ? ` × ${count(s.quantity)}` : ''}, ${count(s.concurrency)} at a time`,
     roundsOf: (n, ms) => `${count(n)} × ${count(ms)} ms`,
-    on: 'in progress', stopped: 'stopped', inMemory: 'not on disk',
+    on: 'in progress', stopped: 'stopped',
     held: (n) => `${count(n)} held`, caught: (n) => `${count(n)} caught`, other: (n) => `${count(n)} different`, notRun: (n) => `${count(n)} not run`,
-    reuse: 'Settings', remove: 'Remove', sure: 'Remove?',
+    reuse: 'Settings',
     kept: (folder, most) => `The last ${count(most)} are kept in ${folder}.`,
     notKept: 'The lab has no history folder: these are lost when it stops.',
-    skipped: (n) => `${plural(n, 'file')} in the history folder could not be read`,
   },
 };

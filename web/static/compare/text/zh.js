@@ -71,7 +71,6 @@ export default {
   ].filter(Boolean).join('，') || '没有结果',
   wasStopped: '提前停止：这里是停止之前的结果',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} 秒` : `${Math.floor(s / 60)} 分 ${Math.floor(s % 60)} 秒`),
-  notKept: '这个结果只在内存里，实验室停止后就没有了。原因：',
   table: '所有策略', beside: '对照', factorOf: (name) => `比 ${name}`,
   columns: {
     strategy: ['策略'], right: ['对不对？', '账本和告诉买家的话都对吗？'], served: ['服务？', '及时、有明确的答复，直到卖光'],
@@ -97,7 +96,7 @@ export default {
   machine: (cpus, os) => `${count(cpus)} 个处理器，${os}`,
   services: (n) => `${count(n)} 个服务进程`,
   locks: (l) => `锁：租约 ${count(l.lease_ms)} 毫秒，等待 ${count(l.wait_ms)} 毫秒，轮询间隔 ${count(l.poll_ms)} 毫秒`,
-  unknown: '这里没有这场对比：它可能属于别的实验室，或者已经删除。现有的列在下面。',
+  unknown: '这里没有这场对比：它可能属于别的实验室。现有的列在下面。',
 
   empty: {
     title: '现在没有在对比',
@@ -116,11 +115,10 @@ export default {
     names: (names) => (names.join() === 'all' ? '全部' : names.length > 3 ? `${names.slice(0, 2).join('、')} 等 ${count(names.length)} 种` : names.join('、')),
     saleOf: (s) => `${count(s.stock)} 件，${count(s.buyers)} 位买家${s.quantity > 1 ? `各买 ${count(s.quantity)} 件` : ''}，并发 ${count(s.concurrency)}`,
     roundsOf: (n, ms) => `${count(n)} × ${count(ms)} 毫秒`,
-    on: '进行中', stopped: '提前停止', inMemory: '没有存盘',
+    on: '进行中', stopped: '提前停止',
     held: (n) => `${count(n)} 守住`, caught: (n) => `${count(n)} 发现`, other: (n) => `${count(n)} 不同`, notRun: (n) => `${count(n)} 未运行`,
-    reuse: '用此设置', remove: '删除', sure: '确定删除？',
+    reuse: '用此设置',
     kept: (folder, most) => `最近的 ${count(most)} 场保存在 ${folder}。`,
     notKept: '这个实验室没有历史文件夹：停止后，这些就没有了。',
-    skipped: (n) => `历史文件夹里有 ${count(n)} 个文件无法读取`,
   },
 };
