@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
 )
 
 // served runs a lab's own HTTP server, on connections that hold little.
