@@ -280,7 +280,7 @@ func (t table) show(s game.State) {
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)
 }
 
-func has(b game.BuyerState) string {
+func has(b explore.ActorView) string {
 	switch {
 	case b.Expired:
 		return ", believes they have the lock: its lease has ended"
@@ -291,7 +291,7 @@ func has(b game.BuyerState) string {
 }
 
 // stands is where a buyer stands.
-func stands(b game.BuyerState) string {
+func stands(b explore.ActorView) string {
 	switch {
 	case b.Next != nil:
 		return b.Next.Text

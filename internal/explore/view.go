@@ -5,18 +5,18 @@ import (
 	"slices"
 
 	"seckill/internal/explore/policy"
+	"seckill/internal/ledger"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // A View is a live schedule as it stands.
 type View struct {
-	Actors  []ActorView
-	Options []OptionView // empty: it is over
-	Values  []Value
-	Steps   []Step
-	// Chosen says for each choice how many steps there were before it.
-	Chosen      []int
+	Actors      []ActorView
+	Options     []OptionView // empty: it is over
+	Values      []Value
+	Steps       []Step
 	Preemptions int
 	Faults      int       // that have happened
 	Schedule    *Schedule // judged; nil until it is over
@@ -56,7 +56,9 @@ type ActorView struct {
 	// Told is what they were told in the end, in English: "sold 1, 0 left", "sold out",
 	// "died"; "" until then.
 	Told string `json:"told,omitempty"`
-	Err  error  `json:"-"` // what a buyer who is done was told, if not sold
+	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
+	// ledger.Outcome; "" until then.
+	Outcome string `json:"outcome,omitempty"`
 }
 
 // A CommandView is a command, as a step shows it: the SKU is written as 1, random
@@ -78,6 +80,7 @@ type WaitView struct {
 
 // An OptionView is a choice that may be made.
 type OptionView struct {
+	Move string `json:"move"` // the choice as a schedule writes it
 	Choice
 	// Costs: it is one of Scenario.MaxFaults.
 	Costs bool `json:"costs"`
@@ -90,8 +93,13 @@ type OptionView struct {
 // view is called by the schedule's own goroutine, or after its end.
 func (l *Live) view(ctx context.Context, options []policy.Option) View {
 	r := l.run
-	v := View{Steps: slices.Clone(r.schedule.Steps), Chosen: slices.Clone(l.chosen),
+	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
+	for _, c := range l.chosen {
+		if c.at < len(v.Steps) && v.Steps[c.at].Move == "" {
+			v.Steps[c.at].Move = FormatSchedule(c.choice)
+		}
+	}
 	why := r.reasons(ctx)
 	for _, a := range r.actors {
 		v.Actors = append(v.Actors, r.actorView(a, why))
@@ -123,11 +131,17 @@ func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
 	program := a.program()
 	switch state := program.state(); {
 	case a.life != alive:
-		v.State, v.Told, v.Holds = StateDead, a.outcome.answer(), false
+		v.State, v.Told, v.Outcome, v.Holds = StateDead, a.outcome.answer(), "died", false
 		v.Expired = false
 		return v
 	case state == isOver:
-		v.State, v.Told, v.Err = StateDone, r.schedule.plain(a.outcome.answer()), a.outcome.Err
+		v.State, v.Told, v.Outcome = StateDone, r.schedule.plain(a.outcome.answer()), "done"
+		switch err := a.outcome.Err; {
+		case err != nil:
+			v.Outcome = string(wire.Of(err).Outcome)
+		case a.Does == Buys:
+			v.Outcome = string(ledger.OutcomeSold)
+		}
 	case state == sleeps:
 		v.State = StateBacksOff
 		c := program.sleeper()
@@ -207,7 +221,7 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 }
 
 func (r *run) optionView(o policy.Option) OptionView {
-	v := OptionView{Choice: o.Choice, Switches: o.Preempts}
+	v := OptionView{Move: FormatSchedule(o.Choice), Choice: o.Choice, Switches: o.Preempts}
 	kind, isFault := kinds[o.Fault]
 	v.Costs = isFault && !kind.follows
 	if o.Who == "" {

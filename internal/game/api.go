@@ -19,18 +19,18 @@ type State struct {
 	// Setting is what the game began with.
 	Setting Setting `json:"setting"`
 	// Schedule is every move so far, as one short text of letters: it fits in an
-	// address, and leads to the same state elsewhere. Moves says how it is read.
+	// address, and leads to the same state elsewhere. docs/teaching.md says how it is read.
 	Schedule string `json:"schedule"`
 	// Buyers are the columns, in their order: A, B, ….
-	Buyers []BuyerState `json:"buyers"`
+	Buyers []explore.ActorView `json:"buyers"`
 	// Moves are all moves that are possible now; empty when the game is over.
-	Moves []Move `json:"moves"`
+	Moves []explore.OptionView `json:"moves"`
 	// Values are what the servers keep now: the stock row, Redis keys, rows of
 	// locks, znodes. The order is stable; names may repeat on other nodes.
 	Values []explore.Value `json:"values"`
 	// Steps are what happened, oldest first. A move is one step; some steps come
 	// by themselves.
-	Steps []Step `json:"steps"`
+	Steps []explore.Step `json:"steps"`
 	// MovesMade counts moves (not steps that came by themselves).
 	MovesMade int `json:"moves_made"`
 	// Switches counts turns that were taken from a buyer who could go on.
@@ -51,41 +51,6 @@ type State struct {
 type Setting struct {
 	Strategy         string `json:"strategy"`
 	explore.Scenario `yaml:",inline"`
-}
-
-// A BuyerState is one column.
-type BuyerState struct {
-	explore.ActorView
-	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
-	// ledger.Outcome; "" until then.
-	Outcome string `json:"outcome,omitempty"`
-}
-
-// A Move is one that is possible now.
-type Move struct {
-	// Move is how it is sent, and how it stands in a schedule:
-	//
-	//	a    buyer A's next command runs
-	//	na   the next command of the renewer of A's lock runs
-	//	L    the lease of the lock's holder ends
-	//	Da   A's process dies
-	//	Ga   the servers give up A, who has died: what was kept for them goes
-	//	Qa   A leaves: their connection is closed, or their time is up
-	//	Ra   A's next command takes effect, and its reply is lost
-	//	Ca   A's next command is lost before it arrives
-	//	Wa   A's next command is delayed: A sees an error and goes on
-	//	Va   the oldest delayed command of A arrives
-	//	Ja   the clock of A's process jumps ahead, by more than a lease
-	//	T    time passes: no buyer can go on, so a lease or a limit ends
-	Move string `json:"move"`
-	explore.OptionView
-}
-
-// A Step is what happened at one moment.
-type Step struct {
-	// Move is the letters of the schedule; "" if it came by itself.
-	Move string `json:"move,omitempty"`
-	explore.Step
 }
 
 // A Verdict is the judge's.

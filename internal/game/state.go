@@ -1,46 +1,15 @@
 package game
 
-import (
-	"seckill/internal/explore"
-	"seckill/internal/wire"
-)
+import "seckill/internal/explore"
 
 // state writes what the explorer shows, as the API says it.
 func state(s Setting, moves []explore.Choice, v explore.View) State {
-	out := State{Setting: s, Schedule: explore.FormatSchedule(moves...), Buyers: []BuyerState{}, Moves: []Move{}, Values: v.Values, Steps: []Step{},
+	out := State{Setting: s, Schedule: explore.FormatSchedule(moves...), Buyers: v.Actors, Moves: v.Options, Values: v.Values, Steps: v.Steps,
 		MovesMade: len(moves), Switches: v.Preemptions, FaultsLeft: s.MaxFaults - v.Faults, Over: v.Schedule != nil}
-	for _, a := range v.Actors {
-		out.Buyers = append(out.Buyers, BuyerState{a, outcome(a)})
-	}
-	for _, o := range v.Options {
-		out.Moves = append(out.Moves, Move{explore.FormatSchedule(o.Choice), o})
-	}
-	for _, step := range v.Steps {
-		out.Steps = append(out.Steps, Step{Step: step})
-	}
-	for i, at := range v.Chosen {
-		if i < len(moves) && at < len(out.Steps) && out.Steps[at].Move == "" {
-			out.Steps[at].Move = explore.FormatSchedule(moves[i])
-		}
-	}
 	if v.Schedule != nil {
 		out.Verdict = verdict(s, v.Schedule)
 	}
 	return out
-}
-
-func outcome(a explore.ActorView) string {
-	switch {
-	case a.State == explore.StateDead:
-		return "died"
-	case a.State != explore.StateDone:
-		return ""
-	case a.Err == nil && a.Does == explore.Buys:
-		return "sold"
-	case a.Err == nil:
-		return "done"
-	}
-	return string(wire.Of(a.Err).Outcome)
 }
 
 func verdict(s Setting, o *explore.Schedule) *Verdict {
