@@ -296,29 +296,10 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 			lead = ""
 		}
 	}
-	printClients(out, l)
+	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", l.ClientsFile())
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {
 		page += "#token=" + url.QueryEscape(token)
 	}
 	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
-}
-
-// printClients says how the user's own clients connect. It shows passwords on a
-// terminal only: other output may be kept as a log.
-func printClients(out io.Writer, l *lab.Lab) {
-	clients := l.Clients()
-	if len(clients) == 0 {
-		return
-	}
-	fmt.Fprintf(out, "\nFor clients of your own:   . %s   (addresses and passwords, for your eyes only), then:\n", l.ClientsFile())
-	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	for _, c := range clients {
-		fmt.Fprintf(t, "  %s\t%s", c.Backend, c.Command)
-		if _, terminal := columns(out); terminal {
-			fmt.Fprintf(t, "\tpassword %s", c.Password)
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
 }

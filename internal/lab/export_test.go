@@ -1,9 +1,6 @@
 package lab
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
 // SupervisorPID is for tests that kill it.
 func (l *Lab) SupervisorPID() int { return l.supervisor.cmd.Process.Pid }
@@ -13,9 +10,4 @@ func (l *Lab) Processes() []*Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.processes)
-}
-
-// PoolSize is that of so many services.
-func (l *Lab) PoolSize(ctx context.Context, services int) (int, error) {
-	return l.poolSize(ctx, services)
 }

@@ -2,12 +2,8 @@ package lab
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -129,36 +125,6 @@ func (s Search) lookup(name string) string {
 	return ""
 }
 
-var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version:? )(\d+(?:\.\d+)+)`)
-
-// Version asks the program itself, without starting a server.
-func (p Program) Version(ctx context.Context) (string, error) {
-	if !p.Found() {
-		return "", errors.New(p.Missing())
-	}
-	if p.Classpath != "" {
-		return zookeeperJarVersion(p.Path), nil
-	}
-	if filepath.Base(p.Path) == galeraFile {
-		return p.Name, nil // it says its version to a server only
-	}
-	out, err := exec.CommandContext(ctx, p.Path, "--version").Output()
-	if err != nil {
-		return "", errors.New(p.Path + " --version: " + err.Error())
-	}
-	name := p.Name
-	for _, brand := range []struct{ says, name string }{{"MariaDB", "MariaDB"}, {"mysqld", "MySQL"}, {"Valkey", "Valkey"}} {
-		if strings.Contains(string(out), brand.says) {
-			name = brand.name
-			break
-		}
-	}
-	if number := versionNumber.FindSubmatch(out); number != nil {
-		return name + " " + string(number[1]), nil
-	}
-	return name, nil
-}
-
 // galeraFile is what MariaDB loads to be a node of a cluster.
 const galeraFile = "libgalera_smm.so"
 
@@ -258,18 +224,4 @@ func debianJars(folder string) []string {
 		}
 	}
 	return jars
-}
-
-var jarNumber = regexp.MustCompile(`zookeeper-(\d+(?:\.\d+)+)\.jar$`)
-
-// zookeeperJarVersion reads the version off the file names: starting Java to ask
-// takes a second.
-func zookeeperJarVersion(jar string) string {
-	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(jar), "zookeeper-[0-9]*.jar"))
-	for _, name := range append([]string{jar}, beside...) {
-		if number := jarNumber.FindStringSubmatch(name); number != nil {
-			return "ZooKeeper " + number[1]
-		}
-	}
-	return "ZooKeeper"
 }

@@ -58,10 +58,6 @@ func TestZooKeeperHomes(t *testing.T) {
 		p := s.Find(ZooKeeper)
 		if !sameFile(p.Path, jar) {
 			t.Errorf("%s: found %q, want %s", name, p.Path, jar)
-			continue
-		}
-		if version, err := p.Version(t.Context()); err != nil || !strings.HasPrefix(version, "ZooKeeper 3.") {
-			t.Errorf("%s: version %q, %v", name, version, err)
 		}
 	}
 }

@@ -99,9 +99,9 @@ func isStill(path string, f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// withLog adds the end of a process's log to an error, and saves the log from the
-// lab's folder, which is removed when the start has failed.
-func (l *Lab) withLog(err error, name, file string) error {
+// withLog adds the end of a process's log to an error: the log itself goes with the
+// lab's folder.
+func withLog(err error, file string) error {
 	text, readErr := os.ReadFile(file)
 	if readErr != nil {
 		return fmt.Errorf("%w (and its log cannot be read: %w)", err, readErr)
@@ -110,10 +110,7 @@ func (l *Lab) withLog(err error, name, file string) error {
 	if len(text) == 0 {
 		return fmt.Errorf("%w; it logged nothing", err)
 	}
-	if kept, ok := l.options.Host.keepLog(name, text); ok {
-		file = kept
-	}
-	return fmt.Errorf("%w; its log %s ends:\n    %s", err, file, strings.Join(lastWords(string(text)), "\n    "))
+	return fmt.Errorf("%w; its log ends:\n    %s", err, strings.Join(lastWords(string(text)), "\n    "))
 }
 
 var goStack = regexp.MustCompile(`(?m)^goroutine \d+ \[`)
@@ -127,7 +124,7 @@ func lastWords(text string) []string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
 		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "\tat ")
 	})
-	return lines[max(0, len(lines)-8):]
+	return lines[max(0, len(lines)-20):]
 }
 
 // Ports are below the range of outgoing connections. Otherwise a client that

@@ -86,6 +86,7 @@ type Lab struct {
 	state     *announcement
 	page      string // the argument of Announce; "": not announced
 	serving   ServiceSettings
+	unsure    bool          // some service processes may run with others
 	died      func(Service) // see WhenServiceDies
 	stopped   bool
 }
@@ -277,20 +278,6 @@ func (h Host) runFolders() []string {
 		folders = append(folders, filepath.Join(h.Cache, "seckill", "running"))
 	}
 	return append(folders, filepath.Join(h.Temp, fmt.Sprintf("seckill-%d", os.Getuid())))
-}
-
-// keepLog saves a log where it outlives the lab's folder. There is one file for
-// each name, so that failures do not pile up.
-func (h Host) keepLog(name string, text []byte) (file string, ok bool) {
-	if h.Cache == "" {
-		return "", false
-	}
-	folder := filepath.Join(h.Cache, "seckill", "failed")
-	file = filepath.Join(folder, name+".log")
-	if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, append(text, '\n'), 0o600) != nil {
-		return "", false
-	}
-	return file, true
 }
 
 // ServersTime is the processor time that the private servers have used so far.

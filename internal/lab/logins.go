@@ -91,78 +91,27 @@ func socketUser() string {
 	return "root"
 }
 
-// A Client says how users reach a server of the lab.
-type Client struct {
-	Backend  string
-	User     string // empty: the server's default
-	Password string
-	// Command is a command line for a shell that has read ClientsFile, which
-	// knows the password.
-	Command string
-
-	env map[string]string // what Command needs
-}
-
-// Clients says how users reach the lab's servers that need a password.
-func (l *Lab) Clients() (clients []Client) {
-	c := l.Config()
-	if dsn, err := mysql.ParseDSN(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
-		host, port, _ := net.SplitHostPort(dsn.Addr)
-		clients = append(clients, Client{Backend: backend.NameMySQL, User: dsn.User, Password: dsn.Passwd,
-			Command: "mysql --protocol=tcp -u " + dsn.User + " " + dsn.DBName,
-			env:     map[string]string{"MYSQL_HOST": host, "MYSQL_TCP_PORT": port, "MYSQL_PWD": dsn.Passwd}})
-	}
-	of := func(name string, addresses []string, server func(backend.RedisAddress) string) {
-		if tier := c.Tiers[name]; tier != backend.Private && tier != backend.Embedded || len(addresses) == 0 {
-			return
-		}
-		a, err := backend.ParseRedis(addresses[0])
-		if err != nil {
-			return
-		}
-		clients = append(clients, Client{Backend: name, User: a.User, Password: a.Password,
-			Command: "redis-cli " + server(a), env: map[string]string{"REDISCLI_AUTH": a.Password}})
-	}
-	of(backend.NameRedis, c.RedisAddrs, redisServerAt)
-	of(backend.NameRedis, c.RedisSentinels, redisServerNamedBy)
-	for _, shard := range c.RedisRing {
-		_, address, _ := strings.Cut(shard, "=")
-		of(backend.NameRedis, []string{address}, redisServerAt)
-	}
-	of(backend.NameRedlock, c.RedlockAddrs, redisServerAt)
-	return clients
-}
-
-// redisServerAt are the arguments with which redis-cli finds a server.
-func redisServerAt(a backend.RedisAddress) string {
-	host, port, _ := net.SplitHostPort(a.Host)
-	return "-h " + host + " -p " + port
-}
-
-// redisServerNamedBy asks a sentinel each time: a failover changes the answer. All
-// of a lab's servers are on one host.
-func redisServerNamedBy(sentinel backend.RedisAddress) string {
-	host, _, _ := net.SplitHostPort(sentinel.Host)
-	return fmt.Sprintf("-h %s -p $(redis-cli %s SENTINEL GET-MASTER-ADDR-BY-NAME %s | tail -n 1)",
-		host, redisServerAt(sentinel), backend.DefaultMaster)
-}
-
 // ClientsFile is a shell script with the addresses and passwords of the lab's
-// servers and the token of admin calls. Announce writes it; only this user can
-// read it.
+// servers, under the names that seckill, mysql and redis-cli read, and the token of
+// admin calls. Announce writes it; only this user can read it.
 func (l *Lab) ClientsFile() string { return filepath.Join(l.folder, "clients.sh") }
 
 func (l *Lab) writeClients() error {
-	exports := environment(l.Config())
+	c := l.Config()
+	exports := environment(c)
 	delete(exports, "SECKILL_TIERS") // to others these servers are given
 	exports["SECKILL_TOKEN"] = l.Token()
-	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n#   . " + l.ClientsFile() + "\n"
-	for _, client := range l.Clients() {
-		text += "# then, for " + client.Backend + ": " + client.Command + "\n"
-		for name, value := range client.env {
-			exports[name] = value
+	if dsn, err := mysql.ParseDSN(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
+		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)
+		exports["MYSQL_PWD"] = dsn.Passwd
+	}
+	for _, name := range []string{backend.NameRedis, backend.NameRedlock} {
+		if tier := c.Tiers[name]; tier == backend.Private || tier == backend.Embedded {
+			exports["REDISCLI_AUTH"] = l.passwords.redis
 		}
 	}
+	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n" +
+		"#   . " + l.ClientsFile() + "\n# then: mysql -u " + mysqlUser + " seckill; redis-cli -p PORT\n"
 	for _, entry := range entries(exports) {
 		name, value, _ := strings.Cut(entry, "=")
 		text += fmt.Sprintf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))

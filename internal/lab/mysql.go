@@ -140,7 +140,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return ctx.Err()
 	}
 	if run.ended != endedWell {
-		return l.withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), "mysql", c.Log)
+		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), c.Log)
 	}
 	return nil
 }

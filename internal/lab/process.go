@@ -128,7 +128,7 @@ func (p *Process) start(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return p.lab.withLog(fmt.Errorf("%s did not start: %w", p.Name, err), p.Name, p.Log)
+	return withLog(fmt.Errorf("%s did not start: %w", p.Name, err), p.Log)
 }
 
 func (p *Process) awaitAnswer(ctx context.Context, run *running) error {

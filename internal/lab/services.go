@@ -2,8 +2,6 @@ package lab
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -224,24 +222,17 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 // purchases in flight and restart under the same name and address. Only one call
 // may run at a time.
 //
-// If it fails, the processes run as before, unless the error says that they do
-// not.
+// If it fails, some do not run; the next call starts all of them anew.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
-	before := l.ServiceSettings()
-	err := l.serve(ctx, s, s != before)
-	if err != nil && before.Services > 0 {
-		restoring, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLimit)
-		defer cancel()
-		if again := l.serve(restoring, before, s != before); again != nil {
-			err = errors.Join(err, fmt.Errorf("nor could the service processes be started as they were before: %w", again))
-		}
-		return err
-	}
-	if err != nil {
+	l.mu.Lock()
+	anew := l.unsure || s != l.serving
+	l.unsure = true
+	l.mu.Unlock()
+	if err := l.serve(ctx, s, anew); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.serving = s
+	l.serving, l.unsure = s, false
 	page := l.page
 	l.mu.Unlock()
 	if page == "" {
@@ -253,12 +244,8 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 // serve starts missing processes, and if anew is set, restarts the others.
 func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.args()...)
-	pool, err := l.poolSize(ctx, s.Services)
-	if err != nil {
-		return err
-	}
-	if pool > 0 {
-		args = append(args, "--mysql-conns", strconv.Itoa(pool))
+	if l.options.Given.MySQLDSN != "" {
+		args = append(args, "--mysql-conns", strconv.Itoa(max(2, givenConnections/(poolsOfService*s.Services))))
 	}
 	there := l.ServiceProcesses()
 	keep := min(len(there), s.Services)
@@ -281,7 +268,7 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 		})
 	}
 	together.Go(func() error { return l.launchServices(starting, keep, s.Services-keep, args) })
-	err = together.Wait()
+	err := together.Wait()
 	l.mu.Lock()
 	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })
 	l.mu.Unlock()
@@ -299,30 +286,8 @@ const (
 	spareConnections = 1000
 
 	maxConnections = MostServices*poolsOfService*connsOfPool + spareConnections
-)
 
-// poolSize is the size of a service's pool on a database that was given: three
-// quarters of its connections are divided among the services' pools. 0 means the
-// services' default.
-func (l *Lab) poolSize(ctx context.Context, services int) (int, error) {
-	dsn := l.options.Given.MySQLDSN
-	if dsn == "" || services < 1 {
-		return 0, nil
-	}
-	var all, ofUser int
-	err := onMySQL(ctx, dsn, func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "SELECT @@max_connections, @@max_user_connections").Scan(&all, &ofUser)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("ask the database how many connections it accepts: %w", err)
-	}
-	if ofUser > 0 {
-		all = min(all, ofUser)
-	}
-	size := all * 3 / 4 / (services * poolsOfService)
-	if size < 2 {
-		return 0, fmt.Errorf("the database accepts %d connections, too few for %d service processes: "+
-			"start fewer, or raise its max_connections", all, services)
-	}
-	return min(size, connsOfPool), nil
-}
+	// givenConnections are those of a database that was given which the services
+	// share: MySQL and MariaDB accept 151 by default.
+	givenConnections = 112
+)
