@@ -73,7 +73,7 @@ func brokenKey(err error) string {
 		{"'request_id' cannot be null", keyClaim},
 		{"'run' cannot be null", keyRun}, {"NOT NULL constraint failed: orders.run", keyRun},
 		{"'status' cannot be null", keyStatus}, {"NOT NULL constraint failed: orders.status", keyStatus},
-		{"PRIMARY'", keyID}, {"UNIQUE constraint failed: orders.id", keyID},
+		{"PRIMARY'", keyID}, {"orders.sku_id, orders.run, orders.id", keyID},
 	} {
 		if strings.Contains(text, key.in) {
 			return key.name

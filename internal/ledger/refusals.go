@@ -19,37 +19,6 @@ type Refusal struct {
 	RefusedAt Moment `json:"refused_at"` // by the database's clock
 }
 
-// The key lets Sweep remove a run, and the second one lists a user's.
-var mysqlRefusals = []string{
-	`CREATE TABLE IF NOT EXISTS refusals (
-	request_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	user_id    BIGINT       NOT NULL,
-	sku_id     BIGINT       NOT NULL,
-	run        BIGINT       NOT NULL,
-	quantity   BIGINT       NOT NULL,
-	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	refused_at BIGINT       NOT NULL,
-	PRIMARY KEY (sku_id, run, user_id, request_id),
-	KEY refusals_user (user_id, refused_at)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
-}
-
-var sqliteRefusals = []string{
-	`CREATE TABLE IF NOT EXISTS refusals (
-	request_id TEXT    NOT NULL,
-	user_id    INTEGER NOT NULL,
-	sku_id     INTEGER NOT NULL,
-	run        INTEGER NOT NULL,
-	quantity   INTEGER NOT NULL,
-	reason     TEXT    NOT NULL,
-	strategy   TEXT    NOT NULL,
-	refused_at INTEGER NOT NULL,
-	PRIMARY KEY (sku_id, run, user_id, request_id)
-)`,
-	`CREATE INDEX IF NOT EXISTS refusals_user ON refusals (user_id, refused_at)`,
-}
-
 // Refuse remembers, in the transaction that decides, that an accepted purchase is
 // refused. A request that is accepted again and refused again has one refusal.
 func (s *Store) Refuse(tx *gorm.DB, run int64, e Accepted, reason string) error {

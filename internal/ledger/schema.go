@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -25,11 +27,13 @@ import (
 //     a unique key ignores NULL. That works on MySQL, MariaDB and SQLite. Its
 //     prefix serves the list of a user's orders.
 //
+// In refusals, the primary key lets Sweep remove a run, and the other one finds a user's.
+//
 // In stock, code is the id under another name, on purpose without an index:
 // strategies that find their row by it show what a scan locks. Being generated,
 // it is right in every row, also in one written by hand. starts_at is a Moment;
 // without one the sale is on.
-var mysqlSchema = []string{
+var schema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         BIGINT       NOT NULL PRIMARY KEY,
 	name       VARCHAR(255) NOT NULL,
@@ -56,42 +60,31 @@ var mysqlSchema = []string{
 	created_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
 	active     TINYINT GENERATED ALWAYS AS (CASE WHEN status = 'active' THEN 1 END) VIRTUAL,
 	PRIMARY KEY (sku_id, run, id),
-	UNIQUE KEY orders_request_in_run (request_id, user_id, sku_id, run),
-	UNIQUE KEY orders_one_active_in_run (user_id, sku_id, run, active)
+	CONSTRAINT orders_request_in_run UNIQUE (request_id, user_id, sku_id, run),
+	CONSTRAINT orders_one_active_in_run UNIQUE (user_id, sku_id, run, active)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
+	`CREATE TABLE IF NOT EXISTS refusals (
+	request_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	user_id    BIGINT       NOT NULL,
+	sku_id     BIGINT       NOT NULL,
+	run        BIGINT       NOT NULL,
+	quantity   BIGINT       NOT NULL,
+	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	refused_at BIGINT       NOT NULL,
+	PRIMARY KEY (sku_id, run, user_id, request_id),
+	KEY refusals_user (user_id, refused_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
-// SQLite's id is its row id, whatever else is a key.
-var sqliteSchema = []string{
-	`CREATE TABLE IF NOT EXISTS stock (
-	id         INTEGER NOT NULL PRIMARY KEY,
-	name       TEXT    NOT NULL,
-	initial    INTEGER NOT NULL,
-	num        INTEGER NOT NULL,
-	version    INTEGER NOT NULL DEFAULT 0,
-	fence      INTEGER NOT NULL DEFAULT 0,
-	run        INTEGER NOT NULL,
-	updated_at DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
-	code       INTEGER GENERATED ALWAYS AS (id) VIRTUAL,
-	starts_at  INTEGER NULL
-)`,
-	`CREATE TABLE IF NOT EXISTS orders (
-	id         INTEGER PRIMARY KEY AUTOINCREMENT,
-	public_id  TEXT    NOT NULL,
-	request_id TEXT    NOT NULL,
-	run        INTEGER NOT NULL,
-	user_id    INTEGER NOT NULL,
-	sku_id     INTEGER NOT NULL,
-	quantity   INTEGER NOT NULL,
-	remaining  INTEGER NOT NULL,
-	status     TEXT    NOT NULL,
-	strategy   TEXT    NOT NULL,
-	created_at DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
-	active     INTEGER GENERATED ALWAYS AS (CASE WHEN status = 'active' THEN 1 END) VIRTUAL
-)`,
-	`CREATE INDEX IF NOT EXISTS orders_run ON orders (sku_id, run)`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS orders_request_in_run ON orders (request_id, user_id, sku_id, run)`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS orders_one_active_in_run ON orders (user_id, sku_id, run, active)`,
+// forSQLite is a statement of schema as SQLite has it, which has no key that is not unique
+// in a table.
+func forSQLite(statement string) string {
+	const now = "DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"
+	return regexp.MustCompile(`,\s+KEY .*`).ReplaceAllString(strings.NewReplacer(
+		" CHARACTER SET ascii COLLATE ascii_bin", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", "",
+		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now,
+		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now).Replace(statement), "")
 }
 
 // Migrate creates the tables where they are missing. Several processes may do so
@@ -108,14 +101,17 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 
 func migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
-	schema := slices.Concat(mysqlSchema, splitSchema, reservationSchema, mysqlRefusals)
+	all := slices.Concat(schema, splitSchema, reservationSchema)
 	if db.Name() == "sqlite" {
-		schema = slices.Concat(sqliteSchema, sqliteRefusals)
+		all = nil
+		for _, statement := range schema {
+			all = append(all, forSQLite(statement))
+		}
 	}
-	if err := writeIdentity(db, schema); err != nil {
+	if err := writeIdentity(db, all); err != nil {
 		return err
 	}
-	for _, statement := range schema {
+	for _, statement := range all {
 		if err := db.Exec(statement).Error; err != nil {
 			return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
 		}
