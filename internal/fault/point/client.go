@@ -30,15 +30,11 @@ type Client struct {
 
 // NewClient is for an address as --admin-addr takes it.
 func NewClient(addr string) *Client {
-	dialer := &net.Dialer{Timeout: time.Second}
-	network := "tcp"
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		network, addr = "unix", path
-	}
+	dialer, path := &net.Dialer{Timeout: time.Second}, strings.TrimPrefix(addr, "unix:")
 	return &Client{"http://localhost", &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, // a stopped process would wait for them
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, addr)
+			return dialer.DialContext(ctx, "unix", path)
 		}}}}
 }
 
