@@ -24,8 +24,7 @@ const (
 	Renewal     Question = "renewal"      // a renewer never takes, keeps or frees another's lock
 	Cancel      Question = "cancel"       // an order is given back once, whatever is lost and however often it is asked
 	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
-	SameKey     Question = "same-key"     // two copies of one request make one order
-	Accepted    Question = "accepted"     // an accepted request becomes an order or a refusal, and its buyer can ask which
+	SameKey     Question = "same-key"     // two copies of one request make one order, and what is accepted becomes an order or a refusal
 	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
 	History     Question = "history"      // a load run's answers are linearizable
 	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other

@@ -259,7 +259,9 @@ func Questions() []Question {
 			}},
 		{ID: "same-key", Title: "one key, one order",
 			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, and they are sent again: " +
-				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order?",
+				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order? " +
+				"Where a buyer is answered before the order is written: does every accepted request come to an order or a refusal, " +
+				"also after a death, and is its buyer told which?",
 			applies: func(_ context.Context, b *bench) (string, error) {
 				if b.options.Service == nil {
 					return "there is no service to ask", nil
@@ -270,35 +272,11 @@ func Questions() []Question {
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				oneUser := buyers(processes, explore.Asks, explore.Asks)
 				oneUser[1].User = oneUser[0].Name
-				return []*explore.Scenario{
-					{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
-					{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4, Buyers: twice(processes, 1, explore.Asks),
-						Faults: lost},
-					{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser}}
-			}},
-		{ID: "accepted", Title: "accepted is kept",
-			Asks: "A buyer is answered before the order is written; the process that accepted it, or the one that writes, dies, or a reply or a command is lost: " +
-				"does every accepted request come to an order or a refusal, and is its buyer told which?",
-			applies: func(_ context.Context, b *bench) (string, error) {
-				if !b.info.Accepts {
-					return "it answers when the order is written", nil
-				}
-				return "", nil
-			},
-			premise: "it breaks when every buyer waits",
-			// What this question is about; others ask for the rest.
-			breaks: func(rule string) bool { return rule == ledger.RuleLostRequest || rule == explore.RuleUntold },
-			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				one, two := accepting(1), accepting(processes)
-				faults := append(slices.Clone(dies), lost...)
-				return []*explore.Scenario{
-					{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
-					{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
-						Buyers: one, Faults: faults},
-					{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-						Buyers: two, Faults: faults},
-					{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
-						Buyers: twice(processes, 1, explore.Accepts), Faults: faults}}
+				return append(b.accepted(processes),
+					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
+					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4,
+						Buyers: twice(processes, 1, explore.Asks), Faults: lost},
+					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser})
 			}},
 		{ID: "two-faults", Title: "two faults",
 			Asks: "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
@@ -353,12 +331,24 @@ func twice(processes, again int, does explore.Does) []explore.Buyer {
 	return list
 }
 
-// accepting is a buyer who does not wait, and asks again when an answer was lost,
-// beside one who buys.
-func accepting(processes int) []explore.Buyer {
-	list := buyers(processes, explore.Accepts, explore.Buys)
-	list[0].Again = 1
-	return list
+// accepted are the scenarios of buyers who are answered before their orders are
+// written. None for a strategy that never does.
+func (b *bench) accepted(processes int) []*explore.Scenario {
+	if !b.info.Accepts {
+		return nil
+	}
+	// A buyer who does not wait, and asks again when an answer was lost, beside one who buys.
+	one, two := buyers(1, explore.Accepts, explore.Buys), buyers(processes, explore.Accepts, explore.Buys)
+	one[0].Again, two[0].Again = 1, 1
+	faults := append(slices.Clone(dies), lost...)
+	return []*explore.Scenario{
+		{Name: "one is accepted, one buys, and writes for both", Stock: 6, Next: true, Buyers: two},
+		{Name: "one process accepts and writes; a reply or a command is lost, or it dies", Stock: 6, Next: true,
+			Buyers: one, Faults: faults},
+		{Name: "one accepts, another writes; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+			Buyers: two, Faults: faults},
+		{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
+			Buyers: twice(processes, 1, explore.Accepts), Faults: faults}}
 }
 
 // shared are further scenarios for a strategy whose buyers share a transaction

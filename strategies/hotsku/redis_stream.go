@@ -52,8 +52,7 @@ var RedisStream = catalog.Info{
 		"or fails over, forgets purchases that it has accepted.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
-			catalog.Accepted).
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InStream,

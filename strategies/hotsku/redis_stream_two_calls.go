@@ -36,8 +36,8 @@ var RedisStreamTwoCalls = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
-			catalog.Cancel, catalog.SameKey, catalog.Accepted,
-			catalog.NodeLoss, catalog.BuyerLeaves),
+			catalog.Cancel, catalog.SameKey, catalog.NodeLoss,
+			catalog.BuyerLeaves),
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Stock:  ledger.InStream,

@@ -1,10 +1,10 @@
 // Which rows and columns of the matrix are shown. Pure functions.
 /** The groups of columns, in order. Questions in no group are under "more". */
 const groups = {
-  sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
+  sound: ['oversell', 'lost-update', 'processes', 'other-skus'],
   one: ['dead-holder', 'leaves', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
-  more: ['sold-out', 'cancel', 'reset', 'same-key', 'accepted', 'two-faults'],
-  measured: ['hung-holder', 'waits', 'order', 'reentrant'],
+  more: ['sold-out', 'cancel', 'reset', 'same-key', 'two-faults'],
+  measured: ['history', 'hung-holder', 'waits', 'order', 'reentrant'],
 };
 
 /**
