@@ -33,7 +33,7 @@ type ServeCmd struct {
 
 	Settings catalog.Settings `embed:""`
 	TokenFlags
-	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token on this socket, of mode 0600: unix:/path."`
+	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	FaultPoints      bool          `group:"rare" env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `group:"rare" name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
@@ -90,7 +90,7 @@ func (c *ServeCmd) validateAddr() error {
 	if c.AdminAddr == "" {
 		return nil
 	}
-	if _, err := httpapi.AdminSocket(c.AdminAddr); err != nil {
+	if err := httpapi.CheckAdminAddr(c.AdminAddr); err != nil {
 		return fmt.Errorf("--admin-addr: %w", err)
 	}
 	return nil
@@ -151,7 +151,11 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	together, ctx := errgroup.WithContext(ctx)
 	if admin != nil {
-		log.Info("admin calls without a token", "address", c.AdminAddr)
+		at := c.AdminAddr
+		if admin.Addr().Network() == "tcp" {
+			at = "http://" + admin.Addr().String() // of port 0, too
+		}
+		log.Info("admin calls without a token", "address", at)
 		together.Go(func() error { return server.ServeAdmin(ctx, admin) })
 	}
 	together.Go(func() error { return server.Serve(ctx, l) })

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"net"
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/web"
@@ -40,5 +43,19 @@ func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
 	return web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 }
 
-// asAdmin marks requests of the admin listener.
-func asAdmin(c *gin.Context) { c.Set(adminMark, true) }
+// asAdmin marks requests of the admin listener. Any web site can lead a browser
+// on this machine there, so Host and Origin are checked; browsers cannot reach
+// a Unix socket.
+func (s *Server) asAdmin(c *gin.Context) error {
+	local, _ := c.Request.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil || local.Network() != "unix" {
+		if why := web.NotLocal(c.Request); why != "" {
+			return refused(wire.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
+		}
+		if page := web.ForeignPage(c.Request); page != "" {
+			return refused(wire.ErrForbidden, page+" may not make admin calls.")
+		}
+	}
+	c.Set(adminMark, true)
+	return nil
+}

@@ -18,7 +18,8 @@ import (
 
 // On the public listener the token decides, and nothing else: a reverse proxy on this
 // machine makes every caller look like it. Without one no caller is admin there. The admin
-// listener needs none.
+// listener needs none, and takes nothing that a web site, a proxy or another machine can
+// send.
 func TestWhoMayReset(t *testing.T) {
 	in := embedded(t)
 	s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: "s3cret"})
@@ -47,7 +48,23 @@ func TestWhoMayReset(t *testing.T) {
 		{none, "no header where there is no token", here, "127.0.0.1", "", 403},
 		{none, "an empty token where there is none", here, "127.0.0.1", "Authorization: Bearer ", 403},
 		{none, "a token where there is none", here, "127.0.0.1", "Authorization: Bearer x", 403},
-		{private, "the admin listener", "@", "any.name", "", 200},
+		{private, "this machine", here, "127.0.0.1:9081", "", 200},
+		{private, "by name", here, "localhost:9081", "", 200},
+		{private, "IPv6", "[::1]:40000", "[::1]:9081", "", 200},
+		{private, "IPv4 in IPv6", "[::ffff:127.0.0.1]:40000", "127.0.0.1", "", 200},
+		{private, "another loopback address", "127.8.9.10:1", "127.8.9.10", "", 200},
+		{private, "its own page", here, "127.0.0.1:9081", "Origin: http://127.0.0.1:9081", 200},
+		{private, "another machine", elsewhere, "127.0.0.1:9081", "", 403},
+		{private, "nobody knows who", "@", "127.0.0.1", "", 403},
+		{private, "a browser here, led by a foreign name", here, "evil.example:9081", "", 403},
+		{private, "a foreign address", here, "192.0.2.1:9081", "", 403},
+		{private, "another site's page", here, "127.0.0.1:9081", "Origin: http://evil.example", 403},
+		{private, "a page of nowhere", here, "127.0.0.1:9081", "Origin: null", 403},
+		{private, "an image of another site", here, "127.0.0.1:9081", "Sec-Fetch-Site: cross-site", 403},
+		{private, "a page of another port", here, "127.0.0.1:9081", "Sec-Fetch-Site: same-site", 403},
+		{private, "a proxy", here, "127.0.0.1:9081", "X-Forwarded-For: 127.0.0.1", 403},
+		{private, "a proxy, standard header", here, "127.0.0.1:9081", "Forwarded: for=127.0.0.1", 403},
+		{private, "a proxy, other header", here, "127.0.0.1:9081", "X-Real-Ip: 127.0.0.1", 403},
 	} {
 		sku := fmt.Sprintf("/api/v1/skus/%d", i+1)
 		request := newRequest("PUT", sku, `{"stock":1}`, cmp.Or(c.header, "Authorization: "))
@@ -63,14 +80,27 @@ func TestWhoMayReset(t *testing.T) {
 }
 
 func TestListenAdmin(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "unix:", "9081", "example.com"} {
+		if l, err := httpapi.ListenAdmin(addr); err == nil {
+			l.Close()
+			t.Errorf("it listens on %s", addr)
+		}
+	}
+	open, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	s := serverWith(t, sells(), httpapi.Config{})
+	if err := s.ServeAdmin(t.Context(), open); err == nil || !strings.Contains(err.Error(), "other machines") {
+		t.Errorf("ServeAdmin on %s: %v", open.Addr(), err)
+	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for addr, why := range map[string]string{"127.0.0.1:0": "no path of a socket", "unix:": "no path of a socket", "unix:" + file: "no socket"} {
-		if _, err := httpapi.ListenAdmin(addr); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("it listens on %s: %v", addr, err)
-		}
+	if _, err := httpapi.ListenAdmin("unix:" + file); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("in place of a file: %v", err)
 	}
 }
 

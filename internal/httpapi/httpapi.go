@@ -87,7 +87,7 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	s.public, s.private = s.route(), s.route(asAdmin)
+	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
 	s.routePoints(s.private)
 	return s, nil
 }
@@ -95,8 +95,8 @@ func New(c Config) (*Server, error) {
 // Handler is the whole interface; admin calls need the token.
 func (s *Server) Handler() http.Handler { return s.public }
 
-// AdminHandler is the whole interface without a token, for callers at the other
-// end of a Unix socket.
+// AdminHandler is the whole interface without a token, for callers on this
+// machine or at the other end of a Unix socket.
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {

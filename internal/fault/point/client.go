@@ -30,11 +30,15 @@ type Client struct {
 
 // NewClient is for an address as --admin-addr takes it.
 func NewClient(addr string) *Client {
-	dialer, path := &net.Dialer{Timeout: time.Second}, strings.TrimPrefix(addr, "unix:")
+	dialer := &net.Dialer{Timeout: time.Second}
+	network := "tcp"
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		network, addr = "unix", path
+	}
 	return &Client{"http://localhost", &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, // a stopped process would wait for them
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", path)
+			return dialer.DialContext(ctx, network, addr)
 		}}}}
 }
 
