@@ -4,8 +4,7 @@ import asks from './asks.zh.js';
 import measured from './measured.zh.js';
 
 /** 服务器名里的说明。 */
-const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）')
-  .replace(/ with (\d+) replicas and (\d+) sentinels/, '（$1 个副本，$2 个哨兵）').replace(/(\d+) shards/, '$1 个分片');
+const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
 
 export default {
   what: '每一格都是算出来的：两三个参与者的命令，按许多种先后，在真实的服务器上运行。点 ✗ 一步一步看它怎么出错，点策略看它的全部答案。',
