@@ -50,12 +50,12 @@ func openStream(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-func shutsDownWithin(t *testing.T, server *http.Server, limit time.Duration) {
+func shutsDown(t *testing.T, server *http.Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*slowest) // a busy machine is slower than any page
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
-		t.Errorf("the server has not ended %v after it was asked to: %v", limit, err)
+		t.Errorf("the server does not end: %v", err)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	for range 50 {
 		go io.Copy(io.Discard, openStream(t, addr))
 	}
-	shutsDownWithin(t, server, 3*slowest)
+	shutsDown(t, server)
 	if n, _ := io.Copy(io.Discard, stuck); n >= 8<<20 { // what was on its way, and the end
 		t.Errorf("who reads nothing was sent all of %d bytes", n)
 	}
