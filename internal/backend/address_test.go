@@ -85,7 +85,7 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		"a is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},
 		"b is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "b=127.0.0.1:1"}},
 		"or of a ring must have the same user":     {RedisRing: named(apart)},
-		"shard a at 127.0.0.1:1":                   {RedisRing: named(login)},
+		"cannot be used: the shard at 127.0.0.1:":  {RedisRing: named(login)},
 
 		"redlock at 127.0.0.1:2": {RedlockAddrs: login},
 		"etcd at 127.0.0.1:1":    {EtcdEndpoints: one},
