@@ -121,7 +121,7 @@ func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,galera" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
 }
 
 // warn tells which of the strategies are not right on the topology, and why.

@@ -78,8 +78,6 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		"redis at 127.0.0.1:1,127.0.0.1:2":              {RedisSentinels: login},
 
 		"--redis-addrs and --redis-ring are given": {RedisAddrs: one, RedisRing: named(two)},
-		"give --redis-ring as well":                {RedisAddrs: one, RedisRingLost: backend.RingRehash},
-		"is refuse or rehash":                      {RedisRing: named(two), RedisRingLost: "wait"},
 		"a shard is NAME=HOST:PORT":                {RedisRing: []string{"a=127.0.0.1:1", "redis://:secret@127.0.0.1:2"}},
 		"two shards or more":                       {RedisRing: named(two)[:1]},
 		"a is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},

@@ -61,7 +61,6 @@ type Config struct {
 	RedisMasterName string   `name:"redis-master-name" group:"rare" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"How the sentinels call the Redis to use. Default: mymaster."`
 	// Instead of RedisAddrs: each has the keys that hash to its name.
 	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"NAME=HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give the same names."`
-	RedisRingLost  string   `name:"redis-ring-lost" group:"rare" env:"SECKILL_REDIS_RING_LOST" placeholder:"refuse" help:"The keys of a shard that does not answer: refuse, they are unavailable; rehash, they move to other shards, which know nothing of locks and counters: for what may be forgotten alone."`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
 	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port or https://user:password@host:port."`

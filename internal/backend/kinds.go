@@ -36,8 +36,7 @@ var Kinds = []Kind{
 			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS", list: func(c *Config) *[]string { return &c.RedisSentinels }},
 			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}},
 		More: []Address{
-			{Flag: "--redis-master-name", Env: "SECKILL_REDIS_MASTER_NAME", text: func(c *Config) *string { return &c.RedisMasterName }},
-			{Flag: "--redis-ring-lost", Env: "SECKILL_REDIS_RING_LOST", text: func(c *Config) *string { return &c.RedisRingLost }}}},
+			{Flag: "--redis-master-name", Env: "SECKILL_REDIS_MASTER_NAME", text: func(c *Config) *string { return &c.RedisMasterName }}}},
 	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
 		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
 	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{

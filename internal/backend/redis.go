@@ -45,10 +45,6 @@ func (c Config) checkRedis() error {
 		return fmt.Errorf("%s are given: give --redis-addrs; or --redis-sentinels, which know where Redis is; or --redis-ring, which has several", kind.Flags(c))
 	case len(c.RedisSentinels) == 0 && c.RedisMasterName != "":
 		return errors.New("--redis-master-name is a name that sentinels know: give --redis-sentinels as well")
-	case len(c.RedisRing) == 0 && c.RedisRingLost != "":
-		return errors.New("--redis-ring-lost is about shards: give --redis-ring as well")
-	case c.RedisRingLost != "" && c.RedisRingLost != RingRefuse && c.RedisRingLost != RingRehash:
-		return fmt.Errorf("--redis-ring-lost is %s or %s, not %q", RingRefuse, RingRehash, c.RedisRingLost)
 	}
 	return nil
 }

@@ -13,15 +13,6 @@ import (
 	"seckill/internal/tap"
 )
 
-// What becomes of the keys of a shard that does not answer.
-const (
-	// RingRefuse: its keys are unavailable until it answers again.
-	RingRefuse = "refuse"
-	// RingRehash: they move to the other shards, and back when it answers, as
-	// go-redis does by itself. A lock or a counter there starts from nothing.
-	RingRehash = "rehash"
-)
-
 // parseRing reads NAME=ADDRESS of each shard. All shards share one login.
 func parseRing(list []string) (hosts map[string]string, login RedisAddress, err error) {
 	hosts = map[string]string{}
@@ -52,8 +43,9 @@ func parseRing(list []string) (hosts map[string]string, login RedisAddress, err 
 
 // newRing is a client that chooses a key's shard by the hash of the key and of
 // the shards' names (rendezvous hashing). A command is sent once, as to one
-// server. By default go-redis gives the keys of a shard whose heartbeats fail
-// to the others: see RingRehash.
+// server. The keys of a shard that does not answer are unavailable: by default
+// go-redis would give them to the others, which know nothing of its locks and
+// counters.
 func (in *Instance) newRing() (redis.UniversalClient, error) {
 	hosts, login, err := parseRing(in.Config.RedisRing)
 	if err != nil {
@@ -79,9 +71,7 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		ContextTimeoutEnabled: true,
 		PoolSize:              redisConns,
 		DisableIdentity:       true,
-	}
-	if in.Config.RedisRingLost != RingRehash {
-		o.HeartbeatFn = func(context.Context, *redis.Client) bool { return true }
+		HeartbeatFn:           func(context.Context, *redis.Client) bool { return true },
 	}
 	return redis.NewRing(o), nil
 }
@@ -89,7 +79,6 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 // ShardOf is the host:port of the shard that has a key while all answer.
 func ShardOf(c Config, key string) (host string, err error) {
 	in := &Instance{Config: c, Dialer: &Dialer{}}
-	in.Config.RedisRingLost = RingRefuse // so nothing is sent
 	client, err := in.newRing()
 	if err != nil {
 		return "", err

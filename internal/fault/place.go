@@ -102,7 +102,7 @@ func leader(name, topology string) place {
 // most commands go.
 var shard = place{
 	missing: func(l *lab.Lab) *Lack {
-		if l.Topology() == lab.Ring || l.Topology() == lab.RingRehash {
+		if l.Topology() == lab.Ring {
 			return nil
 		}
 		return NewLack(LackTopology, map[string]any{"name": backend.NameRedis, "topology": lab.Ring},

@@ -17,9 +17,7 @@ const (
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
-	// RingRehash is Ring with clients that send the keys of a lost shard elsewhere.
-	RingRehash = "ring-rehash"
-	Galera     = "galera" // the database is three MariaDB servers, and each takes writes
+	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
 )
 
 // A topology has several servers of some backends.
@@ -40,7 +38,6 @@ func topologies() []topology {
 		{Ensembles, []string{backend.NameZooKeeper, backend.NameEtcd}, "%s of 3, %s", (*Lab).elect},
 		{Sentinel, redis, "%s with 2 replicas and 3 sentinels, %s", (*Lab).redisSentinels},
 		{Ring, redis, "%s %s, 3 shards", (*Lab).redisRing},
-		{RingRehash, redis, "%s %s, 3 shards", (*Lab).redisRing},
 		{Galera, []string{backend.NameMySQL}, "%s %s Galera of 3", (*Lab).galera},
 	}
 }

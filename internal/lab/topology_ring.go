@@ -16,16 +16,11 @@ import (
 // server.
 type shards struct {
 	nodes []*Process
-	lost  string // backend.RingRefuse, backend.RingRehash
 }
 
 func (l *Lab) redisRing(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
-	s := &shards{lost: backend.RingRefuse}
-	if l.topology.name == RingRehash {
-		s.lost = backend.RingRehash
-	}
-	var err error
-	s.nodes, err = l.redisServers(ctx, program, three, Shard, of)
+	nodes, err := l.redisServers(ctx, program, three, Shard, of)
+	s := &shards{nodes}
 	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, keys: s}
 	e.goOn = e.Whole // each has keys that no other has
 	return e, err
@@ -34,7 +29,7 @@ func (l *Lab) redisRing(ctx context.Context, _ kind, program Program, of string)
 // configure is how clients reach the shards.
 func (s *shards) configure(c *backend.Config, _ *Process) {
 	c.RedisAddrs, c.RedisSentinels, c.RedisMasterName = nil, nil, ""
-	c.RedisRing, c.RedisRingLost = nil, s.lost
+	c.RedisRing = nil
 	for _, p := range s.nodes {
 		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
 	}
@@ -71,11 +66,10 @@ func (s *shards) at(host string) (*Process, error) {
 	return s.nodes[i], nil
 }
 
-// failOver: a shard that is lost comes back empty, as a supervisor would have it,
-// unless its keys go elsewhere.
+// failOver: a shard that is lost comes back empty, as a supervisor would have it.
 func (s *shards) failOver(ctx context.Context) error {
 	for _, p := range s.nodes {
-		if s.lost == backend.RingRefuse && !p.Alive() {
+		if !p.Alive() {
 			if err := p.Restart(ctx); err != nil {
 				return err
 			}

@@ -51,7 +51,7 @@ func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program, of st
 
 // configure is how clients reach the primary: through the sentinels.
 func (s *sentinels) configure(c *backend.Config, _ *Process) {
-	c.RedisAddrs, c.RedisRing, c.RedisRingLost, c.RedisSentinels = nil, nil, "", nil
+	c.RedisAddrs, c.RedisRing, c.RedisSentinels = nil, nil, nil
 	for _, p := range s.watching {
 		c.RedisSentinels = append(c.RedisSentinels, p.Login())
 	}
