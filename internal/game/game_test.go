@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
@@ -18,12 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-
-// config is the test program's servers, with what a strategy needs.
-func config(t *testing.T, strategy string) backend.Config {
-	t.Helper()
-	return labtest.Start(t, named(t, strategy).Uses()...).Config()
-}
 
 func named(t *testing.T, name string) catalog.Info {
 	t.Helper()

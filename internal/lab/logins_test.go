@@ -91,16 +91,6 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
 
-// administrator is this user's session over the socket.
-func administrator(t *testing.T, l *lab.Lab) *sql.DB {
-	t.Helper()
-	dsn, ok := l.AdminDSN()
-	if !ok {
-		t.Skip("the private server is no MariaDB, and has no administrator")
-	}
-	return mysqlAt(t, dsn)
-}
-
 // Every Redis of a lab wants the password, those of ensembles too.
 func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	l := privateLab(t)

@@ -6,21 +6,13 @@ import "fmt"
 // runs once.
 type Replay struct {
 	Choices []Choice
-	began   bool
 	made    int
 }
 
 // Undisturbed chooses so that each thread goes on as long as it can.
 func Undisturbed([]Option, int) (int, error) { return 0, nil }
 
-// Begin implements Policy.
-func (p *Replay) Begin() bool {
-	first := !p.began
-	p.began, p.made = true, 0
-	return first
-}
-
-// Choose implements Policy.
+// Choose takes the next of its choices; ErrDiverged if that is none of the options.
 func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	if p.made >= len(p.Choices) {
 		return 0, nil
@@ -32,6 +24,3 @@ func (p *Replay) Choose(options []Option, _ int) (int, error) {
 	p.made++
 	return i, nil
 }
-
-// End implements Policy.
-func (p *Replay) End(error) {}
