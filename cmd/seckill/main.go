@@ -29,7 +29,7 @@ type commands struct {
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, and what the articles say about them."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
-	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
+	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and what to do about the rest."`
 }
 
 // An exitStatus is an error that ends the program with this status; its message
