@@ -57,6 +57,7 @@ type Server struct {
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
+	audits   chan struct{}  // holds a token for each audit under way
 	stale    chan int64     // SKUs whose reset has left orders to remove
 }
 
@@ -72,7 +73,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		stale: make(chan int64, mostStale)}
+		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	s.starts = newStarts(s.ledger.Start)
