@@ -93,7 +93,7 @@ const statusOverlap = 10
 // Help is what seckill bench locks --help says below its flags.
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
-The locks are those of a SKU that nobody sells; their nodes and rows stay there.
+The locks are those of a SKU that is not on sale; their nodes and rows stay there.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
 

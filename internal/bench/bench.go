@@ -49,7 +49,7 @@ func (o Options) scene(info catalog.Info, s catalog.Settings, contenders int) *S
 		info: info, settings: s, key: func() string { return key }, warm: o.For / 10, measured: o.For}}
 }
 
-// sku is what nobody sells: on a server that was given, others' locks are free.
+// sku is not on sale: on a server that was given, the locks of its sales stay free.
 const sku = 9_000_000
 
 // valid reports that it was measured in full, and that its lock let no two in.

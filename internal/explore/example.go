@@ -72,6 +72,9 @@ func ReadExample(r io.Reader) (e Example, err error) {
 	if err := dec.Decode(&e); err != nil {
 		return e, fmt.Errorf("this is no counterexample of seckill prove: %w", err)
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return e, errors.New("this is no counterexample of seckill prove: something follows its end")
+	}
 	if e.Format != exampleFormat {
 		return e, fmt.Errorf("the counterexample has format %d, this program knows %d", e.Format, exampleFormat)
 	}
@@ -90,6 +93,11 @@ func (e Example) check() error {
 		if b.Name != string(rune('A'+i)) || b.Process < 0 || b.Process >= maxBuyers ||
 			doings[b.Does].perform == nil || b.Quantity < 1 && doings[b.Does].told != nil {
 			return fmt.Errorf("buyer %d of the counterexample makes no sense: %+v", i+1, b)
+		}
+	}
+	for i, step := range e.Steps {
+		if step.Fault == "" && step.Who == "" || step.Fault != "" && !known(step.Fault) {
+			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
 	if e.Schedule == "" && !slices.Contains(s.Faults, NodeLost) {

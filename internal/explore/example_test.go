@@ -112,6 +112,7 @@ func TestUnreadableExamples(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"empty":               {"", "no counterexample"},
 		"cut off":             {good[:len(good)/2], "no counterexample"},
+		"two files in one":    {good + good, "something follows"},
 		"a newer format":      {replace(`"format":1`, `"format":2`), "format 2"},
 		"no format":           {replace(`"format":1,`, ``), "format 0"},
 		"an unknown field":    {replace(`"stock":5`, `"stock":5,"colour":"red"`), "unknown field"},
@@ -120,13 +121,15 @@ func TestUnreadableExamples(t *testing.T) {
 		"nobody":              {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`, ``), "0 buyers"},
 		"ten thousand buyers": {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`,
 			strings.TrimSuffix(strings.Repeat(`{"name":"A","process":0,"quantity":1,"does":"buys"},`, 10_000), ",")), "10000 buyers"},
-		"a buyer without a name": {replace(`"name":"A"`, `"name":""`), "buyer 1"},
-		"a buyer named next":     {replace(`"name":"A"`, `"name":"next"`), "buyer 1"},
-		"a thief":                {replace(`"does":"buys"`, `"does":"steals"`), "buyer 1"},
-		"a billionth process":    {replace(`"process":0`, `"process":1000000000`), "buyer 1"},
-		"process -1":             {replace(`"process":0`, `"process":-1`), "buyer 1"},
-		"no schedule":            {replace(`"schedule":"a",`, ``), "no schedule"},
-		"a schedule of nobody":   {replace(`"schedule":"a"`, `"schedule":"aD"`), "letter 2"},
+		"a buyer without a name":  {replace(`"name":"A"`, `"name":""`), "buyer 1"},
+		"a buyer named next":      {replace(`"name":"A"`, `"name":"next"`), "buyer 1"},
+		"a thief":                 {replace(`"does":"buys"`, `"does":"steals"`), "buyer 1"},
+		"a billionth process":     {replace(`"process":0`, `"process":1000000000`), "buyer 1"},
+		"process -1":              {replace(`"process":0`, `"process":-1`), "buyer 1"},
+		"a step of nobody":        {replace(`{"who":"A"}`, `{}`), "step 1"},
+		"a fault that is unknown": {replace(`{"who":"A"}`, `{"who":"A","fault":"sulks"}`), "step 1"},
+		"no schedule":             {replace(`"schedule":"a",`, ``), "no schedule"},
+		"a schedule of nobody":    {replace(`"schedule":"a"`, `"schedule":"aD"`), "letter 2"},
 	} {
 		_, err := explore.ReadExample(strings.NewReader(c.file))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -198,6 +198,12 @@ var kinds = map[Fault]faultKind{
 	},
 }
 
+// known reports whether a step of an example may have this fault.
+func known(f Fault) bool {
+	_, ok := kinds[f]
+	return ok || f == TimePasses || f == NodeLost
+}
+
 // befalls is every actor whom a fault could befall.
 func befalls(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, _ []*thread) (list []policy.Option) {

@@ -157,7 +157,7 @@ const (
 	minHold = 500 * time.Millisecond
 	// lookAgain is how long one process is asked for a purchase, before the next is and
 	// whether there is anything left to buy.
-	lookAgain = 50 * time.Millisecond
+	lookAgain = minHold / (lab.MostServices + 1) // so that all are, while one is held
 )
 
 // armed is a trap in a process.
@@ -222,7 +222,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 			return nil
 		case (n+1)%len(traps) != 0:
 			continue
-		case none: // and nobody who had just come was taking the last unit
+		case none: // and no buyer who had just come was taking the last unit
 			s.seen.Why = NoUnits
 			return nil
 		}
