@@ -28,7 +28,7 @@ type CompareCmd struct {
 	Settings compare.Settings `embed:""`
 	Few      int              `help:"Also with so few at a time." group:"sale" placeholder:"N"`
 	Output
-	PlaceFlags // the database is also where bare work is measured
+	PlaceFlags // the database is also where baselines are measured
 
 	chosen []catalog.Info
 }
@@ -83,8 +83,8 @@ func (c *CompareCmd) Validate() (err error) {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if s.Baseline != "" && !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == s.Baseline }) {
-		return fmt.Errorf("--baseline: %s is not among the strategies that are compared", s.Baseline)
+	if s.RelativeTo != "" && !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == s.RelativeTo }) {
+		return fmt.Errorf("--relative-to: %s is not among the strategies that are compared", s.RelativeTo)
 	}
 	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
@@ -119,10 +119,10 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	return ended(result.ExitStatus())
 }
 
-// mostBareConns: with more connections than this a bare UPDATE is slower.
-const mostBareConns = 256
+// mostBaselineConns: with more connections than this a bare UPDATE is slower.
+const mostBaselineConns = 256
 
-// compare runs the sale of o with each of the chosen strategies, and bare work, on the
+// compare runs the sale of o with each of the chosen strategies, and baselines, on the
 // servers of this place.
 func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
@@ -131,7 +131,7 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	o.Sale.ServersTime = p.serversTime
 	var problems []string
 	config := p.sql.Only(backend.SQL, backend.Redis)
-	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Concurrency, 2)), mostBareConns)
+	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Concurrency, 2)), mostBaselineConns)
 	in, err := backend.Open(ctx, config)
 	durability := []measure.ServerSetting{}
 	if err != nil {
@@ -140,10 +140,10 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 		defer in.Close()
 		durability = measure.Durability(ctx, in)
 	}
-	if o.Bare != nil {
-		bare, not, stop, err := compare.OpenBare(ctx, o.Bare, in)
+	if o.Baselines != nil {
+		baselines, not, stop, err := compare.OpenBaselines(ctx, o.Baselines, in)
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("bare work: %v", err))
+			problems = append(problems, fmt.Sprintf("the baselines: %v", err))
 		} else {
 			defer func() {
 				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -151,7 +151,7 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 				_ = stop(ctx) // the database may be gone
 			}()
 		}
-		o.Candidates, o.NotRun = append(o.Candidates, bare...), append(o.NotRun, not...)
+		o.Candidates, o.NotRun = append(o.Candidates, baselines...), append(o.NotRun, not...)
 	}
 	result := compare.Run(ctx, o)
 	result.Version, result.Durability = buildVersion(), durability

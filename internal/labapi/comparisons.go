@@ -205,14 +205,14 @@ func (s *Server) showComparison(c *gin.Context) error {
 }
 
 // beside is a copy of a result, set beside a strategy; "": the usual one.
-func beside(r compare.Result, baseline string) *compare.Result {
+func beside(r compare.Result, strategy string) *compare.Result {
 	r.Entries = slices.Clone(r.Entries)
 	for i, e := range r.Entries {
 		copied := *e
 		r.Entries[i] = &copied
 	}
-	if baseline != "" {
-		r.Beside(baseline)
+	if strategy != "" {
+		r.Beside(strategy)
 	}
 	return &r
 }

@@ -181,7 +181,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	}
 	call{method: "GET", path: comparisonsPath + "/none"}.wants(t, h.URL, 404, "unknown_comparison")
 	for _, c := range []struct{ with, baseline string }{{"?with=other", "other"}, {"", ""}} { // one page's choice is not another's
-		call{method: "GET", path: comparisonsPath + "/" + begun.ID + c.with}.wants(t, h.URL, 200, `"baseline":"`+c.baseline+`"`)
+		call{method: "GET", path: comparisonsPath + "/" + begun.ID + c.with}.wants(t, h.URL, 200, `"relative_to":"`+c.baseline+`"`)
 	}
 }
 

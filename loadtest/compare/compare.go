@@ -102,7 +102,7 @@ func (c *comparison) conclude() {
 	})
 	for _, e := range r.Entries {
 		e.conclude()
-		if e.Verdict == "" && !e.Bare {
+		if e.Verdict == "" && !e.Baseline {
 			e.Verdict = ledger.NotValid
 		}
 	}
@@ -128,12 +128,12 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	return warm
 }
 
-// sell runs one sale; bare work has nothing to prepare and nothing to judge.
+// sell runs one sale; a baseline has nothing to prepare and nothing to judge.
 func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
-	if !e.Bare {
+	if !e.Baseline {
 		return c.load(ctx, sale)
 	}
-	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, bareStrategy, loadtest.Buying{}
+	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, baselineStrategy, loadtest.Buying{}
 	return loadtest.Send(ctx, sale)
 }
 
@@ -167,7 +167,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		}
 		r.Histogram = nil
 		sales = append(sales, r)
-		if !e.Bare {
+		if !e.Baseline {
 			e.Served = lesser(e.Served, r.Signs.Served)
 		}
 	}
@@ -177,7 +177,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		return
 	}
 	c.result.Interrupted = c.result.Interrupted || t.Interrupted
-	if t.Verdict == "" && !e.Bare {
+	if t.Verdict == "" && !e.Baseline {
 		return
 	}
 	if t.Sales = len(sales); sales != nil {

@@ -198,7 +198,7 @@ func TestPresets(t *testing.T) {
 	}
 	for field, change := range map[string]func(*Settings){
 		"rounds": func(s *Settings) { s.Rounds = 0 }, "crowds": func(s *Settings) { s.Crowds = []int{3, 3} }, "turn": func(s *Settings) { s.Turn = time.Hour },
-		"bare": func(s *Settings) { s.Bare = []string{"tcp"} }, "stock": func(s *Settings) { s.Stock = 0 }, "buyers": func(s *Settings) { s.Buyers = 10 },
+		"baselines": func(s *Settings) { s.Baselines = []string{"tcp"} }, "stock": func(s *Settings) { s.Stock = 0 }, "buyers": func(s *Settings) { s.Buyers = 10 },
 		"require": func(s *Settings) { s.Require = []string{"p99<1s"} },
 	} {
 		s := Presets()[0].Settings

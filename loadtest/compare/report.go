@@ -47,7 +47,7 @@ func (r *Result) Answer() (lines []string) {
 }
 
 // fastest is the one that does the most of those that were right, and whom it is
-// compared with: the baseline, or else the next.
+// compared with: the one that factors are to, or else the next.
 func (r *Result) fastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.Of() {
@@ -58,7 +58,7 @@ func (r *Result) fastest() (best, other *Entry) {
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median, a.Figures[r.Settings.By].Median)
 	})
-	switch i := slices.IndexFunc(right, func(e *Entry) bool { return e.Strategy == r.Baseline }); {
+	switch i := slices.IndexFunc(right, func(e *Entry) bool { return e.Strategy == r.RelativeTo }); {
 	case len(right) < 2:
 		return nil, nil
 	case i > 0:
@@ -83,7 +83,7 @@ func (r *Result) pair(a, b *Entry) string {
 func (e *Entry) word() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
-	case e.Bare:
+	case e.Baseline:
 		return measure.None
 	case e.Verdict == ledger.Held && e.Breaks:
 		return "NOT CAUGHT"
@@ -100,7 +100,7 @@ func (e *Entry) word() string {
 // served is the other axis of the verdict.
 func (e *Entry) served() string {
 	switch {
-	case e.Bare || e.Served == "":
+	case e.Baseline || e.Served == "":
 		return measure.None
 	case e.Verdict == loadtest.Blocked:
 		return "BLOCKED"
@@ -153,10 +153,10 @@ func (e *Entry) percentiles(p50, p99 string) string {
 	return e.cell(p50) + " / " + e.cell(p99)
 }
 
-// factor is empty for the baseline itself.
-func (e *Entry) factor(baseline string) string {
+// factor is 1 for the strategy itself that factors are to.
+func (e *Entry) factor(relativeTo string) string {
 	switch {
-	case e.Strategy == baseline && !e.Bare:
+	case e.Strategy == relativeTo && !e.Baseline:
 		return "1"
 	case e.Factor == nil:
 		return measure.None
@@ -175,29 +175,29 @@ func (r *Result) Table() measure.Table {
 	of := map[string]string{Answers: "answers/s", Sales: "sales/s"}[r.Settings.By]
 	t := measure.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
-	if r.Baseline != "" {
-		t.Head = append(t.Head, of+" × "+r.Baseline)
+	if r.RelativeTo != "" {
+		t.Head = append(t.Head, of+" × "+r.RelativeTo)
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
-			"stands alone: of twenty, one may be wrong.", r.Baseline))
+			"stands alone: of twenty, one may be wrong.", r.RelativeTo))
 	}
-	for _, e := range slices.Concat(r.Of(), r.bare()) {
+	for _, e := range slices.Concat(r.Of(), r.baselines()) {
 		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
 			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
-		if e.Bare {
+		if e.Baseline {
 			row[0] = "(" + e.Strategy + ")"
 			t.Notes = append(t.Notes, fmt.Sprintf("(%s): %s.", e.Strategy, e.Title))
 		}
-		if r.Baseline != "" {
-			row = append(row, e.factor(r.Baseline))
+		if r.RelativeTo != "" {
+			row = append(row, e.factor(r.RelativeTo))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-func (r *Result) bare() (all []*Entry) {
+func (r *Result) baselines() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Bare && e.Concurrency == r.Settings.Concurrency {
+		if e.Baseline && e.Concurrency == r.Settings.Concurrency {
 			all = append(all, e)
 		}
 	}
@@ -216,7 +216,7 @@ func (r *Result) crowdTable() measure.Table {
 	if len(crowds) < 2 {
 		return t
 	}
-	for _, first := range slices.Concat(r.Of(), r.bare()) {
+	for _, first := range slices.Concat(r.Of(), r.baselines()) {
 		row := []string{first.Strategy}
 		for _, n := range crowds {
 			cell := measure.None
@@ -337,7 +337,7 @@ func (r *Result) Summary() string {
 type Figures struct {
 	measure.Run
 	Concurrency int                        `json:"at_once"`
-	Baseline    string                     `json:"baseline"`
+	RelativeTo  string                     `json:"relative_to"`
 	Strategies  map[string]StrategyFigures `json:"strategies"`
 }
 
@@ -349,11 +349,11 @@ type StrategyFigures struct {
 	Bought   [3]float64     `json:"bought_p99_ms"`
 	Refused  [3]float64     `json:"refused_p99_ms"`
 	Commands float64        `json:"commands"` // for each purchase
-	Factor   [3]float64     `json:"factor"`   // to the baseline, with its interval
+	Factor   [3]float64     `json:"factor"`   // to RelativeTo, with its interval
 }
 
 func (r *Result) forLessons() Figures {
-	f := Figures{Run: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), Concurrency: r.Settings.Concurrency, Baseline: r.Baseline,
+	f := Figures{Run: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), Concurrency: r.Settings.Concurrency, RelativeTo: r.RelativeTo,
 		Strategies: map[string]StrategyFigures{}}
 	for _, e := range r.Of() {
 		short := func(id string) [3]float64 { return e.Figures[id].Short() }

@@ -15,7 +15,7 @@ import (
 )
 
 // Format is the version of Result's JSON form. Fields are added, never renamed.
-const Format = 2
+const Format = 3
 
 // A Result is one finished comparison, or one as far as it came.
 type Result struct {
@@ -32,10 +32,10 @@ type Result struct {
 	Targets    []string                `json:"targets"`    // the service processes
 	Locks      *Locks                  `json:"locks,omitempty"`
 
-	Settings Settings `json:"settings"`
-	Baseline string   `json:"baseline"` // what the factors are to; "": none was measured
+	Settings   Settings `json:"settings"`
+	RelativeTo string   `json:"relative_to"` // what the factors are to; "": none was measured
 	// Entries are in the order in which their strategies were named; those with other
-	// numbers of buyers at a time follow, and bare handlers come last.
+	// numbers of buyers at a time follow, and baselines come last.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"` // what else went wrong, in words
@@ -54,17 +54,17 @@ type NotRun struct {
 	Why      string `json:"why"`
 }
 
-// A Candidate is a strategy that takes part, or bare work.
+// A Candidate is a strategy that takes part, or a baseline.
 type Candidate struct {
 	Strategy string `json:"strategy"` // its name
 	Title    string `json:"title"`
 	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
 	// Hangs: known to stay locked when a reply to its holder is lost. A request with
 	// an unknown outcome can do that without a fault, on a machine with too much to do.
-	Hangs bool `json:"hangs,omitempty"`
-	Bare  bool `json:"bare,omitempty"` // not judged
+	Hangs    bool `json:"hangs,omitempty"`
+	Baseline bool `json:"baseline,omitempty"` // a bare handler: not judged
 
-	target string // of bare work
+	target string // of a baseline
 }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
@@ -83,7 +83,7 @@ type Entry struct {
 	Problems   []string       `json:"problems"`
 
 	Figures map[string]measure.Spread `json:"figures"` // by metric
-	// Factor is Settings.By beside the baseline's, with as many buyers at a time.
+	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
 	Factor  *measure.Ratio        `json:"factor,omitempty"`
 	Rounds  []Round               `json:"rounds"`
 	Latency []loadtest.Percentile `json:"latency_curve,omitempty"` // of all requests of all rounds
@@ -122,7 +122,7 @@ func (r *Result) Check() error {
 // Of are the entries with the comparison's own number of buyers.
 func (r *Result) Of() (all []*Entry) {
 	for _, e := range r.Entries {
-		if !e.Bare && e.Concurrency == r.Settings.Concurrency {
+		if !e.Baseline && e.Concurrency == r.Settings.Concurrency {
 			all = append(all, e)
 		}
 	}
@@ -147,7 +147,7 @@ func (e *Entry) conclude() {
 	for _, round := range e.Rounds {
 		e.Verdict = loadtest.Worst(e.Verdict, round.Verdict)
 	}
-	e.Expected = e.Bare || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
+	e.Expected = e.Baseline || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	if e.times != nil && e.times.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.times)
 	}
@@ -167,14 +167,14 @@ func (e *Entry) hung() bool {
 }
 
 // Beside sets every entry's factor to a strategy; "" chooses the usual one.
-func (r *Result) Beside(baseline string) {
-	if baseline == "" {
-		baseline = r.Settings.baseline(r.Of())
+func (r *Result) Beside(strategy string) {
+	if strategy == "" {
+		strategy = r.Settings.relativeTo(r.Of())
 	}
-	r.Baseline = baseline
+	r.RelativeTo = strategy
 	base := map[int]*Entry{}
 	for _, e := range r.Entries {
-		if e.Strategy == baseline && !e.Bare {
+		if e.Strategy == strategy && !e.Baseline {
 			base[e.Concurrency] = e
 		}
 	}
@@ -188,9 +188,9 @@ func (r *Result) Beside(baseline string) {
 	}
 }
 
-// baseline is the strategy that was named, conditional, or the first.
-func (s Settings) baseline(all []*Entry) string {
-	for _, name := range []string{s.Baseline, "conditional"} {
+// relativeTo is the strategy that was named, conditional, or the first.
+func (s Settings) relativeTo(all []*Entry) string {
+	for _, name := range []string{s.RelativeTo, "conditional"} {
 		if slices.ContainsFunc(all, func(e *Entry) bool { return e.Strategy == name }) {
 			return name
 		}
@@ -205,7 +205,7 @@ func (s Settings) baseline(all []*Entry) string {
 // that apply, the first counts.
 func (r *Result) ExitStatus() int {
 	has := func(so func(e *Entry) bool) bool {
-		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Bare && so(e) })
+		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && so(e) })
 	}
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):

@@ -1,7 +1,7 @@
 // Package compare runs the same seeded sale with one strategy after the other,
 // in rounds that alternate their direction. A Result says of each strategy
 // whether it was right, whether it served its buyers, and how fast it was, also as
-// a factor to a baseline with an interval.
+// a factor to one of them with an interval.
 package compare
 
 import (
@@ -18,8 +18,8 @@ type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
-	Baseline   string   `json:"baseline,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
-	Bare       []string `json:"bare,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: noop,script,insert,update,transaction."`
+	RelativeTo string   `json:"relative_to,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
+	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: noop,script,insert,update,transaction."`
 
 	loadtest.Scenario
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
@@ -109,9 +109,9 @@ func (s Settings) Check() error {
 	case s.Require != nil:
 		return wrong("require", "a comparison has no thresholds: give them to seckill load")
 	}
-	for i, name := range s.Bare {
-		if !slices.Contains(BareWork, name) && name != All || slices.Index(s.Bare, name) < i {
-			return wrong("bare", "bare work %q: give each name once, of %v, or %s", name, BareWork, All)
+	for i, name := range s.Baselines {
+		if !slices.Contains(BaselineNames, name) && name != All || slices.Index(s.Baselines, name) < i {
+			return wrong("baselines", "baseline %q: give each name once, of %v, or %s", name, BaselineNames, All)
 		}
 	}
 	sale := s.Scenario

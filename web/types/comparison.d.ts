@@ -3,8 +3,8 @@ declare namespace Json {
   interface CompareSettings {
     preset: string;
     strategies: string[];
-    baseline?: string;
-    bare?: string[];
+    relative_to?: string;
+    baselines?: string[];
     stock: number;
     skus: number;
     zipf?: number;
@@ -32,7 +32,7 @@ declare namespace Json {
     started: string;
     done: number;
     total: number;
-    turn?: { strategy: string; bare?: boolean; concurrency: number };
+    turn?: { strategy: string; baseline?: boolean; concurrency: number };
     standings?: Entry[];
     seconds: number;
     verdicts?: { held: number; caught: number; other: number; not_run: number };
@@ -53,7 +53,7 @@ declare namespace Json {
     high: number;
   }
 
-  /** How many times as much as the baseline. */
+  /** How many times as much as that of relative_to. */
   interface Factor {
     times: number;
     low: number; // to high: the 95 % interval; both 0 with one round
@@ -65,7 +65,7 @@ declare namespace Json {
     strategy: string;
     title: string;
     breaks: boolean;
-    bare?: boolean;
+    baseline?: boolean;
     concurrency: number;
     verdict: Verdict | '';
     expected: boolean;
@@ -83,7 +83,7 @@ declare namespace Json {
     servers: Backend[];
     durability: { backend: string; name: string; value: string }[];
     settings: CompareSettings;
-    baseline: string;
+    relative_to: string;
     targets: string[];
     locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
     entries: Entry[];

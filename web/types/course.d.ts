@@ -108,7 +108,7 @@ declare namespace Json {
 
   interface SalesFigures extends Measurement {
     at_once: number;
-    baseline?: string; // that the factors are to
+    relative_to?: string; // that the factors are to
     strategies: Record<string, { verdict: Verdict; commands: number; answers_per_second?: Rounds; factor?: Rounds } & Record<'sales_per_second' | 'bought_p99_ms', Rounds>>;
   }
 

@@ -13,8 +13,8 @@ import { words } from './text.js';
 
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
-  const [baseline, setBaseline] = useState('');
-  const { value: comparison, error, again } = useLoaded(() => whole(summary.id, baseline), [summary.id, baseline]);
+  const [relativeTo, setRelativeTo] = useState('');
+  const { value: comparison, error, again } = useLoaded(() => whole(summary.id, relativeTo), [summary.id, relativeTo]);
   const w = words();
   const result = comparison?.result;
   return html`
@@ -22,11 +22,11 @@ export function Result({ summary }) {
       ${result && html`<${Answer} result=${result} />`}
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
-    ${result ? html`<${Measured} result=${result} choose=${setBaseline} command=${summary.command} />` : html`<${Awaited} error=${error} again=${again} />`}`;
+    ${result ? html`<${Measured} result=${result} choose=${setRelativeTo} command=${summary.command} />` : html`<${Awaited} error=${error} again=${again} />`}`;
 }
 
 /** @param {Json.ComparisonResult} result */
-const own = ({ entries, settings }) => entries.filter((e) => !e.bare && e.concurrency === settings.concurrency);
+const own = ({ entries, settings }) => entries.filter((e) => !e.baseline && e.concurrency === settings.concurrency);
 
 /**
  * The question that was asked: which is faster, and by how much; with the verdicts.
@@ -36,8 +36,8 @@ function Answer({ result }) {
   const w = words();
   const { by } = result.settings;
   const right = own(result).filter((e) => kindOf(e) === 'held' && e.figures[by]).sort((a, b) => b.figures[by].median - a.figures[by].median);
-  const base = right.find((e) => e.strategy === result.baseline);
-  const other = base === right[0] ? right[1] : right[0]; // than the baseline
+  const base = right.find((e) => e.strategy === result.relative_to);
+  const other = base === right[0] ? right[1] : right[0]; // than that
   const names = base && other ? [other, base] : [];
   return html`
     ${base && other?.factor && html`<p class="word small">${sentence(other, base, other.factor, by)}</p>`}
@@ -63,11 +63,11 @@ function Measured({ result, choose, command }) {
   return html`
     <section class="panel" aria-labelledby="table-title">
       <h2 id="table-title">${w.table}</h2>
-      ${own(result).length > 1 && html`<p class="with"><label for="baseline">${w.beside}</label>
-        <select id="baseline" onChange=${(e) => choose(e.currentTarget.value)}>
-          ${own(result).map((e) => html`<option key=${e.strategy} value=${e.strategy} selected=${e.strategy === result.baseline}>${e.strategy}</option>`)}
+      ${own(result).length > 1 && html`<p class="with"><label for="relative-to">${w.beside}</label>
+        <select id="relative-to" onChange=${(e) => choose(e.currentTarget.value)}>
+          ${own(result).map((e) => html`<option key=${e.strategy} value=${e.strategy} selected=${e.strategy === result.relative_to}>${e.strategy}</option>`)}
         </select></p>`}
-      <${Table} entries=${entries} baseline=${result.baseline} />
+      <${Table} entries=${entries} relativeTo=${result.relative_to} />
       <p class="hint">${w.tableNote(result.settings.rounds)}</p>
     </section>
     <${Charts} result=${result} />

@@ -58,6 +58,6 @@ export const stop = (comparison) => call('DELETE', `${path}/${comparison.id}`);
 
 /**
  * A comparison with its result, set beside a strategy; '': the usual one.
- * @param {string} id @param {string} baseline @returns {Promise<Json.Comparison>}
+ * @param {string} id @param {string} relativeTo @returns {Promise<Json.Comparison>}
  */
-export const whole = (id, baseline) => call('GET', `${path}/${encodeURIComponent(id)}${baseline && `?with=${encodeURIComponent(baseline)}`}`);
+export const whole = (id, relativeTo) => call('GET', `${path}/${encodeURIComponent(id)}${relativeTo && `?with=${encodeURIComponent(relativeTo)}`}`);

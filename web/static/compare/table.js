@@ -30,7 +30,7 @@ const brief = (x) => (x < 10 ? x.toFixed(1) : count(x));
 /** @type {Column[]} */
 const columns = [
   { id: 'strategy', by: (e) => e.strategy, show: (e) => e.strategy, words: true },
-  { id: 'right', by: (e) => (e.bare ? undefined : kinds.indexOf(kindOf(e))), show: (e) => html`<${Badge} entry=${e} />`, words: true },
+  { id: 'right', by: (e) => (e.baseline ? undefined : kinds.indexOf(kindOf(e))), show: (e) => html`<${Badge} entry=${e} />`, words: true },
   { id: 'served', by: (e) => e.served || undefined, show: (e) => html`<${Served} entry=${e} />`, words: true },
   figure('answers', count),
   { id: 'factor', by: (e) => e.factor?.times, show: (e) => e.factor && html`${times(e.factor.times)} <small>${interval(e.factor)}</small>` },
@@ -45,8 +45,8 @@ export const interval = (f) => (f.high > 0 ? `${times(f.low)}–${times(f.high)}
 /** @param {Json.Factor} f */
 export const apart = (f) => f.low > 1 || (f.high > 0 && f.high < 1);
 
-/** @param {{entries: Json.Entry[], baseline?: string}} props */
-export function Table({ entries, baseline }) {
+/** @param {{entries: Json.Entry[], relativeTo?: string}} props */
+export function Table({ entries, relativeTo }) {
   const [look, setLook] = useState({ sort: '', down: true });
   const w = words();
   const shown = columns.filter((c) => c.words || entries.some((e) => c.by(e) !== undefined));
@@ -59,11 +59,11 @@ export function Table({ entries, baseline }) {
         <thead><tr>${shown.map((c) => html`
           <th key=${c.id} scope="col" class=${c.words ? '' : 'n'} title=${w.columns[c.id][1]}
             aria-sort=${look.sort === c.id ? (look.down ? 'descending' : 'ascending') : undefined}>
-            <button type="button" class="sort" onClick=${() => sort(c)}>${c.id === 'factor' ? w.factorOf(baseline ?? '') : w.columns[c.id][0]}<span aria-hidden="true">${look.sort === c.id ? (look.down ? '▾' : '▴') : ''}</span></button></th>`)}</tr></thead>
+            <button type="button" class="sort" onClick=${() => sort(c)}>${c.id === 'factor' ? w.factorOf(relativeTo ?? '') : w.columns[c.id][0]}<span aria-hidden="true">${look.sort === c.id ? (look.down ? '▾' : '▴') : ''}</span></button></th>`)}</tr></thead>
         <tbody>${rows.map((e) => html`
           <tr key=${e.strategy}>
             ${shown.map((c) => (c.id === 'strategy'
-    ? html`<th key=${c.id} scope="row">${e.bare ? e.title : html`<a href=${link('lessons', e.strategy)}><code>${e.strategy}</code></a>`}</th>`
+    ? html`<th key=${c.id} scope="row">${e.baseline ? e.title : html`<a href=${link('lessons', e.strategy)}><code>${e.strategy}</code></a>`}</th>`
     : html`<td key=${c.id} class=${c.words ? '' : 'n'}>${c.by(e) === undefined ? '–' : c.show(e)}</td>`))}
           </tr>`)}</tbody>
       </table>

@@ -54,7 +54,7 @@ function shownOf(what, preset, names, crowds, figures, l) {
 
 /** @param {Json.SalesFigures} run @param {string[]} names @param {Labels} l */
 const sales = (run, names, l) => [{
-  head: [l.strategy, l.answers, l.sales, 'p99 ms', l.share(run.baseline ?? '')],
+  head: [l.strategy, l.answers, l.sales, 'p99 ms', l.share(run.relative_to ?? '')],
   rows: !names.some((n) => run.strategies[n]) ? [] : names.map((n) => {
     const s = run.strategies[n];
     return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–']

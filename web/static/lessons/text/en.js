@@ -55,7 +55,7 @@ export default {
   },
   measure: 'Figures depend on the machine. Measure yours:',
   measured: {
-    strategy: 'Strategy', answers: 'Answers/s', sales: 'Sales/s', share: (baseline) => `× ${baseline}`,
+    strategy: 'Strategy', answers: 'Answers/s', sales: 'Sales/s', share: (strategy) => `× ${strategy}`,
     lock: 'Lock', alone: 'Alone, locks/s', crowd: (n) => `${n} at once, locks/s`, wait: (n) => `${n}: p99 wait, ms`,
     pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', notYet: 'not measured yet', commands: 'Commands per lock', lost: 'Updates lost',
     on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest.`,

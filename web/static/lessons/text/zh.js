@@ -55,7 +55,7 @@ export default {
   },
   measure: '数字取决于机器，请测你自己的：',
   measured: {
-    strategy: '策略', answers: '每秒答复', sales: '每秒售出', share: (baseline) => `比 ${baseline}`,
+    strategy: '策略', answers: '每秒答复', sales: '每秒售出', share: (strategy) => `比 ${strategy}`,
     lock: '锁', alone: '无竞争，每秒加锁', crowd: (n) => `${n} 个竞争者，每秒加锁`, wait: (n) => `${n} 个，等待 p99 毫秒`,
     pause: '两次尝试之间的停顿', lease: '租约', rate: '每秒加锁', notYet: '尚未测量', commands: '每次加锁的命令数', lost: '丢失的更新',
     on: (date, cpus, servers) => `${date} 测于 ${count(cpus)} 个处理器的机器：${servers}。数字是各轮的中位数，括号里是最低与最高。`,

@@ -19,16 +19,16 @@ import (
 	"seckill/internal/backend"
 )
 
-// BareWork are the bare handlers that a comparison may measure beside the
+// BaselineNames are the bare handlers that a comparison may measure beside the
 // strategies: gin reads the same request and writes the same answer, and in between
 // it does nothing, or one thing that a strategy also does.
-var BareWork = []string{"noop", "script", "insert", "update", "transaction"}
+var BaselineNames = []string{"noop", "script", "insert", "update", "transaction"}
 
-const bareStrategy = "bare"
+const baselineStrategy = "bare"
 
-// bareWork has a key of its own in Redis and copies of the ledger's tables, so that
+// baselineWork has a key of its own in Redis and copies of the ledger's tables, so that
 // its orders stay as they are.
-type bareWork struct {
+type baselineWork struct {
 	redis         redis.UniversalClient
 	db            *sql.DB
 	key           string
@@ -36,10 +36,10 @@ type bareWork struct {
 	users         atomic.Int64 // each buys once
 }
 
-// OpenBare serves bare work on a loopback port of this process, with the servers of
+// OpenBaselines serves them on a loopback port of this process, with the servers of
 // in. What lacks its server is not run. stop removes what was made.
-func OpenBare(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func(context.Context) error, err error) {
-	w := &bareWork{}
+func OpenBaselines(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func(context.Context) error, err error) {
+	w := &baselineWork{}
 	if in != nil {
 		err = w.open(ctx, in)
 	}
@@ -53,10 +53,10 @@ func OpenBare(ctx context.Context, names []string, in *backend.Instance) (all []
 	go func() { _ = server.Serve(listener) }() // ends with stop
 	for _, work := range []struct {
 		name, title string
-		do          func(context.Context, barePurchase) (left int64, err error)
+		do          func(context.Context, baselinePurchase) (left int64, err error)
 		lacks       bool
 	}{
-		{"noop", "a gin handler that does nothing", func(context.Context, barePurchase) (int64, error) { return 7, nil }, false},
+		{"noop", "a gin handler that does nothing", func(context.Context, baselinePurchase) (int64, error) { return 7, nil }, false},
 		{"script", "gin and one Redis script", w.script, w.redis == nil},
 		{"insert", "gin, DECR in Redis and an INSERT of the order", w.insert, w.redis == nil || w.db == nil},
 		{"update", "gin and an UPDATE of one row", w.update, w.db == nil},
@@ -67,8 +67,8 @@ func OpenBare(ctx context.Context, names []string, in *backend.Instance) (all []
 		case work.lacks:
 			not = append(not, NotRun{work.name, "no server is known for it"})
 		default:
-			g.POST("/"+work.name+"/api/v1/seckill", bareHandler(work.do))
-			all = append(all, Candidate{Strategy: work.name, Title: work.title, Bare: true, target: "http://" + listener.Addr().String() + "/" + work.name})
+			g.POST("/"+work.name+"/api/v1/seckill", baselineHandler(work.do))
+			all = append(all, Candidate{Strategy: work.name, Title: work.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + work.name})
 		}
 	}
 	return all, not, func(ctx context.Context) error { return errors.Join(server.Close(), w.drop(ctx)) }, nil
@@ -77,7 +77,7 @@ func OpenBare(ctx context.Context, names []string, in *backend.Instance) (all []
 // endless is a stock that no run sells out.
 const endless = int64(1) << 52
 
-func (w *bareWork) open(ctx context.Context, in *backend.Instance) error {
+func (w *baselineWork) open(ctx context.Context, in *backend.Instance) error {
 	if in.Redis != nil {
 		w.redis, w.key = in.Redis, "seckill:compare:"+rand.Text()
 		if err := w.redis.Set(ctx, w.key, endless, 0).Err(); err != nil {
@@ -98,13 +98,13 @@ func (w *bareWork) open(ctx context.Context, in *backend.Instance) error {
 		fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endless),
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("the tables of bare work: %w", err)
+			return fmt.Errorf("the tables of the baselines: %w", err)
 		}
 	}
 	return nil
 }
 
-func (w *bareWork) drop(ctx context.Context) (err error) {
+func (w *baselineWork) drop(ctx context.Context) (err error) {
 	if w.redis != nil {
 		err = w.redis.Del(ctx, w.key).Err()
 	}
@@ -124,7 +124,7 @@ if left < 0 then
 end
 return left`)
 
-func (w *bareWork) script(ctx context.Context, p barePurchase) (int64, error) {
+func (w *baselineWork) script(ctx context.Context, p baselinePurchase) (int64, error) {
 	return takeUnit.Run(ctx, w.redis, []string{w.key}, p.Quantity).Int64()
 }
 
@@ -132,16 +132,16 @@ type executor interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }
 
-func (w *bareWork) order(ctx context.Context, db executor, p barePurchase, left int64) error {
+func (w *baselineWork) order(ctx context.Context, db executor, p baselinePurchase, left int64) error {
 	user := w.users.Add(1) // their order has the same number
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
-		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, bareStrategy, "active")
+		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, baselineStrategy, "active")
 	return err
 }
 
 // insert is the order of a counter in Redis, in one statement.
-func (w *bareWork) insert(ctx context.Context, p barePurchase) (int64, error) {
+func (w *baselineWork) insert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {
 		return 0, err
@@ -149,11 +149,11 @@ func (w *bareWork) insert(ctx context.Context, p barePurchase) (int64, error) {
 	return left, w.order(ctx, w.db, p, left)
 }
 
-func (w *bareWork) update(ctx context.Context, p barePurchase) (int64, error) {
+func (w *baselineWork) update(ctx context.Context, p baselinePurchase) (int64, error) {
 	return w.take(ctx, w.db, p)
 }
 
-func (w *bareWork) take(ctx context.Context, db executor, p barePurchase) (int64, error) {
+func (w *baselineWork) take(ctx context.Context, db executor, p baselinePurchase) (int64, error) {
 	result, err := db.ExecContext(ctx,
 		"UPDATE "+w.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = 1 AND num - ? >= 0", p.Quantity, p.Quantity)
 	if err != nil {
@@ -162,7 +162,7 @@ func (w *bareWork) take(ctx context.Context, db executor, p barePurchase) (int64
 	return result.LastInsertId()
 }
 
-func (w *bareWork) sell(ctx context.Context, p barePurchase) (int64, error) {
+func (w *baselineWork) sell(ctx context.Context, p baselinePurchase) (int64, error) {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
@@ -178,16 +178,16 @@ func (w *bareWork) sell(ctx context.Context, p barePurchase) (int64, error) {
 	return left, tx.Commit()
 }
 
-type barePurchase struct {
+type baselinePurchase struct {
 	SKU      int64 `json:"sku_id"`
 	User     int64 `json:"user_id"`
 	Quantity int64 `json:"quantity"`
 }
 
-// bareHandler reads the same body and writes the same answer as the service.
-func bareHandler(work func(context.Context, barePurchase) (left int64, err error)) gin.HandlerFunc {
+// baselineHandler reads the same body and writes the same answer as the service.
+func baselineHandler(work func(context.Context, baselinePurchase) (left int64, err error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		var p barePurchase
+		var p baselinePurchase
 		if err := json.NewDecoder(c.Request.Body).Decode(&p); err != nil {
 			c.JSON(http.StatusBadRequest, gin.H{"error": err.Error()})
 			return
@@ -197,6 +197,6 @@ func bareHandler(work func(context.Context, barePurchase) (left int64, err error
 			c.JSON(http.StatusInternalServerError, gin.H{"error": err.Error()})
 			return
 		}
-		c.JSON(http.StatusOK, gin.H{"order_id": "order-1", "sku_id": p.SKU, "quantity": p.Quantity, "remaining": left, "strategy": bareStrategy})
+		c.JSON(http.StatusOK, gin.H{"order_id": "order-1", "sku_id": p.SKU, "quantity": p.Quantity, "remaining": left, "strategy": baselineStrategy})
 	}
 }
