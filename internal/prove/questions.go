@@ -13,6 +13,9 @@ type Question struct {
 	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
+	// Choosing: it tells strategies apart. Where there is no room for all questions,
+	// these have a column.
+	Choosing bool `json:"choosing,omitempty"`
 
 	// applies says why it cannot be asked; nil: it always can.
 	applies func(context.Context, *bench) (whyNot string, err error)
@@ -84,7 +87,7 @@ var (
 // Questions are all columns, in order.
 func Questions() []Question {
 	return []Question{
-		{ID: "oversell", Title: "no oversell",
+		{ID: "oversell", Title: "no oversell", Choosing: true,
 			Asks: "Two buyers in one process, every schedule of their commands: is ever more sold than there was?",
 			ask:  withoutFault("oversell", 1, isOversell)},
 		{ID: "lost-update", Title: "no lost update",
@@ -92,7 +95,7 @@ func Questions() []Question {
 			ask: withoutFault("lost-update", 1, func(rule string) bool {
 				return !isOversell(rule) && rule != explore.RuleOverlap
 			})},
-		{ID: "processes", Title: "across processes",
+		{ID: "processes", Title: "across processes", Choosing: true,
 			Asks: "The same with the buyers in two processes.",
 			ask:  withoutFault("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
 		// No buyer comes afterwards: they would buy the units that show it.
@@ -115,7 +118,7 @@ func Questions() []Question {
 				}
 				return list
 			}},
-		{ID: "dead-holder", Title: "dead holder",
+		{ID: "dead-holder", Title: "dead holder", Choosing: true,
 			Asks:    "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?",
 			premise: "it breaks with every buyer alive",
 			across:  "a dead process takes the lock with it; across processes it locks nothing",
@@ -151,7 +154,7 @@ func Questions() []Question {
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock?",
 			ask:  (*bench).hungHolder},
-		{ID: "lease-end", Title: "lease ends under a holder",
+		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
@@ -199,7 +202,7 @@ func Questions() []Question {
 					&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost})
 			}},
-		{ID: "late-command", Title: "late command",
+		{ID: "late-command", Title: "late command", Choosing: true,
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at any later moment. " +
 				"Is the stock right?",
 			premise: "it breaks with every command in time", nothing: nothingEnds, breaks: explore.LedgerRule,
@@ -293,7 +296,7 @@ func Questions() []Question {
 				return []*explore.Scenario{{Name: "two buyers of different SKUs", Stock: 5, Buyers: two}}
 			}},
 		// These are measured, in real time.
-		{ID: "waits", Title: "how it waits",
+		{ID: "waits", Title: "how it waits", Choosing: true,
 			Asks: "What a buyer does while another holds the lock, and how many commands that costs in 300 ms.",
 			ask:  (*bench).waits},
 		{ID: "order", Title: "first come first served",

@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -152,9 +151,6 @@ const legend = "✓ holds in all schedules   (✓) holds in the schedules that w
 // Block names the marks in a Markdown file between which the matrix stands.
 const Block = "matrix"
 
-// choosing are the questions that tell strategies apart, a column each in Markdown.
-var choosing = []string{"oversell", "processes", "dead-holder", "lease-end", "late-command", "waits"}
-
 // WriteMarkdown writes the matrix for a page that has no room for all questions: the
 // answers to those that matter for choosing, and what else breaks, by the names of
 // the questions. Times are left out, so that two runs give the same text.
@@ -162,7 +158,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	columns, others := []Question{}, []Question{}
 	for _, q := range m.Questions {
-		if slices.Contains(choosing, q.ID) {
+		if q.Choosing {
 			columns = append(columns, q)
 		} else {
 			others = append(others, q)

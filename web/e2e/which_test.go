@@ -49,6 +49,13 @@ func TestGuarantees(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("guarantees")
 	tb.says("main", "5 strategies")
+	tb.await(`[...document.querySelectorAll(".matrix thead .asks")].map((th) => th.innerText).join() ===
+		"no oversell,across processes,dead holder,lease ends under a holder,late command,how it waits"`)
+	tb.await(`document.querySelector(".matrix a[href$='cell=redis-token']").closest("tr").querySelector(".also").innerText.includes("only the owner releases")`)
+	tb.good("what matters for choosing")
+
+	t.Log("all columns; a cell says what broke")
+	tb.click("#columns")
 	tb.await(`document.querySelectorAll(".matrix thead .asks").length === 21`)
 	tb.await(`[...document.querySelectorAll(".matrix .groups th.begins")].map((th) => th.innerText + " " + th.colSpan).join() ===
 		"Without faults 4,One thing goes wrong 8,More 4,Measured 5"`)
@@ -57,7 +64,7 @@ func TestGuarantees(t *testing.T) {
 	tb.await(`document.querySelector('.matrix a[data-cell="naive.oversell"]').textContent.startsWith("naive, no oversell: breaks; Sold more than there were") && document.querySelector('.matrix a[data-cell="naive.oversell"] small').innerText === "stock"`)
 	tb.await(`document.querySelector('.matrix a[data-cell="redis-token.owner"] small').innerText === "lock"`)
 	tb.shows(`.mark[aria-label^="redis-lua, how it waits: measured, no promise; polls"]`)
-	tb.good("guarantees")
+	tb.good("all columns")
 
 	t.Log("header and first column stay")
 	tb.do(look{"", 760, 400, false}.set())
@@ -69,6 +76,7 @@ func TestGuarantees(t *testing.T) {
 		return Math.abs(head.top - box.top) < 3 && Math.abs(name.left - box.left) < 3;
 	})()`)
 	tb.do(wide.set())
+	tb.click("#columns")
 
 	t.Log("a strategy has all its answers, with what they rest on, and an address")
 	tb.click(`.matrix th a[href$="cell=conditional"]`)

@@ -18,6 +18,7 @@ declare namespace Json {
     id: string;
     title: string;
     asks: string;
+    choosing?: boolean;
   }
 
   interface Row {

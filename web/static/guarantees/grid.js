@@ -9,13 +9,14 @@ import { words } from './text.js';
  * says: the answer in words; what: what broke; href: where it is shown in full.
  * @typedef {{sign: string, kind: string, says: string, what?: string, href?: string, differs?: boolean, seen?: string}} Answer
  */
-/** @typedef {{id: string, title: string, asks?: string, begins?: boolean, chosen?: boolean}} Column */
+/** @typedef {{id: string, title: string, asks?: string, begins?: boolean, chosen?: boolean, first?: boolean}} Column */
 /**
  * @typedef {object} Grid
  * @property {string} label
  * @property {{name: string, title: string, lock: boolean}[]} rows
  * @property {Column[]} columns
- * @property {{title: string, columns: number}[]} [groups]
+ * @property {{title: string, columns: number}[]} [groups] of all columns
+ * @property {boolean} [firstOnly] a table has only the first columns, and names what else breaks
  * @property {(name: string, id: string) => Answer} answer
  * @property {(name: string) => string} to the address of a row
  * @property {string} [held] what is said of a row without a cross
@@ -44,24 +45,40 @@ export function Grid(props) {
 }
 
 /** @param {Grid & {parts: {title: string, rows: Grid['rows']}[]}} props */
-const Table = ({ label, columns, groups, answer, to, parts }) => html`
-  <div class="matrix" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        ${groups && html`<tr class="groups"><th rowspan="2" scope="col">${t.history.strategy}</th>
-          ${groups.map((g) => html`<th key=${g.title} class="begins" colspan=${g.columns} scope="colgroup">${g.title}</th>`)}</tr>`}
-        <tr>${!groups && html`<th scope="col">${t.history.strategy}</th>`}${columns.map((c) => html`
-          <th key=${c.id} scope="col" class=${classes('asks', c.begins && 'begins', c.chosen && 'chosen')} title=${c.asks}><span>${c.title}</span></th>`)}</tr>
-      </thead>
-      ${parts.map((p) => html`
-        <tbody key=${p.title}>
-          <tr class="family"><th colspan=${columns.length + 1} scope="rowgroup"><span>${p.title}</span></th></tr>
-          ${p.rows.map((row) => html`
-            <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a></th>
-              ${columns.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} cell=${`${row.name}.${c.id}`} of=${`${row.name}, ${c.title}`} /></td>`)}</tr>`)}
-        </tbody>`)}
-    </table>
-  </div>`;
+function Table({ label, columns, groups, firstOnly, answer, to, parts }) {
+  const shown = columns.filter((c) => !firstOnly || c.first);
+  const rest = columns.filter((c) => !shown.includes(c));
+  return html`
+    <div class=${classes('matrix', firstOnly && 'first')} tabindex="0" role="region" aria-label=${label}>
+      <table>
+        <thead>
+          ${groups && !firstOnly && html`<tr class="groups"><th rowspan="2" scope="col">${t.history.strategy}</th>
+            ${groups.map((g) => html`<th key=${g.title} class="begins" colspan=${g.columns} scope="colgroup">${g.title}</th>`)}</tr>`}
+          <tr>${(!groups || firstOnly) && html`<th scope="col">${t.history.strategy}</th>`}${shown.map((c) => html`
+            <th key=${c.id} scope="col" class=${classes('asks', c.begins && 'begins', c.chosen && 'chosen')} title=${c.asks}><span>${c.title}</span></th>`)}
+            ${firstOnly && html`<th scope="col" class="also">${words().also}</th>`}</tr>
+        </thead>
+        ${parts.map((p) => html`
+          <tbody key=${p.title}>
+            <tr class="family"><th colspan=${shown.length + 1 + Number(firstOnly)} scope="rowgroup"><span>${p.title}</span></th></tr>
+            ${p.rows.map((row) => html`
+              <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a></th>
+                ${shown.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} cell=${`${row.name}.${c.id}`} of=${`${row.name}, ${c.title}`} /></td>`)}
+                ${firstOnly && html`<td class="also"><${Broken} of=${row.name} columns=${rest} answer=${answer} /></td>`}</tr>`)}
+          </tbody>`)}
+      </table>
+    </div>`;
+}
+
+/**
+ * The columns in which a row breaks, by name.
+ * @param {{of: string} & Pick<Grid, 'columns' | 'answer'>} props
+ */
+function Broken({ of, columns, answer }) {
+  const broken = columns.map((c) => ({ c, a: answer(of, c.id) })).filter(({ a }) => a.kind === 'bad');
+  return broken.length > 0 && html`<ul>${broken.map(({ c, a }) => html`
+    <li key=${c.id}><span class="mark bad" aria-hidden="true">✗</span> ${a.href ? html`<a href=${a.href}>${c.title}</a>` : c.title} <span class="hint">${a.what}</span></li>`)}</ul>`;
+}
 
 /** @param {Answer & {cell: string, of: string}} props */
 function Cell({ sign, kind, says, what, href, differs, seen, cell, of }) {
@@ -72,15 +89,11 @@ function Cell({ sign, kind, says, what, href, differs, seen, cell, of }) {
 }
 
 /** @param {{row: Grid['rows'][number]} & Grid} props */
-function Card({ row, columns, answer, to, held }) {
-  const broken = columns.map((c) => ({ c, a: answer(row.name, c.id) })).filter(({ a }) => a.kind === 'bad');
-  return html`
-    <li class="panel"><h3><a href=${to(row.name)}><code>${row.name}</code></a></h3>
-      <p class="hint">${row.title}</p>
-      ${broken.length ? html`<ul>${broken.map(({ c, a }) => html`
-        <li key=${c.id}><span class="mark bad" aria-hidden="true">✗</span> ${a.href ? html`<a href=${a.href}>${c.title}</a>` : c.title} <span class="hint">${a.what}</span></li>`)}</ul>`
+const Card = ({ row, columns, answer, to, held }) => html`
+  <li class="panel"><h3><a href=${to(row.name)}><code>${row.name}</code></a></h3>
+    <p class="hint">${row.title}</p>
+    ${columns.some((c) => answer(row.name, c.id).kind === 'bad') ? html`<${Broken} of=${row.name} columns=${columns} answer=${answer} />`
     : html`<p><span class="mark good" aria-hidden="true">✓</span> ${held ?? words().nothing}</p>`}</li>`;
-}
 
 /**
  * The way from a dialog to where a strategy is read and run.

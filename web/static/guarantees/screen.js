@@ -25,6 +25,7 @@ export function Guarantees({ route: { query } }) {
   if (!matrix) return html`<${Awaited} title=${t.nav.guarantees} error=${error} again=${again} />`;
   const rows = filtered(matrix, query);
   const must = listed(query.must);
+  const all = query.columns === 'all';
   const parts = grouped(matrix.questions);
   const put = (/** @type {Record<string, string>} */ change) => stay('guarantees', '', { ...query, ...change });
   const [name = '', question = ''] = (query.cell ?? '').split('.');
@@ -36,16 +37,17 @@ export function Guarantees({ route: { query } }) {
       ${presets.map((q) => html`
         <button key=${q} type="button" class="quiet" aria-pressed=${String(must.includes(q))} onClick=${() => put({ must: (must.includes(q) ? must.filter((one) => one !== q) : [...must, q]).join() })}>${w.presets[q]}</button>`)}
       <input id="name" class="quiet" aria-label=${w.name} placeholder=${w.name} value=${query.name ?? ''} onInput=${(e) => put({ name: e.currentTarget.value })} autocomplete="off" spellcheck=${false} />
+      <button type="button" class="quiet" id="columns" aria-pressed=${String(all)} onClick=${() => put({ columns: all ? '' : 'all' })}>${w.columns(matrix.questions.length)}</button>
       <span class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, matrix.rows.length)}</span>
     </form>
     <ul class="legend-line">${legend.map((a) => html`
       <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${t.guarantees.answers[a]}${a === 'breaks' && html` <span class="hint">${w.broke}</span>`}</li>`)}</ul>
-    ${rows.length > 0 && html`<${Grid} label=${t.nav.guarantees} rows=${rows.map((r) => ({ name: r.strategy, title: titleOf(r), lock: isLock(r) }))}
+    ${rows.length > 0 && html`<${Grid} label=${t.nav.guarantees} firstOnly=${!all} rows=${rows.map((r) => ({ name: r.strategy, title: titleOf(r), lock: isLock(r) }))}
       groups=${parts.map((p) => ({ title: w.groups[p.group], columns: p.questions.length }))}
-      columns=${parts.flatMap((p) => p.questions.map((q, i) => ({ id: q.id, title: t.guarantees.titleOf(q), asks: w.asksOf(q), begins: i === 0, chosen: must.includes(q.id) })))}
+      columns=${parts.flatMap((p) => p.questions.map((q, i) => ({ id: q.id, title: t.guarantees.titleOf(q), asks: w.asksOf(q), begins: all && i === 0, chosen: must.includes(q.id), first: q.choosing || must.includes(q.id) })))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(matrix, row, id)} to=${(/** @type {string} */ cell) => link('guarantees', '', { ...query, cell })} />`}
     <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}.
-      ${(matrix.also ?? []).map((a) => html` ${w.also(a.servers, sum(Object.values(a.asked)), sum(Object.values(a.differs ?? {}).map((cells) => Object.keys(cells).length)))}`)}</p>
+      ${(matrix.also ?? []).map((a) => html` ${w.others(a.servers, sum(Object.values(a.asked)), sum(Object.values(a.differs ?? {}).map((cells) => Object.keys(cells).length)))}`)}</p>
     ${open && html`<${RowDialog} key=${query.cell} matrix=${matrix} row=${open} title=${titleOf(open)} question=${question} close=${() => put({ cell: '' })} />`}`;
 }
 

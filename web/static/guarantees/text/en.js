@@ -6,6 +6,7 @@ export default {
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
   locks: 'Locks', lockless: 'Ways without a lock', broke: 'and what: the stock, the lock, the counter, or an answer', nothing: 'nothing known breaks it', all: (n) => `Show all ${count(n)}`,
   about: { stock: 'stock', lock: 'lock', counter: 'counter', answer: 'answer' },
+  also: 'what else breaks', columns: (n) => `all ${n} columns`,
   name: 'Strategy', presetsLabel: 'Show what',
   presets: {
     oversell: 'never oversells', processes: 'several processes', 'dead-holder': 'survives a dead holder', 'lease-end': 'survives a pause', order: 'fair',
@@ -29,7 +30,7 @@ export default {
   schedule: 'A schedule is one interleaving of the actors’ commands. A preemption interrupts an actor that could continue.',
   differs: 'different on other servers',
   elsewhere: (servers) => `On ${servers}`,
-  also: (servers, asked, n) => `On ${servers}: ${plural(asked, 'cell')} computed, ${n === 0 ? 'all agree' : n === 1 ? '1 differs (≠)' : `${count(n)} differ (≠)`}.`,
+  others: (servers, asked, n) => `On ${servers}: ${plural(asked, 'cell')} computed, ${n === 0 ? 'all agree' : n === 1 ? '1 differs (≠)' : `${count(n)} differ (≠)`}.`,
   /** What was measured, by the prover's words: in full, and for a cell. */
   measured: {
     'polls': ['polls', 'polls'],

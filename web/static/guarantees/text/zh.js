@@ -11,6 +11,7 @@ export default {
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
   locks: '锁', lockless: '不用锁的做法', broke: '以及坏在哪里：库存、锁、计数器，还是答复', nothing: '没有已知的情形会打破它', all: (n) => `显示全部 ${count(n)} 个`,
   about: { stock: '库存', lock: '锁', counter: '计数', answer: '答复' },
+  also: '还有哪些出错', columns: (n) => `全部 ${n} 列`,
   name: '策略', presetsLabel: '只看',
   presets: { oversell: '不超卖', processes: '可用于多个进程', 'dead-holder': '持有者死亡也不怕', 'lease-end': '持有者停顿也不怕', order: '先到先得' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个。`),
@@ -32,7 +33,7 @@ export default {
   schedule: '一种调度就是各参与者命令的一种交错顺序。抢占是在一个参与者还能继续时换成另一个。',
   differs: '在别的服务器上不同',
   elsewhere: (servers) => `在 ${servers} 上`,
-  also: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
+  others: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
   /** 测到了什么：完整的，和格子里的。 */
   measured,
   play: '一步一步看它出错', lesson: '读它的课程', run: '运行它',
