@@ -10,7 +10,7 @@ import (
 )
 
 func TestDoctor(t *testing.T) {
-	t.Setenv("SECKILL_STATE", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
 	var out bytes.Buffer
 	must(t, DoctorCmd{}.Run(&out))
 	if n := len(regexp.MustCompile(`(?m)^ok .+ /.+`).FindAllString(out.String(), -1)); n < len(lab.ServerTools)-1 || !strings.Contains(out.String(), "seckill up starts one") {

@@ -22,7 +22,6 @@ import (
 const asProgram = "SECKILL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	lab.RunSupervisorIfAsked() // before anything is built: a lab starts this program as its servers, too
 	if os.Getenv(asProgram) != "" {
 		labtest.KeepCompiledSQLite()
 		main()

@@ -52,7 +52,6 @@ const (
 )
 
 func main() {
-	lab.RunSupervisorIfAsked()
 	ends := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(os.Interrupt) { // as it is in the background of a script
 		ends = append(ends, os.Interrupt)
@@ -122,7 +121,4 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 type stderrWriter struct{ io.Writer }
 
 // host is what the environment tells a lab.
-func host() lab.Host {
-	cache, _ := os.UserCacheDir() // "" if there is none
-	return lab.Host{Environ: os.Environ(), Temp: os.TempDir(), Cache: cache}
-}
+func host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }

@@ -54,11 +54,7 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 		token, err := f.TokenFlags.read()
 		return &place{targets: targets, token: token, sql: f.Given}, err
 	}
-	running, err := lab.Running(host())
-	if err != nil {
-		return nil, err
-	}
-	if running != nil {
+	if running := lab.Running(host()); running != nil {
 		if err := f.TopologyFlag.check("the lab that is running is used: stop it first", f.Given); err != nil {
 			return nil, usage(stderr, command, err)
 		}

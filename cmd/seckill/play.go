@@ -145,11 +145,7 @@ const statusNotWon = 10
 // lacking then is started privately.
 func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
 	if c.Given.MySQLDSN == "" {
-		running, err := lab.Running(host())
-		if err != nil {
-			return c.Given, nil, err
-		}
-		if running != nil {
+		if running := lab.Running(host()); running != nil {
 			return running.Config.Or(c.Given), func() {}, nil
 		}
 		fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")

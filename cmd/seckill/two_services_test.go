@@ -114,9 +114,9 @@ func (in *trouble) kill(p *lab.Process) {
 
 // pause is SIGSTOP for longer than a purchase may take, now and then.
 func (in *trouble) pause(p *lab.Process) {
-	in.must("SIGSTOP", p.Pause(context.Background()))
+	in.must("SIGSTOP", p.Pause())
 	time.Sleep(time.Duration(200+in.random.IntN(3500)) * time.Millisecond) // the pause itself
-	in.must("SIGCONT", p.Resume(context.Background()))
+	in.must("SIGCONT", p.Resume())
 }
 
 // endSessions has the database end those sessions that have a claim, or a row.

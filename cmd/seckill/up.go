@@ -38,7 +38,6 @@ type UpCmd struct {
 	Services int     `default:"2" help:"Number of service processes."`
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 	Embedded bool    `help:"Use the embedded engines even where servers are installed."`
-	Folder   string  `env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
@@ -114,7 +113,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 		return listener, nil
 	}
 	who := "Another program may have it."
-	if other, _ := lab.Running(host()); other != nil && strings.Contains(other.Page, u.Addr) {
+	if other := lab.Running(host()); other != nil && strings.Contains(other.Page, u.Addr) {
 		who = fmt.Sprintf("The lab at %s has it (process %d).", other.Page, other.PID)
 	}
 	return nil, fmt.Errorf("the page cannot listen on %s: %w\n%s Use or stop that one, or start this one beside it: "+
@@ -125,7 +124,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err
@@ -223,8 +222,6 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		return nil
 	case err := <-served:
 		return err
-	case <-l.Lost():
-		return errors.New("the lab's servers are gone: their supervisor process has ended; start the lab again")
 	}
 }
 

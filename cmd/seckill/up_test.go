@@ -34,14 +34,14 @@ type upLab struct {
 
 func startUp(t *testing.T) *upLab {
 	t.Helper()
-	t.Setenv("SECKILL_STATE", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
-	u := &upLab{t: t, folder: labtest.Folder(t)}
+	u := &upLab{t: t, folder: labtest.HostIn(t).Temp}
+	t.Setenv("TMPDIR", u.folder)
 	out, in := io.Pipe()
 	var said bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		status := run(ctx, cancel, []string{"up", "--addr", "127.0.0.1:0", "--folder", u.folder, "--history", t.TempDir()}, in, &said)
+		status := run(ctx, cancel, []string{"up", "--addr", "127.0.0.1:0", "--history", t.TempDir()}, in, &said)
 		in.Close()
 		ended <- status
 	}()

@@ -18,7 +18,7 @@ const probed = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it doe
 // An account that may not create procedures is told what to grant, and has them
 // once that is granted; every other backend works meanwhile.
 func TestAnAccountWithoutProcedures(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Pause(t.Context()); err != nil {
+	if err := p.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
@@ -87,7 +87,7 @@ func TestStatus(t *testing.T) {
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("a server that hangs holds the answer up for %s", took)
 	}
-	if err := p.Resume(t.Context()); err != nil {
+	if err := p.Resume(); err != nil {
 		t.Fatal(err)
 	}
 	until("redis goes on")

@@ -31,7 +31,7 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 		return nil, fmt.Errorf("%s is paused already", p.Name)
 	}
 	run, begun := p.Done(), time.Now()
-	if err := p.Pause(ctx); err != nil {
+	if err := p.Pause(); err != nil {
 		return nil, err
 	}
 	return s.injected(await(ctx, p.Stands), func(ctx context.Context, e *Effect) error {
@@ -45,7 +45,7 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 			e.void(WentOn)
 		}
 		e.Stood = int(time.Since(begun).Milliseconds())
-		return p.Resume(ctx)
+		return p.Resume()
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -184,6 +185,13 @@ func (l *Lab) serverEnv() []string {
 		}
 	}
 	return env
+}
+
+// command runs a server.
+func (l *Lab) command(path string, args ...string) *exec.Cmd {
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Dir = l.serverEnv(), l.folder
+	return cmd
 }
 
 func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {

@@ -18,7 +18,7 @@ func TestEmbeddedTier(t *testing.T) {
 		"asked for":         {Embedded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Folder = labtest.Folder(t)
+			o.Host = labtest.HostIn(t)
 			l, err := lab.Start(t.Context(), o)
 			must(t, "start", err)
 			defer l.Stop(context.Background())

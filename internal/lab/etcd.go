@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,13 +23,12 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of 
 		}
 		return server{
 			name: member(name, i, n), backend: of,
-			command: func(ports []int) (Command, error) {
+			command: func(ports []int) (*exec.Cmd, error) {
 				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
-				return Command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path,
-					"--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
+				return l.command(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
-					"--initial-cluster", strings.Join(cluster, ",")}}, nil
+					"--initial-cluster", strings.Join(cluster, ",")), nil
 			},
 			check: func(ctx context.Context, addr string, _ int) (string, error) {
 				return checkEtcd(ctx, addr, names...)

@@ -2,8 +2,8 @@ package lab
 
 import "slices"
 
-// SupervisorPID is for tests that kill it.
-func (l *Lab) SupervisorPID() int { return l.supervisor.cmd.Process.Pid }
+// KeeperPID is for tests that kill it.
+func (l *Lab) KeeperPID() int { return l.children.keeper.Process.Pid }
 
 // Processes are all that the lab has started.
 func (l *Lab) Processes() []*Process {

@@ -23,8 +23,8 @@ func script(t *testing.T, name, commands string) string {
 // A server that ends at once: the message has its last words, and nothing is left.
 func TestFailedStartSaysWhy(t *testing.T) {
 	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
-	base := labtest.Folder(t)
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
+	host := labtest.HostIn(t)
+	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{backend.NameRedis, backend.NameEtcd},
 		Programs: map[lab.Tool]lab.Program{lab.Redis: {Path: broken}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
 	if err == nil {
 		l.Stop(context.Background())
@@ -35,14 +35,14 @@ func TestFailedStartSaysWhy(t *testing.T) {
 			t.Errorf("%q does not say %q", err, want)
 		}
 	}
-	if left, _ := os.ReadDir(base); len(left) > 0 {
+	if left, _ := os.ReadDir(host.Temp); len(left) > 0 {
 		t.Errorf("%v is left in the folder", left)
 	}
 }
 
 func TestMySQLThatCannotMakeItsData(t *testing.T) {
 	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
-	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL},
+	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Backends: []string{backend.NameMySQL},
 		Programs: map[lab.Tool]lab.Program{lab.MariaDB: {Path: broken}}})
 	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
 		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
@@ -51,25 +51,24 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 
 // A Unix socket's path has hardly 100 bytes, a folder's may have thousands.
 func TestLongFolder(t *testing.T) {
-	base := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
-	must(t, "mkdir", os.MkdirAll(base, 0o700))
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
+	host := labtest.HostIn(t)
+	host.Temp = filepath.Join(host.Temp, strings.Repeat("long/", 30))
+	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
 	if err == nil {
 		l.Stop(context.Background())
 	}
-	if err == nil || !strings.Contains(err.Error(), "--folder") {
+	if err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%v: want it to say what to do", err)
-	}
-	if left, _ := os.ReadDir(base); len(left) > 0 {
-		t.Errorf("%v is left in the folder", left)
 	}
 }
 
 // A folder may be named from here, and have a space in it.
 func TestRelativeFolder(t *testing.T) {
-	t.Chdir(labtest.Folder(t))
-	must(t, "mkdir", os.Mkdir("a space", 0o700))
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: "a space", Backends: []string{backend.NameRedis, backend.NameZooKeeper}})
+	host := labtest.HostIn(t)
+	t.Chdir(host.Temp)
+	host.Temp = "a space"
+	must(t, "mkdir", os.Mkdir(host.Temp, 0o700))
+	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{backend.NameRedis, backend.NameZooKeeper}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	for _, s := range l.Backends() {

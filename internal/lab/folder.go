@@ -14,89 +14,28 @@ import (
 	"sync"
 )
 
-// A folder is the lab's own. Its lock is held as long as the supervisor lives.
-type folder struct {
-	path string
-	lock *os.File
-}
+// folderPattern is how labs call their folders, which they lock as long as they live.
+const folderPattern = "seckill-lab-*"
 
-const (
-	folderPattern = "seckill-lab-*"
-	lockName      = "lock"
-)
-
-// makeFolder makes a folder in base, and removes those there whose labs died.
-func makeFolder(base string) (*folder, error) {
+// makeFolder makes a lab's folder in base, and removes those there whose labs died.
+func makeFolder(base string) (path string, lock *os.File, err error) {
 	left, _ := filepath.Glob(filepath.Join(base, folderPattern))
 	for _, path := range left {
-		sweep(path)
-	}
-	for {
-		path, err := os.MkdirTemp(base, folderPattern)
-		if err != nil {
-			return nil, err
-		}
-		lock, err := createLocked(filepath.Join(path, lockName))
-		if err != nil {
-			os.RemoveAll(path)
-			return nil, err
-		}
-		if lock != nil {
-			return &folder{path, lock}, nil
+		if lock := lockFolder(path); lock != nil {
+			os.RemoveAll(path) // one that cannot be removed belongs to another user
+			lock.Close()
 		}
 	}
-}
-
-func (f *folder) remove() error {
-	f.lock.Close()
-	return os.RemoveAll(f.path)
-}
-
-// sweep removes a folder whose lab has ended. A folder without a lock file is
-// being made; one that cannot be removed belongs to another user.
-func sweep(path string) {
-	lock := lockDead(filepath.Join(path, lockName))
-	if lock == nil {
-		return
+	for range 10 {
+		if path, err = os.MkdirTemp(base, folderPattern); err != nil {
+			return "", nil, err
+		}
+		if lock := lockFolder(path); lock != nil {
+			return path, lock, nil
+		}
+		_ = os.Remove(path) // another lab took it for one whose lab had died
 	}
-	os.RemoveAll(path)
-	lock.Close()
-}
-
-// createLocked makes a file and locks it for as long as it is open. It returns
-// nil if a sweep came between the two and removed the file as a dead lab's.
-func createLocked(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if tryLock(f) == nil && isStill(path, f) {
-		return f, nil
-	}
-	f.Close()
-	return nil, nil
-}
-
-// lockDead locks the file of a lab that has ended; nil if it still runs.
-func lockDead(path string) *os.File {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil
-	}
-	if tryLock(f) != nil {
-		f.Close()
-		return nil
-	}
-	return f
-}
-
-func isStill(path string, f *os.File) bool {
-	named, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	opened, err := f.Stat()
-	return err == nil && os.SameFile(named, opened)
+	return "", nil, fmt.Errorf("a folder in %s cannot be locked", base)
 }
 
 // withLog adds the end of a process's log to an error: the log itself goes with the

@@ -34,9 +34,6 @@ type Options struct {
 	Embedded bool
 	// Topology is one of Topologies; "" is Single.
 	Topology string
-	// Folder is where the lab makes a folder of its own. "" means the
-	// system's folder for temporary files.
-	Folder string
 	// Volatile databases do not flush their log at every commit. They are for
 	// exploring, not for measuring.
 	Volatile bool
@@ -59,15 +56,16 @@ type Certs struct{ Cert, Key string }
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {
-	options    Options
-	kinds      map[string]kind // by their names
-	topology   topology
-	programs   map[Tool]Program
-	supervisor *supervisor
-	folder     string
-	started    time.Time
+	options  Options
+	kinds    map[string]kind // by their names
+	topology topology
+	programs map[Tool]Program
+	children *children
+	folder   string
+	lock     *os.File // of the folder
+	started  time.Time
 
-	executable string // this program, which runs as supervisor and as services, too
+	executable string // this program, which runs as services, too
 	passwords  passwords
 	ports      ports
 
@@ -83,7 +81,6 @@ type Lab struct {
 	processes []*Process
 	links     map[linkOf]*Relay
 	closers   []func() error
-	state     *announcement
 	page      string // the argument of Announce; "": not announced
 	serving   ServiceSettings
 	unsure    bool          // some service processes may run with others
@@ -97,17 +94,6 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
 		o.Backends = backend.Names()
 	}
-	if o.Folder == "" {
-		o.Folder = o.Host.Temp
-	}
-	if o.Folder == "" {
-		return nil, errors.New("no folder is given in which the lab can make its own")
-	}
-	absolute, err := filepath.Abs(o.Folder) // servers have another working folder
-	if err != nil {
-		return nil, fmt.Errorf("find the folder %s: %w", o.Folder, err)
-	}
-	o.Folder = absolute
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
@@ -131,7 +117,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 			l.programs[tool] = search.Find(tool)
 		}
 	}
-	if err := l.open(ctx); err != nil {
+	if err := l.open(); err != nil {
 		return nil, err
 	}
 	if err := l.Add(ctx, o.Backends...); err != nil {
@@ -145,22 +131,21 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 // maxSocket is what every system takes as the path of a Unix socket.
 const maxSocket = 100
 
-// open starts the supervisor, which makes the folder. Services take admin calls and
-// faults at sockets in it.
-func (l *Lab) open(ctx context.Context) (err error) {
+// open makes the folder. Services take admin calls and faults at sockets in it.
+func (l *Lab) open() error {
+	base, err := filepath.Abs(l.options.Host.Temp) // servers have another working folder
+	if err != nil {
+		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
+	}
 	made := strings.Replace(folderPattern, "*", strconv.Itoa(math.MaxUint32), 1)
-	if socket := filepath.Join(l.options.Folder, made, serviceName(MostServices)+".sock"); len(socket) > maxSocket {
-		return fmt.Errorf("the path of %s is too long for the Unix sockets at which services take admin calls: name a shorter one with --folder or TMPDIR", l.options.Folder)
+	if socket := filepath.Join(base, made, serviceName(MostServices)+".sock"); len(socket) > maxSocket {
+		return fmt.Errorf("the path of %s is too long for the Unix sockets at which services take admin calls: name a shorter one with TMPDIR", base)
 	}
-	if l.supervisor, err = startSupervisor(l.executable); err != nil {
-		return err
+	if l.folder, l.lock, err = makeFolder(base); err != nil {
+		return fmt.Errorf("make the lab's folder in %s: %w (name another place with TMPDIR)", base, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if err = l.supervisor.call(ctx, "MakeFolder", l.options.Folder, &l.folder); err != nil {
-		l.supervisor.discard()
-		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
-			l.options.Folder, err)
+	if l.children, err = newChildren(l.folder, l.serverEnv()); err != nil {
+		return errors.Join(fmt.Errorf("start the lab's keeper: %w", err), os.RemoveAll(l.folder))
 	}
 	return nil
 }
@@ -217,10 +202,6 @@ func (l *Lab) Folder() string { return l.folder }
 // Token is the admin token of the lab's service processes.
 func (l *Lab) Token() string { return l.options.Token }
 
-// Lost is closed when the lab's supervisor has ended, and all its processes with
-// it.
-func (l *Lab) Lost() <-chan struct{} { return l.supervisor.lost }
-
 // Stop lets the services finish, ends everything and removes the folder. Close
 // instances that use the lab first.
 func (l *Lab) Stop(ctx context.Context) error {
@@ -230,18 +211,19 @@ func (l *Lab) Stop(ctx context.Context) error {
 		return nil
 	}
 	l.stopped = true
-	closers, state := l.closers, l.state
+	closers := l.closers
 	l.mu.Unlock()
-	errs := []error{state.withdraw()}
-	err := l.supervisor.shutDown(ctx)
-	errs = append(errs, err)
+	_ = os.Remove(filepath.Join(l.folder, stateFile)) // nobody finds it from now on
+	if err := l.children.end(ctx); err != nil {
+		return err
+	}
+	var errs []error
 	for _, c := range closers {
 		errs = append(errs, c())
 	}
-	if err == nil || errors.Is(err, errSupervisorLost) {
-		errs = append(errs, os.RemoveAll(l.folder)) // a killed supervisor left it
-	}
-	return errors.Join(errs...)
+	errs = append(errs, os.RemoveAll(l.folder))
+	l.children.dismiss()
+	return errors.Join(append(errs, l.lock.Close())...)
 }
 
 // A Host is what a lab needs of its program's environment, which it does not
@@ -250,8 +232,8 @@ type Host struct {
 	// Environ is passed on to service processes. Servers get a few of it; PATH,
 	// JAVA_HOME and ZOOKEEPER_HOME say where they are looked for.
 	Environ []string
-	Temp    string // the folder for temporary files
-	Cache   string // the user's folder for caches; "": there is none
+	// Temp is the folder for temporary files, in which each lab makes its own.
+	Temp string
 }
 
 // Getenv returns a variable of Environ; "" if it is not set.
@@ -262,22 +244,6 @@ func (h Host) Getenv(name string) (value string) {
 		}
 	}
 	return value
-}
-
-// runFolders are where a lab may be announced, best first. SECKILL_STATE names
-// another folder, for tests. The last one is for users without a home.
-func (h Host) runFolders() []string {
-	if folder := h.Getenv("SECKILL_STATE"); folder != "" {
-		return []string{folder}
-	}
-	var folders []string
-	if folder := h.Getenv("XDG_RUNTIME_DIR"); folder != "" {
-		folders = append(folders, filepath.Join(folder, "seckill"))
-	}
-	if h.Cache != "" {
-		folders = append(folders, filepath.Join(h.Cache, "seckill", "running"))
-	}
-	return append(folders, filepath.Join(h.Temp, fmt.Sprintf("seckill-%d", os.Getuid())))
 }
 
 // ServersTime is the processor time that the private servers have used so far.

@@ -16,7 +16,7 @@ var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.R
 // started is a lab of the test's own, which it may break.
 func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
-	o.Host, o.Folder = labtest.Host(), labtest.Folder(t)
+	o.Host = labtest.HostIn(t)
 	l, err := lab.Start(t.Context(), o)
 	must(t, "start a lab", err)
 	t.Cleanup(func() {
@@ -118,7 +118,7 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
 		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
 	} {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Given: c, Backends: []string{name}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Given: c, Backends: []string{name}})
 		if err == nil {
 			l.Stop(context.Background())
 			t.Errorf("%s at a closed port was accepted", name)

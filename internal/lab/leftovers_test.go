@@ -21,12 +21,12 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// startVictim runs this test program again as one that has a lab of a supervisor,
-// these backends and two services.
+// startVictim runs this test program again as one that has a lab of a keeper, these
+// backends and two services.
 func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, victim) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.Folder(t), "SECKILL_STATE="+t.TempDir(), "SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
+	cmd.Env = append(os.Environ(), victimEnv+"="+labtest.HostIn(t).Temp, "SECKILL_TEST_BACKENDS="+strings.Join(backends, " "))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	must(t, "stdout pipe", err)
@@ -87,45 +87,14 @@ func TestKill9OfTheParentLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestKill9OfTheSupervisorLeavesNoProcess(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t),
-		Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := observe(l)
-	syscall.Kill(l.SupervisorPID(), syscall.SIGKILL)
-	if err := v.gone(false); err != nil {
-		t.Error(err)
-	}
-	select {
-	case <-l.Lost():
-	case <-time.After(5 * time.Second):
-		t.Error("the lab has not noticed that its supervisor is gone")
-	}
-	for _, s := range l.Backends() {
-		if s.OK {
-			t.Errorf("%s is said to run", s.Name)
-		}
-	}
-	if p, err := l.Process("redis"); err != nil || p.Alive() || p.Restart(t.Context()) == nil {
-		t.Errorf("redis is said to be alive, or could be restarted without a supervisor (%v)", err)
-	}
-	l.Stop(context.Background())
-	if err := v.gone(true); err != nil {
-		t.Error(err)
-	}
-}
-
 // Nobody is left to remove the folder when both are killed at once; the next
 // lab does.
 func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Log("only Linux kills the servers of a supervisor that was killed together with its lab")
+		t.Log("only Linux kills the servers of a lab that was killed together with its keeper")
 		return
 	}
 	cmd, v := startVictim(t, 4, backend.NameRedis)
-	cmd.Process.Signal(syscall.SIGSTOP) // so that it cannot tidy up in between
 	syscall.Kill(v.PIDs[0], syscall.SIGKILL)
 	cmd.Process.Kill()
 	cmd.Wait()
@@ -135,10 +104,11 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	if _, err := os.Stat(v.Folder); err != nil {
 		t.Fatalf("the folder should be left: %v", err)
 	}
-	base := filepath.Dir(v.Folder)
-	alive, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
+	host := labtest.Host()
+	host.Temp = filepath.Dir(v.Folder)
+	alive, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
 	must(t, "start", err)
-	second, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
+	second, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
 	must(t, "start", err)
 	if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the dead lab's folder is still there: %v", err)
@@ -152,19 +122,19 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 
 func TestCancelledStartLeavesNothing(t *testing.T) {
 	for _, after := range []time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
-		base := labtest.Folder(t)
+		host := labtest.HostIn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), after)
-		l, err := lab.Start(ctx, lab.Options{Host: labtest.Host(), Folder: base})
+		l, err := lab.Start(ctx, lab.Options{Host: host})
 		cancel()
 		if err == nil {
 			l.Stop(context.Background())
 		} else if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("cancelled after %v: %v, want %v", after, err, context.DeadlineExceeded)
 		}
-		if out, _ := exec.Command("pgrep", "-f", base).Output(); len(out) > 0 {
+		if out, _ := exec.Command("pgrep", "-f", host.Temp).Output(); len(out) > 0 {
 			t.Errorf("cancelled after %v: processes are left: %s", after, out)
 		}
-		if left, _ := os.ReadDir(base); len(left) > 0 {
+		if left, _ := os.ReadDir(host.Temp); len(left) > 0 {
 			t.Errorf("cancelled after %v: %v is left", after, left)
 		}
 	}

@@ -182,9 +182,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
 	must(t, "announce", l.Announce("http://page"))
-	announced, err := lab.Running(private.host)
-	must(t, "find it", err)
-	file := announced.Clients
+	file := lab.Running(private.host).Clients
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)

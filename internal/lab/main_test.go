@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,10 +18,9 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// The test program is also, as it is asked, a supervisor, a service process of a
-// lab, and a program with a lab that the tests kill.
+// The test program is also, as it is asked, a service process of a lab, and a program
+// with a lab that the tests kill.
 func TestMain(m *testing.M) {
-	lab.RunSupervisorIfAsked()
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		serve(os.Args[2:])
 	}
@@ -52,8 +50,8 @@ func privateLab(t *testing.T) *lab.Lab {
 	folder, err := os.MkdirTemp("", "lab")
 	must(t, "make a folder", err)
 	private.host = labtest.Host()
-	private.host.Environ = append(private.host.Environ, "SECKILL_STATE="+filepath.Join(folder, "state"))
-	l, err := lab.Start(t.Context(), lab.Options{Host: private.host, Folder: folder})
+	private.host.Temp = folder
+	l, err := lab.Start(t.Context(), lab.Options{Host: private.host})
 	must(t, "start the lab of all tests", err)
 	private.lab, private.stop = l, func() {
 		_ = l.Stop(context.Background())
@@ -96,7 +94,9 @@ type victim struct {
 
 func beVictim() {
 	ctx := context.Background()
-	o := lab.Options{Host: labtest.Host(), Folder: os.Getenv(victimEnv), Backends: strings.Fields(os.Getenv("SECKILL_TEST_BACKENDS"))}
+	host := labtest.Host()
+	host.Temp = os.Getenv(victimEnv)
+	o := lab.Options{Host: host, Backends: strings.Fields(os.Getenv("SECKILL_TEST_BACKENDS"))}
 	l, err := lab.Start(ctx, o)
 	if err == nil {
 		err = l.StartServices(ctx, 2)
@@ -109,7 +109,7 @@ func beVictim() {
 		os.Exit(1)
 	}
 	v := observe(l)
-	v.PIDs = append([]int{l.SupervisorPID()}, v.PIDs...)
+	v.PIDs = append([]int{l.KeeperPID()}, v.PIDs...)
 	json.NewEncoder(os.Stdout).Encode(v)
 	select {}
 }

@@ -35,9 +35,9 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
 		login: func(addr string) string { return l.mysqlDSN(addr, "") },
-		command: func(ports []int) (Command, error) {
+		command: func(ports []int) (*exec.Cmd, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
-			return Command{Args: append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile()), Env: l.serverEnv(), Dir: l.folder}, err
+			return l.command(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			version, folder, err := askMySQL(ctx, l.mysqlDSN(addr, ""))
@@ -63,7 +63,7 @@ type mysqlServer struct {
 }
 
 func (m mysqlServer) commonArgs() []string {
-	args := []string{m.path, "--no-defaults", "--datadir=" + m.data}
+	args := []string{"--no-defaults", "--datadir=" + m.data}
 	if m.root {
 		args = append(args, "--user=root")
 	}
@@ -119,69 +119,52 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 			return err
 		}
 	}
-	c := Command{Args: m.bootstrapArgs(), Env: l.serverEnv(), Log: l.logFile("mysql-bootstrap")}
+	cmd, log := l.command(m.path, m.bootstrapArgs()...), l.logFile("mysql-bootstrap")
 	if m.mariadb {
-		tables, err := mariadbTables(m.path)
+		sql, err := mariadbTables(m.path)
 		if err != nil {
 			return err
 		}
-		c.Stdin = filepath.Join(l.folder, "bootstrap.sql")
-		if err := concatenate(c.Stdin, tables); err != nil {
-			return err
-		}
+		cmd.Stdin = strings.NewReader(sql)
 	}
-	run, err := l.supervisor.start(ctx, c)
+	run, err := l.children.start(cmd, log, false)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
-	select {
-	case <-run.done:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := run.await(ctx); err != nil {
+		return err
 	}
 	if run.ended != endedWell {
-		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), c.Log)
+		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), log)
 	}
 	return nil
 }
 
-// mariadbTables are the server's scripts for its system tables, as
-// mariadb-install-db runs them. Debian's server package lacks a program that
-// mariadb-install-db calls, which would also load 3 MB of help texts.
-func mariadbTables(path string) ([]string, error) {
+// mariadbTables is SQL that makes the server's system tables, by the scripts that
+// mariadb-install-db runs. Debian's server package lacks a program that
+// mariadb-install-db calls, which would also load 3 MB of help texts. The head has the
+// scripts make two accounts that log in by the socket without a password: the system's
+// root and this user.
+func mariadbTables(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	prefix := filepath.Dir(filepath.Dir(path))
+	head := "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket = '" + socketUser() + "';\n"
 	for _, share := range []string{"share/mysql", "share/mariadb", "share"} {
 		for _, brand := range []string{"mysql", "mariadb"} {
-			base := filepath.Join(prefix, share, brand)
-			files := []string{base + "_system_tables.sql", base + "_performance_tables.sql", base + "_system_tables_data.sql"}
-			if isFile(files[0]) && isFile(files[1]) && isFile(files[2]) {
-				return files, nil
+			sql, there := head, true
+			for _, part := range []string{"_system_tables.sql", "_performance_tables.sql", "_system_tables_data.sql"} {
+				text, err := os.ReadFile(filepath.Join(prefix, share, brand+part))
+				sql, there = sql+string(text), there && err == nil
+			}
+			if there {
+				return sql, nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("%s has no mysql_system_tables.sql in %s/share/mysql: its installation is not complete, install it again",
+	return "", fmt.Errorf("%s has no mysql_system_tables.sql in %s/share/mysql: its installation is not complete, install it again",
 		path, prefix)
-}
-
-// bootstrapHead has the server's script make two accounts that log in by the
-// socket without a password: the system's root and this user.
-func bootstrapHead() string {
-	return "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket = '" + socketUser() + "';\n"
-}
-
-func concatenate(file string, parts []string) error {
-	text := []byte(bootstrapHead())
-	for _, part := range parts {
-		more, err := os.ReadFile(part)
-		if err != nil {
-			return err
-		}
-		text = append(text, more...)
-	}
-	return os.WriteFile(file, text, 0o600)
 }
 
 // isMariaDB tells what a program called mysqld is.

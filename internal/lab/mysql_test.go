@@ -41,9 +41,9 @@ func TestMariaDBTables(t *testing.T) {
 			touch(t, filepath.Join(prefix, c.share, c.brand+"_"+table+".sql"))
 		}
 		touch(t, filepath.Join(prefix, c.server))
-		files, err := mariadbTables(filepath.Join(prefix, c.server))
-		if err != nil || len(files) != 3 {
-			t.Errorf("%s: found %v, %v, want three files", name, files, err)
+		sql, err := mariadbTables(filepath.Join(prefix, c.server))
+		if err != nil || !strings.Contains(sql, "auth_root_socket") {
+			t.Errorf("%s: found %q, %v", name, sql, err)
 		}
 	}
 	if _, err := mariadbTables(filepath.Join(t.TempDir(), "bin/mariadbd")); err == nil || !strings.Contains(err.Error(), "install it again") {

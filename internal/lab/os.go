@@ -1,41 +1,26 @@
 package lab
 
 import (
-	"errors"
 	"os"
-	"os/signal"
 	"syscall"
 )
 
-// ignoreTerminal: Ctrl-C is for the lab, which shuts down in order. SIGPIPE comes
-// from the pipes to a lab that was killed.
-func ignoreTerminal() {
-	signal.Ignore(syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
-}
-
-// supervisorAttributes: a process group of its own, so that neither Ctrl-C nor a
-// kill of the lab's group reaches the supervisor.
-func supervisorAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-func act(p *os.Process, do action) error {
-	return p.Signal(map[action]syscall.Signal{
-		pause:     syscall.SIGSTOP,
-		resume:    syscall.SIGCONT,
-		terminate: syscall.SIGTERM,
-		kill:      syscall.SIGKILL,
-	}[do])
-}
-
-var errLocked = errors.New("another process holds the lock")
-
-// tryLock takes a lock that the system releases when the process ends, however
-// it ends.
-func tryLock(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return errLocked
+// lockFolder opens a folder and locks it for as long as it is open: the system releases
+// the lock when the process ends, however it ends. It returns nil if another process
+// has the lock, or has removed the folder.
+func lockFolder(path string) *os.File {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
 	}
-	return err
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		f.Close()
+		return nil
+	}
+	return f
 }
 
 // isOurs reports whether the folder exists and only this user can write to it.

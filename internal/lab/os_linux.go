@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childAttributes: a process group of its own, out of reach of the terminal's
-// signals, and a death signal for when the supervisor is killed.
+// childAttributes: a death signal for when this program ends.
 func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	a := ownGroup()
+	a.Pdeathsig = syscall.SIGKILL
+	return a
 }
 
 // standsStill reports whether the process is stopped. Its state is the first

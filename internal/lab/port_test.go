@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"seckill/internal/backend"
@@ -33,8 +34,12 @@ func TestPortsAreNotThoseOfOutgoingConnections(t *testing.T) {
 // Somebody takes the port between our finding it free and the server's start,
 // and even answers as a Redis would.
 func TestAPortThatIsLostIsReplaced(t *testing.T) {
-	hooked = true
-	l, err := Start(t.Context(), Options{Folder: shortFolder(t), Backends: []string{}})
+	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +47,7 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	s := l.redisServer(NewSearch(os.Getenv).Find(Redis), "redis", backend.NameRedis)
 	var lost []int
 	original := s.command
-	s.command = func(ports []int) (_ Command, err error) {
+	s.command = func(ports []int) (*exec.Cmd, error) {
 		if len(lost) < 2 {
 			lost = append(lost, ports[0])
 			stranger, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[0]))
@@ -82,40 +87,27 @@ func answerAsRedis(l net.Listener) {
 	}
 }
 
-// shortFolder has a path that leaves room for sockets, unlike t.TempDir.
-func shortFolder(t *testing.T) string {
-	folder, err := os.MkdirTemp("", "lab")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	return folder
-}
-
-func TestMainMustCallTheHook(t *testing.T) {
-	defer func(before bool) { hooked = before }(hooked)
-	hooked = false
-	if _, err := Start(t.Context(), Options{Folder: shortFolder(t)}); err == nil || !strings.Contains(err.Error(), "RunSupervisorIfAsked") {
-		t.Errorf("%v: want what main must call", err)
-	}
-}
-
-func TestSweepLeavesTheLivingAndTheUnborn(t *testing.T) {
+func TestSweepLeavesTheLivingAndOthers(t *testing.T) {
 	base := t.TempDir()
-	unborn, _ := os.MkdirTemp(base, folderPattern)
-	living, err := makeFolder(base)
+	other := filepath.Join(base, "seckill-other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	living, lock, err := makeFolder(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead, err := makeFolder(base)
+	defer lock.Close()
+	dead, lock, err := makeFolder(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead.lock.Close()
-	if _, err := makeFolder(base); err != nil {
+	lock.Close()
+	if _, lock, err = makeFolder(base); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]bool{unborn: true, living.path: true, dead.path: false} {
+	defer lock.Close()
+	for path, want := range map[string]bool{other: true, living: true, dead: false} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
 		}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,7 +23,7 @@ type server struct {
 	backend string                   // of backend.Name…; empty for a service
 	login   func(addr string) string // the address with a password; nil: none is needed
 	// command is for the ports that it listens on; its address is the first.
-	command func(ports []int) (Command, error)
+	command func(ports []int) (*exec.Cmd, error)
 	// check asks the server at addr for its version. It fails if the answer is
 	// not from process pid but from a stranger on the same port.
 	check func(ctx context.Context, addr string, pid int) (version string, err error)
@@ -94,7 +97,7 @@ func killAll(processes []*Process) {
 	defer cancel()
 	for _, p := range processes {
 		if p.current() != nil {
-			p.end(ctx, kill)
+			_ = p.Kill(ctx)
 		}
 	}
 }
@@ -103,14 +106,13 @@ func (l *Lab) logFile(name string) string { return filepath.Join(l.folder, name+
 
 // start runs the process and waits until it answers.
 func (p *Process) start(ctx context.Context) error {
-	c, err := p.server.command(p.ports)
+	cmd, err := p.server.command(p.ports)
 	if err != nil {
 		return err
 	}
-	c.Log = p.Log
-	run, err := p.lab.supervisor.start(ctx, c)
+	run, err := p.lab.children.start(cmd, p.Log, p.server.backend == "")
 	if err != nil {
-		return fmt.Errorf("start %s (%s): %w", p.Name, c.Args[0], err)
+		return fmt.Errorf("start %s (%s): %w", p.Name, cmd.Path, err)
 	}
 	p.mu.Lock()
 	p.run = run
@@ -124,7 +126,7 @@ func (p *Process) start(ctx context.Context) error {
 	}
 	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit)
 	defer cancel()
-	p.end(killing, kill)
+	_ = p.Kill(killing)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -144,7 +146,7 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	limited, cancel := context.WithTimeoutCause(alive, answerLimit, fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
 	defer cancel()
 	return Await(limited, answerLimit, func(ctx context.Context) error {
-		version, err := p.server.check(ctx, p.Addr, run.pid)
+		version, err := p.server.check(ctx, p.Addr, run.process.Pid)
 		if err == nil {
 			p.version = version
 		}
@@ -159,7 +161,7 @@ func (p *Process) current() *running {
 }
 
 // PID of the current run.
-func (p *Process) PID() int { return p.current().pid }
+func (p *Process) PID() int { return p.current().process.Pid }
 
 // Stands reports whether the system says that the process stands still.
 func (p *Process) Stands() bool { return standsStill(p.PID()) }
@@ -187,22 +189,25 @@ func (p *Process) Ended() string {
 
 // Pause stops the process without ending it: its sockets stay open and nothing
 // answers.
-func (p *Process) Pause(ctx context.Context) error { return p.control(ctx, pause) }
+func (p *Process) Pause() error {
+	run := p.current()
+	if err := run.process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pause %s: %w", p.Name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = run
+	return nil
+}
 
 // Resume continues a paused process.
-func (p *Process) Resume(ctx context.Context) error { return p.control(ctx, resume) }
-
-func (p *Process) control(ctx context.Context, do action) error {
-	run := p.current()
-	if err := p.lab.supervisor.control(ctx, run, do); err != nil {
-		return fmt.Errorf("%s %s: %w", do, p.Name, err)
+func (p *Process) Resume() error {
+	if err := p.current().process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("resume %s: %w", p.Name, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = nil
-	if do == pause {
-		p.paused = run
-	}
 	return nil
 }
 
@@ -214,10 +219,14 @@ func (p *Process) Paused() bool {
 }
 
 // Kill ends the process as a crash does, and waits until it has ended.
-func (p *Process) Kill(ctx context.Context) error { return p.end(ctx, kill) }
+func (p *Process) Kill(ctx context.Context) error {
+	return p.end(ctx, "kill", func(r *running) error { return r.process.Kill() })
+}
 
 // Terminate asks the process to end, and waits until it has.
-func (p *Process) Terminate(ctx context.Context) error { return p.end(ctx, terminate) }
+func (p *Process) Terminate(ctx context.Context) error {
+	return p.end(ctx, "terminate", (*running).terminate)
+}
 
 // Restart starts the process again, on its old port and data, and waits until
 // it answers. A Redis of the lab keeps no data.
@@ -242,19 +251,14 @@ func (p *Process) endSurely(ctx context.Context) error {
 	return p.Kill(ctx)
 }
 
-func (p *Process) end(ctx context.Context, how action) error {
+func (p *Process) end(ctx context.Context, what string, how func(*running) error) error {
 	run := p.current()
 	run.asked.Store(true)
-	if how == terminate {
-		p.lab.supervisor.control(ctx, run, resume) // a paused process cannot end by itself
+	if err := how(run); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("%s %s: %w", what, p.Name, err)
 	}
-	if err := p.lab.supervisor.control(ctx, run, how); err != nil && p.Alive() {
-		return fmt.Errorf("%s %s: %w", how, p.Name, err)
+	if err := run.await(ctx); err != nil {
+		return fmt.Errorf("%s has not ended yet: %w", p.Name, err)
 	}
-	select {
-	case <-run.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s has not ended yet: %w", p.Name, ctx.Err())
-	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,11 +26,10 @@ func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, of
 func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
 		name: name, backend: of, login: l.redisURL,
-		command: func(ports []int) (Command, error) {
+		command: func(ports []int) (*exec.Cmd, error) {
 			secrets, err := l.redisSecrets(name)
-			return Command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path, secrets,
-				"--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
-				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, err
+			return l.command(program.Path, append([]string{secrets, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
+				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)...), err
 		},
 		check: l.checkRedis,
 	}
@@ -48,17 +48,17 @@ const (
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis, login: l.redisURL,
-		command: func(ports []int) (Command, error) {
+		command: func(ports []int) (*exec.Cmd, error) {
 			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
-			c := Command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path, file, "--sentinel"}}
+			cmd := l.command(program.Path, file, "--sentinel")
 			if _, err := os.Stat(file); err == nil {
-				return c, nil
+				return cmd, nil
 			}
 			text := fmt.Sprintf("port %[1]d\nbind 127.0.0.1\ndir %[2]q\nrequirepass %[3]s\nsentinel monitor %[4]s 127.0.0.1 %[5]d 2\n"+
 				"sentinel auth-pass %[4]s %[3]s\nsentinel down-after-milliseconds %[4]s "+sentinelDown+
 				"\nsentinel failover-timeout %[4]s "+sentinelFailover+"\nsentinel parallel-syncs %[4]s 2\n",
 				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
-			return c, os.WriteFile(file, []byte(text), 0o600)
+			return cmd, os.WriteFile(file, []byte(text), 0o600)
 		},
 		check: l.checkRedis,
 	}

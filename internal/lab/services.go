@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,9 +28,6 @@ type Service struct {
 	Paused bool   `json:"paused,omitempty"`
 	Error  string `json:"error,omitempty"` // how it ended, and where its log is
 }
-
-// finishing bounds how long a service completes the purchases in flight.
-const finishing = 10 * time.Second
 
 // StartServices starts n more service processes on the lab's backends and waits
 // until they are ready. args go to `seckill serve`.
@@ -51,12 +48,12 @@ func serviceName(i int) string { return fmt.Sprintf(serviceFormat, i) }
 func (l *Lab) service(name string, args []string) server {
 	return server{
 		name: name,
-		command: func(ports []int) (Command, error) {
+		command: func(ports []int) (*exec.Cmd, error) {
 			c, err := l.linked(name)
-			return Command{
-				Args: append([]string{l.executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env: slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
-					[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name)), Grace: finishing}, err
+			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...)...)
+			cmd.Env = slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
+				[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
+			return cmd, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}

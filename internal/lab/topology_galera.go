@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -74,22 +75,23 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 	for _, p := range ports {
 		group = append(group, "127.0.0.1:"+strconv.Itoa(p[1]))
 	}
-	s.command = func(ports []int) (Command, error) {
+	s.command = func(ports []int) (*exec.Cmd, error) {
 		at := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
 		args := append(m.serveArgs(ports[0]), "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
 			"--wsrep-cluster-name="+filepath.Base(l.folder), "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
 			"--wsrep-node-name="+name, "--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		env := append(l.serverEnv(), "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		c := Command{Args: args, Env: env, Dir: l.folder}
-		if i > 0 || g.nodes != nil { // it joins
-			return c, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
+		if i == 0 && g.nodes == nil { // it makes the cluster, and the accounts, which the others copy
+			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
-		// It makes the cluster, and the accounts, which the others copy. An attempt
-		// before this one may have left its state.
-		c.Args = append(c.Args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
-		return c, errors.Join(os.RemoveAll(filepath.Join(m.data, "grastate.dat")),
+		cmd := l.command(program.Path, args...)
+		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
+		if i > 0 || g.nodes != nil { // it joins
+			return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
+		}
+		// An attempt before this one may have left its state.
+		return cmd, errors.Join(os.RemoveAll(filepath.Join(m.data, "grastate.dat")),
 			os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600))
 	}
 	answers := s.check

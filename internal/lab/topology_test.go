@@ -36,7 +36,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"--mysql-dsn names others":                  {Topology: lab.Galera, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
 		"ensemble needs etcd: no etcd was found on": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
 	} {
-		o.Host, o.Folder = labtest.Host(), t.TempDir()
+		o.Host = labtest.HostIn(t)
 		l, err := lab.Start(t.Context(), o)
 		if err == nil {
 			l.Stop(context.Background())
@@ -151,7 +151,6 @@ func writes(t *testing.T, limit time.Duration, key string, write func(ctx contex
 // failover, and what was replicated is not. The client follows the sentinels,
 // again and again, and the old primary comes back as a replica.
 func TestASentinelFailoverForgets(t *testing.T) {
-	t.Setenv("SECKILL_STATE", t.TempDir())
 	l := labOf(t, lab.Sentinel, backend.NameRedis)
 	c := l.Config()
 	if len(c.RedisSentinels) != 3 || len(c.RedisAddrs) != 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,9 +29,9 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int, name
 		home := filepath.Join(l.folder, name)
 		return server{
 			name: name, backend: of,
-			command: func(ports []int) (Command, error) {
-				c := Command{Args: zookeeperArgs(program, home, class), Env: l.serverEnv(), Dir: l.folder}
-				return c, configureZooKeeper(home, ports[0], i+1, config)
+			command: func(ports []int) (*exec.Cmd, error) {
+				cmd := l.command(program.Java, zookeeperArgs(program, home, class)...)
+				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
 			check: func(ctx context.Context, addr string, _ int) (string, error) {
 				return checkZooKeeper(ctx, addr, home)
@@ -60,7 +61,7 @@ func checkZooKeeper(ctx context.Context, addr, home string) (version string, err
 // zookeeperArgs start a server's main class without zkServer.sh, which Debian's
 // jars do not have.
 func zookeeperArgs(program Program, home, class string) []string {
-	return []string{program.Java,
+	return []string{
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower
 		"-XX:-UsePerfData",                     // which would leave a file in /tmp

@@ -18,7 +18,7 @@ import (
 // A server that turns read-only, as the old primary of a failover does, sells
 // nothing, and the pool leaves it: the next connection may lead to the new one.
 func TestServerThatTurnsReadOnly(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	if err != nil {
 		t.Fatal(err)
 	}

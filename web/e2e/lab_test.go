@@ -43,7 +43,7 @@ func sharedLab(t *testing.T) *up {
 		t.Fatalf("build the program: %v\n%s", err, said)
 	}
 	u := &up{command: exec.Command(program, "up", "--addr", "127.0.0.1:0")}
-	u.command.Env = append(os.Environ(), "SECKILL_STATE="+filepath.Join(folder, "state"), "SECKILL_HISTORY="+filepath.Join(folder, "history"))
+	u.command.Env = append(os.Environ(), "SECKILL_HISTORY="+filepath.Join(folder, "history"))
 	u.command.Stderr = &u.said
 	u.command.SysProcAttr = labtest.Together()
 	out, err := u.command.StdoutPipe()

@@ -25,10 +25,9 @@ import (
 
 // Main is for TestMain: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) (status int) {
-	lab.RunSupervisorIfAsked()
 	HearSignals()
 	// A program that the race detector watches sleeps a second before it
-	// exits: every supervisor and every service process would.
+	// exits: every service process would.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stop()
 	KeepCompiledSQLite()
@@ -52,10 +51,7 @@ func KeepCompiledSQLite() {
 }
 
 // Host is this test program's.
-func Host() lab.Host {
-	cache, _ := os.UserCacheDir() // "" if there is none
-	return lab.Host{Environ: os.Environ(), Temp: os.TempDir(), Cache: cache}
-}
+func Host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }
 
 var shared struct {
 	mu   sync.Mutex
@@ -165,15 +161,16 @@ func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	return in
 }
 
-// Folder is a new folder that goes with the test, with a path shorter than that
-// of t.TempDir: a socket's path has 107 characters at most, and what a lab offers
-// depends on it.
-func Folder(t testing.TB) string {
+// HostIn is a host whose labs have their folders in a new one, which goes with the test.
+// Its path is shorter than that of t.TempDir: a socket's path has 107 characters at most.
+func HostIn(t testing.TB) lab.Host {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "lab")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	return folder
+	host := Host()
+	host.Temp = folder
+	return host
 }

@@ -1,0 +1,43 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// The keeper kills what began and has not ended, and nothing else: another program may
+// have the number of a process that has. On Linux no test of a whole lab shows that, as
+// the system is faster.
+func TestKeeperKillsWhatIsLeft(t *testing.T) {
+	folder := t.TempDir()
+	c, err := newChildren(folder, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [4]*exec.Cmd
+	for i := range all {
+		all[i] = exec.Command("sleep", "60")
+		if err := all[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(c.tell, "began", all[i].Process.Pid)
+	}
+	fmt.Fprintln(c.tell, "ended", all[1].Process.Pid)
+	fmt.Fprintln(c.tell, "ended", all[3].Process.Pid)
+	c.dismiss()
+	for i, want := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
+		_ = all[i].Process.Signal(syscall.SIGTERM) // reaches those that live
+		_ = all[i].Wait()
+		if how := all[i].ProcessState.Sys().(syscall.WaitStatus); how.Signal() != want {
+			t.Errorf("process %d ended by %v, want %v", i+1, how.Signal(), want)
+		}
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is left: %v", err)
+	}
+}
