@@ -116,7 +116,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	if err := c.write(stdout, result); err != nil {
 		err = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
-		return errors.Join(err, rescue(stderr, true, func(w io.Writer) error { return encode(w, result) }))
+		return errors.Join(err, rescue(func(w io.Writer) error { return encode(w, result) }))
 	}
 	return ended(result.ExitStatus())
 }

@@ -96,8 +96,8 @@ func (o Output) write(stdout io.Writer, r measure.Report) error {
 }
 
 // write writes all forms, and the text if none of them is for standard output. If one
-// fails, the whole result goes to a temporary file or to standard output, so that
-// minutes of measuring are not lost.
+// fails, the whole result goes to a temporary file, so that minutes of measuring are not
+// lost.
 func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 	var errs []error
 	printed := true
@@ -121,7 +121,7 @@ func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 		}
 	}
 	if len(errs) > 0 {
-		errs = append(errs, rescue(stdout, printed, all[0].write))
+		errs = append(errs, rescue(all[0].write))
 	}
 	return errors.Join(errs...)
 }
@@ -158,19 +158,13 @@ func replace(file string, write func(io.Writer) error) (err error) {
 
 // rescue keeps a result as JSON, from which every form can be made again. Its error
 // says where.
-func rescue(stdout io.Writer, mayPrint bool, json func(io.Writer) error) error {
+func rescue(json func(io.Writer) error) error {
 	f, err := os.CreateTemp("", "seckill-result-*.json")
-	if err == nil {
-		if err = errors.Join(json(f), f.Close()); err == nil {
-			return fmt.Errorf("the whole result is in %s", f.Name())
-		}
-		_ = os.Remove(f.Name())
-	}
-	if !mayPrint {
+	if err != nil {
 		return fmt.Errorf("nor in a file of its own: %w", err)
 	}
-	if printed := json(stdout); printed != nil {
-		return errors.Join(err, printed)
+	if err = errors.Join(json(f), f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("nor in a file of its own: %w", err), os.Remove(f.Name()))
 	}
-	return fmt.Errorf("the whole result is printed above, as JSON, because of: %w", err)
+	return fmt.Errorf("the whole result is in %s", f.Name())
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,8 +40,6 @@ func checkToken(token string) error {
 	return nil
 }
 
-const longestToken = 64 << 10 // bytes of its file
-
 // readToken reads a file that only its owner, and perhaps a group, may read.
 func readToken(path string) (string, error) {
 	file, err := os.Open(path)
@@ -58,63 +55,30 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("--token-file: every user of this machine can reach %s: run chmod 600 %s, and choose another secret if it was there for long",
 			path, path)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, longestToken+1))
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}
 	token := strings.TrimSpace(string(text))
 	switch {
-	case len(text) > longestToken:
-		return "", fmt.Errorf("--token-file: %s is larger than %d bytes, and so no token", path, longestToken)
 	case token == "":
-		return "", fmt.Errorf("--token-file: there is no token in %s: put one there, or remove the file", path)
+		return "", fmt.Errorf("--token-file: there is no token in %s: put one there", path)
 	case checkToken(token) != nil:
 		return "", fmt.Errorf("--token-file: %s must hold one line of visible ASCII characters, as a header has", path)
 	}
 	return token, nil
 }
 
-// serviceToken is the token of a service: the one that was given, or a new one in
-// a file for the operator. cleanUp removes a file that the service made for
-// itself.
+// serviceToken is the token of a service: the one that was given, or a new one in a
+// file for the operator. cleanUp removes that file.
 func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
-	cleanUp = func() {}
-	if f.Token != "" {
-		return f.Token, "", cleanUp, nil
+	if token, err = f.read(); token != "" || err != nil {
+		return token, "", func() {}, err
 	}
-	file = f.TokenFile
-	if file == "" {
-		folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
-		if err != nil {
-			return "", "", cleanUp, fmt.Errorf("make a folder for the admin token: %w (give --token-file)", err)
-		}
-		file, cleanUp = filepath.Join(folder, "token"), func() { os.RemoveAll(folder) }
-	}
-	if err = makeToken(file); err != nil && !errors.Is(err, fs.ErrExist) {
-		cleanUp()
-		return "", "", func() {}, fmt.Errorf("--token-file: %w", err)
-	}
-	if token, err = readToken(file); err != nil {
-		cleanUp()
-		return "", "", func() {}, err
-	}
-	return token, file, cleanUp, nil
-}
-
-// makeToken writes a new token, and fails if the file exists: services that start
-// concurrently with one file share one token.
-func makeToken(path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fs.ErrExist
-	}
-	draft, err := os.CreateTemp(filepath.Dir(path), ".token-*") // mode 0600
+	folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
 	if err != nil {
-		return err
+		return "", "", nil, fmt.Errorf("make a folder for the admin token: %w (give --token-file)", err)
 	}
-	defer os.Remove(draft.Name())
-	_, err = draft.WriteString(rand.Text() + "\n")
-	if err = errors.Join(err, draft.Close()); err != nil {
-		return err
-	}
-	return os.Link(draft.Name(), path)
+	token, file = rand.Text(), filepath.Join(folder, "token")
+	return token, file, func() { os.RemoveAll(folder) }, os.WriteFile(file, []byte(token+"\n"), 0o600)
 }

@@ -36,12 +36,13 @@ func startUp(t *testing.T) *upLab {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	u := &upLab{t: t, folder: labtest.HostIn(t).Temp}
+	history := t.TempDir()
 	t.Setenv("TMPDIR", u.folder)
 	out, in := io.Pipe()
 	var said bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		status := run(ctx, cancel, []string{"up", "--addr", "127.0.0.1:0", "--history", t.TempDir()}, in, &said)
+		status := run(ctx, cancel, []string{"up", "--addr", "127.0.0.1:0", "--history", history}, in, &said)
 		in.Close()
 		ended <- status
 	}()

@@ -22,27 +22,6 @@ const (
 // ones, in the same places.
 var ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
 
-// tools is what is known of each tool.
-var tools = map[Tool]struct {
-	title    string   // what messages call it; empty: the tool's own name
-	programs []string // any of these will do, the first is the best
-	use      string   // what it is for
-	byHand   string   // how to get it without a package manager
-}{
-	MariaDB: {title: "MariaDB or MySQL", programs: []string{"mariadbd", "mysqld"},
-		use:    "every strategy; without it SQLite, which has no row locks",
-		byHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
-	GaleraLibrary: {programs: []string{galeraFile}, use: "the lab with --topology galera only",
-		byHand: "get the Galera library for your MariaDB from https://galeracluster.com; only --topology galera needs it"},
-	Redis: {programs: []string{"redis-server", "valkey-server"},
-		use:    "redsync and other Redis locks; without it an embedded one",
-		byHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
-	ZooKeeper: {use: "zk",
-		byHand: "unpack a release of https://zookeeper.apache.org/releases.html and set ZOOKEEPER_HOME to its folder"},
-	Etcd: {programs: []string{"etcd"}, use: "etcd locks",
-		byHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
-}
-
 // A Program is a tool on this machine, or the lack of it.
 type Program struct {
 	Name string
@@ -51,9 +30,28 @@ type Program struct {
 	Java, Classpath string
 
 	Use    string // what it is for
-	ByHand string // how to get what is missing without a package manager; empty: nothing is
+	ByHand string // how to get it without a package manager
 
 	lookedFor string
+}
+
+// programs is what is known of each tool.
+var programs = map[Tool]Program{
+	MariaDB: {Name: "MariaDB or MySQL", lookedFor: "mariadbd or mysqld",
+		Use:    "every strategy; without it SQLite, which has no row locks",
+		ByHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
+	GaleraLibrary: {Name: "Galera", lookedFor: "Galera library (" + galeraFile + ")",
+		Use:    "the lab with --topology galera only",
+		ByHand: "get the Galera library for your MariaDB from https://galeracluster.com; only --topology galera needs it"},
+	Redis: {Name: "Redis", lookedFor: "redis-server or valkey-server",
+		Use:    "redsync and other Redis locks; without it an embedded one",
+		ByHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
+	ZooKeeper: {Name: "ZooKeeper", lookedFor: "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names) with Java",
+		Use: "zk",
+		ByHand: "unpack a release of https://zookeeper.apache.org/releases.html, set ZOOKEEPER_HOME to its folder, " +
+			"and put java on the PATH, 17 or later, such as that of https://adoptium.net"},
+	Etcd: {Name: "etcd", lookedFor: "etcd", Use: "etcd locks",
+		ByHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
 }
 
 // Found reports whether the program can be run.
@@ -69,45 +67,45 @@ func (p Program) Missing() string {
 
 // A Search looks for programs.
 type Search struct {
-	folders, libraries  []string
+	folders             []string
 	javaHome, zookeeper string
 }
 
 // NewSearch looks on the PATH, and where systems put servers that are not on
 // it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
 func NewSearch(getenv func(string) string) Search {
-	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME"), libraries: galeraFolders}
+	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME")}
 	s.folders = append(filepath.SplitList(getenv("PATH")), "/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin",
 		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin")
-	for _, pattern := range []string{ // what Homebrew and MacPorts keep off the PATH
-		"/opt/homebrew/opt/{}*/bin", "/usr/local/opt/{}*/bin", "/opt/local/lib/{}*/bin"} {
-		for _, name := range []string{"mariadb", "mysql", "redis", "valkey", "etcd"} {
-			kegs, _ := filepath.Glob(strings.ReplaceAll(pattern, "{}", name))
-			s.folders = append(s.folders, kegs...)
-		}
+	for _, pattern := range []string{"/opt/homebrew/opt/m*/bin", "/usr/local/opt/m*/bin", "/opt/local/lib/m*/bin"} {
+		kegs, _ := filepath.Glob(pattern) // of databases, which Homebrew and MacPorts keep off the PATH
+		s.folders = append(s.folders, kegs...)
 	}
 	return s
 }
 
+// galeraFile is what MariaDB loads to be a node of a cluster.
+const galeraFile = "libgalera_smm.so"
+
 // Find looks for a tool.
 func (s Search) Find(tool Tool) Program {
-	about := tools[tool]
-	p := Program{Name: cmp.Or(about.title, string(tool)), Use: about.use}
+	p := programs[tool]
 	switch tool {
-	case ZooKeeper:
-		s.findZooKeeper(&p)
-		return p
+	case MariaDB:
+		p.Path = cmp.Or(s.lookup("mariadbd"), s.lookup("mysqld"))
+	case Redis:
+		p.Path = cmp.Or(s.lookup("redis-server"), s.lookup("valkey-server"))
+	case Etcd:
+		p.Path = s.lookup("etcd")
 	case GaleraLibrary:
-		s.findGalera(&p)
-		return p
-	}
-	for _, name := range about.programs {
-		if p.Path = s.lookup(name); p.Path != "" {
-			return p
+		if there, _ := filepath.Glob("/usr/lib*/galera*/" + galeraFile); s.folders != nil && there != nil {
+			p.Path = there[0]
+		}
+	case ZooKeeper:
+		if p.Java = s.java(); p.Java != "" {
+			p.Path, p.Classpath = s.zookeeperJar()
 		}
 	}
-	p.lookedFor = strings.Join(about.programs[:min(2, len(about.programs))], " or ")
-	p.ByHand = about.byHand
 	return p
 }
 
@@ -125,49 +123,6 @@ func (s Search) lookup(name string) string {
 	return ""
 }
 
-// galeraFile is what MariaDB loads to be a node of a cluster.
-const galeraFile = "libgalera_smm.so"
-
-var galeraFolders = []string{"/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib/galera-4", "/usr/lib"}
-
-// findGalera looks where systems put the library.
-func (s Search) findGalera(p *Program) {
-	for _, folder := range s.libraries {
-		if path := filepath.Join(folder, galeraFile); isFile(path) {
-			p.Path = path
-			return
-		}
-	}
-	p.lookedFor = "Galera library (" + galeraFile + ")"
-	p.ByHand = tools[GaleraLibrary].byHand
-}
-
-// findZooKeeper looks for Java and a ZooKeeper: a release, as it is unpacked or
-// as Homebrew installs it, or Debian's jars. Both must be found.
-func (s Search) findZooKeeper(p *Program) {
-	p.Java = s.java()
-	jars := debianJars("/usr/share/java")
-	for _, home := range s.zookeeperHomes() {
-		if release := zookeeperJars(home); release != nil {
-			jars = release
-			break
-		}
-	}
-	p.Classpath = strings.Join(jars, string(os.PathListSeparator))
-	var byHand []string
-	if jars == nil {
-		p.lookedFor = "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names)"
-		byHand = append(byHand, tools[ZooKeeper].byHand)
-	}
-	if p.Java == "" {
-		p.lookedFor = cmp.Or(p.lookedFor, "Java, which ZooKeeper needs,")
-		byHand = append(byHand, "get a Java 17 or later from https://adoptium.net and put java on the PATH")
-	}
-	if p.ByHand = strings.Join(byHand, ", and "); p.ByHand == "" {
-		p.Path = jars[0]
-	}
-}
-
 // java looks into Homebrew's folders first: macOS has a /usr/bin/java that only
 // says that there is none.
 func (s Search) java() (path string) {
@@ -176,52 +131,37 @@ func (s Search) java() (path string) {
 	return s.lookup("java")
 }
 
-func (s Search) zookeeperHomes() []string {
+// zookeeperJar looks for a release, as it is unpacked or as Homebrew installs it, and
+// for Debian's jars.
+func (s Search) zookeeperJar() (jar, classpath string) {
 	homes := []string{s.zookeeper}
-	for _, script := range []string{"zkServer.sh", "zkServer"} {
-		path := s.lookup(script)
-		if path == "" {
-			continue
-		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		home := filepath.Dir(filepath.Dir(path))
+	if script, err := filepath.EvalSymlinks(cmp.Or(s.lookup("zkServer.sh"), s.lookup("zkServer"))); err == nil {
+		home := filepath.Dir(filepath.Dir(script))
 		homes = append(homes, home, filepath.Join(home, "libexec"))
 	}
 	unpacked, _ := filepath.Glob("/opt/*zookeeper*")
-	return append(append(homes, unpacked...), "/opt/homebrew/opt/zookeeper/libexec", "/usr/local/opt/zookeeper/libexec")
-}
-
-// zookeeperJars returns a release's jars, the server's own first; nil if home has
-// none. Up to 3.4 the server's jar is beside lib, later in it.
-func zookeeperJars(home string) []string {
-	if home == "" {
-		return nil
-	}
-	for _, folder := range []string{home, filepath.Join(home, "lib")} {
-		own, _ := filepath.Glob(filepath.Join(folder, "zookeeper-[0-9]*.jar"))
-		if len(own) == 0 {
-			continue
+	for _, home := range append(homes, unpacked...) {
+		lib := filepath.Join(home, "lib")
+		if own, _ := filepath.Glob(filepath.Join(lib, "zookeeper-[0-9]*.jar")); home != "" && own != nil {
+			return own[0], filepath.Join(lib, "*") // Java expands it
 		}
-		return append(own[:1], filepath.Join(home, "*"), filepath.Join(home, "lib", "*")) // Java expands them
 	}
-	return nil
+	return debianJars("/usr/share/java")
 }
 
-// debianJars returns the jars that the server loads from Debian's folder of all
-// Java libraries; nil if the server's own is missing.
-func debianJars(folder string) []string {
-	own := filepath.Join(folder, "zookeeper.jar")
-	if !isFile(own) {
-		return nil
+// debianJars are those that the server loads from Debian's folder of all Java
+// libraries; none if the server's own is missing.
+func debianJars(folder string) (jar, classpath string) {
+	jar = filepath.Join(folder, "zookeeper.jar")
+	if !isFile(jar) {
+		return "", ""
 	}
-	jars := []string{own}
+	jars := []string{jar}
 	for _, name := range []string{"zookeeper-jute", "slf4j-api", "slf4j-simple", "netty-common", "netty-buffer",
 		"netty-transport", "netty-handler", "commons-cli", "commons-io", "metrics-core", "snappy-java"} {
 		if jar := filepath.Join(folder, name+".jar"); isFile(jar) {
 			jars = append(jars, jar)
 		}
 	}
-	return jars
+	return jar, strings.Join(jars, string(os.PathListSeparator))
 }

@@ -16,11 +16,10 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Search{folders: []string{"relative", first, second}}
-	if path := s.Find(MariaDB).Path; path != filepath.Join(second, "mysqld") {
-		t.Errorf("found %s, want mysqld", path)
-	}
-	if path := s.Find(Redis).Path; path != filepath.Join(second, "redis-server") {
-		t.Errorf("found %s, want redis-server", path)
+	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"), Redis: filepath.Join(second, "redis-server")} {
+		if path := s.Find(tool).Path; path != want {
+			t.Errorf("found %s, want %s", path, want)
+		}
 	}
 	if p := s.Find(Etcd); p.Found() || !strings.Contains(p.Missing(), "seckill doctor") || p.ByHand == "" {
 		t.Errorf("etcd: %+v, want it missing: it cannot be run", p)
@@ -29,17 +28,11 @@ func TestSearch(t *testing.T) {
 	if path := (Search{folders: []string{second, first}}).Find(MariaDB).Path; path != filepath.Join(first, "mariadbd") {
 		t.Errorf("found %s, want mariadbd before mysqld", path)
 	}
-	if path := (Search{folders: []string{first}}).Find(Redis).Path; path != filepath.Join(first, "valkey-server") {
-		t.Errorf("found %s, want valkey-server where there is no Redis", path)
-	}
 }
 
 func TestZooKeeperHomes(t *testing.T) {
-	bin := t.TempDir()
-	touch(t, filepath.Join(bin, "java"))
 	for name, c := range map[string]struct{ jar, script string }{
 		"a release":  {"lib/zookeeper-3.9.2.jar", "bin/zkServer.sh"},
-		"an old one": {"zookeeper-3.4.14.jar", "bin/zkServer.sh"},
 		"Homebrew's": {"libexec/lib/zookeeper-3.9.2.jar", "bin/zkServer"},
 		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // by the environment
 	} {
@@ -47,7 +40,7 @@ func TestZooKeeperHomes(t *testing.T) {
 		jar := filepath.Join(home, c.jar)
 		touch(t, jar)
 		touch(t, filepath.Join(filepath.Dir(jar), "zookeeper-jute-3.9.2.jar"))
-		s := Search{folders: []string{bin, onPath}, zookeeper: home}
+		s := Search{folders: []string{onPath}, zookeeper: home}
 		if c.script != "" {
 			s.zookeeper = ""
 			touch(t, filepath.Join(home, c.script))
@@ -55,8 +48,11 @@ func TestZooKeeperHomes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p := s.Find(ZooKeeper)
-		if !sameFile(p.Path, jar) {
+		if p := s.Find(ZooKeeper); p.Found() {
+			t.Errorf("%s: found %q without Java", name, p.Path)
+		}
+		touch(t, filepath.Join(onPath, "java"))
+		if p := s.Find(ZooKeeper); !sameFile(p.Path, jar) {
 			t.Errorf("%s: found %q, want %s", name, p.Path, jar)
 		}
 	}
@@ -64,14 +60,14 @@ func TestZooKeeperHomes(t *testing.T) {
 
 func TestDebianJars(t *testing.T) {
 	folder := t.TempDir()
-	if jars := debianJars(folder); jars != nil {
-		t.Errorf("found %v in an empty folder", jars)
+	if jar, _ := debianJars(folder); jar != "" {
+		t.Errorf("found %v in an empty folder", jar)
 	}
 	for _, jar := range []string{"zookeeper.jar", "zookeeper-jute.jar", "slf4j-api.jar", "tomcat9.jar"} {
 		touch(t, filepath.Join(folder, jar))
 	}
-	jars := debianJars(folder)
-	if len(jars) != 3 || filepath.Base(jars[0]) != "zookeeper.jar" {
+	jar, path := debianJars(folder)
+	if jars := filepath.SplitList(path); len(jars) != 3 || jars[0] != jar || filepath.Base(jar) != "zookeeper.jar" {
 		t.Errorf("found %v, want ZooKeeper first, what it needs, and nothing else", jars)
 	}
 }

@@ -85,6 +85,7 @@ type Server struct {
 	shop        shop
 	notice      time.Duration // of rivals
 	turn        turn          // at driving the lab
+	turns       atomic.Uint64 // of the service processes, to be asked
 	// counterexamples of the guarantee matrix.
 	counterexamples loadtest.Counterexamples
 
@@ -147,7 +148,7 @@ func (s *Server) route() {
 
 	s.routeGames(lab)
 
-	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
+	r.Any("/api/v1/*path", s.handle(s.proxy))
 	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		r.Handle(method, "/static/*path", page)

@@ -38,7 +38,7 @@ func TestProxySkipsTheDead(t *testing.T) {
 	var a, b atomic.Int64
 	_, h, _ := start(t, func(c *Config) {
 		c.Lab = &fakeLab{services: []lab.Service{
-			{URL: service(t, "a", &a), Up: true}, {URL: nobody(t), Up: true}, {URL: service(t, "b", &b), Up: true},
+			{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true},
 			{URL: "http://127.0.0.1:1", Up: false},
 		}}
 	})
@@ -51,6 +51,8 @@ func TestProxySkipsTheDead(t *testing.T) {
 	if a.Load() < 10 || b.Load() < 10 || a.Load()+b.Load() != 30 {
 		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
 	}
+	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: nobody(t), Up: true}}} })
+	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503, "backend_unavailable") // it has just died
 }
 
 func TestProxyNeverSendsTwice(t *testing.T) {
@@ -63,8 +65,11 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 		status int
 		code   string
 	}{
-		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k"}}, 504, "unknown_outcome"},
+		{call{"POST", "/api/v1/seckill", "crash", nil}, 504, "unknown_outcome"},
 		{call{"DELETE", "/api/v1/orders/crash", "", nil}, 504, "unknown_outcome"},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504, `"request_id":"k\u00261"`},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k&1"}}, 504, "request_id=k%261 tells"},
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "a b"}}, 504, "Look before you try again.\""},
 	} {
 		a.Store(0)
 		b.Store(0)
