@@ -2,11 +2,11 @@ package main
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,58 +19,31 @@ import (
 // patience is for machines that have much else to do.
 const patience = 3 * time.Minute
 
-// A process runs beside the script.
+// A process runs beside the script, and writes into two files of it.
 type process struct {
 	*exec.Cmd
-	out, said stream
+	out, said string
+	read      map[string]int // so far the script has read each
 	done      chan struct{}
 }
 
-// A stream is what a process has written.
-type stream struct {
-	mu   sync.Mutex
-	text []byte
-	read int           // so far the script has read
-	more chan struct{} // closed when there is more
-}
-
-func (o *stream) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text = append(o.text, p...)
-	if o.more != nil {
-		close(o.more)
-		o.more = nil
-	}
-	return len(p), nil
-}
-
-// find looks for a pattern in what was not read yet, and reads up to its end.
-func (o *stream) find(pattern *regexp.Regexp) (groups []string, more <-chan struct{}) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if at := pattern.FindSubmatchIndex(o.text[o.read:]); at != nil {
-		groups = pattern.FindStringSubmatch(string(o.text[o.read:]))
-		o.read += at[1]
-	}
-	if o.more == nil {
-		o.more = make(chan struct{})
-	}
-	return groups, o.more
-}
-
-func (o *stream) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(o.text)
+func written(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text)
 }
 
 // start NAME PROGRAM ARGS... starts a program beside the script.
 func start(ts *testscript.TestScript, _ bool, args []string) {
-	p := &process{Cmd: exec.Command(args[1], args[2:]...), done: make(chan struct{})}
+	p := &process{Cmd: exec.Command(args[1], args[2:]...), read: map[string]int{}, done: make(chan struct{}),
+		out: ts.MkAbs("." + args[0] + ".out"), said: ts.MkAbs("." + args[0] + ".err")}
 	p.Dir, p.Env, p.SysProcAttr = ts.MkAbs("."), environment(ts), labtest.Together()
-	p.WaitDelay = time.Second // the program may have left a child with our pipe
-	p.Stdout, p.Stderr = &p.out, &p.said
+	stdout, err := os.Create(p.out)
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(p.said)
+	ts.Check(err)
+	defer stderr.Close()
+	p.Stdout, p.Stderr = stdout, stderr
 	ts.Check(p.Start())
 	go func() {
 		defer close(p.done)
@@ -92,43 +65,35 @@ func named(ts *testscript.TestScript, args []string) *process {
 	return p
 }
 
-// expect waits until one of the outputs has the pattern, and sets variables to
-// its groups.
-func (p *process) expect(ts *testscript.TestScript, pattern string, variables []string, outputs ...*stream) {
-	compiled, err := regexp.Compile(pattern)
-	ts.Check(err)
-	late := time.After(patience)
-	for ended := false; ; {
-		var more []<-chan struct{}
-		for _, o := range outputs {
-			groups, next := o.find(compiled)
-			if groups != nil {
-				for i, name := range variables {
-					ts.Setenv(name, groups[min(i+1, len(groups)-1)])
-				}
-				return
-			}
-			more = append(more, next)
-		}
-		if ended {
-			ts.Fatalf("%v ended with %s instead of writing %q:\n%s%s", p.Args, p.status(), pattern, &p.out, &p.said)
-		}
-		select {
-		case <-more[0]:
-		case <-more[len(more)-1]:
-		case <-p.done:
-			ended = true
-		case <-late:
-			ts.Fatalf("%v does not write %q but\n%s%s", p.Args, pattern, &p.out, &p.said)
-		}
-	}
-}
-
-// awaits NAME PATTERN [VARIABLE...] waits until the process has written the
-// pattern, to standard output or to standard error.
+// awaits NAME PATTERN [VARIABLE...] waits until the process has written the pattern, to
+// standard output or to standard error, behind what the script has read already. It sets
+// variables to the pattern's groups.
 func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
-	p.expect(ts, args[1], args[2:], &p.out, &p.said)
+	pattern, err := regexp.Compile(args[1])
+	ts.Check(err)
+	for late, ended := time.Now().Add(patience), false; ; {
+		for _, file := range []string{p.out, p.said} {
+			text := written(file)[p.read[file]:]
+			groups, at := pattern.FindStringSubmatch(text), pattern.FindStringIndex(text)
+			if groups == nil {
+				continue
+			}
+			p.read[file] += at[1]
+			for i, name := range args[2:] {
+				ts.Setenv(name, groups[min(i+1, len(groups)-1)])
+			}
+			return
+		}
+		if ended || time.Now().After(late) {
+			ts.Fatalf("%v does not write %q (ended: %v) but\n%s%s", p.Args, args[1], ended, written(p.out), written(p.said))
+		}
+		select {
+		case <-p.done:
+			ended = true
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // signal NAME SIGNAL
@@ -144,14 +109,14 @@ func ends(ts *testscript.TestScript, _ bool, args []string) {
 	select {
 	case <-p.done:
 	case <-time.After(patience):
-		ts.Fatalf("%v has not ended in %v:\n%s%s", p.Args, patience, &p.out, &p.said)
+		ts.Fatalf("%v has not ended in %v:\n%s%s", p.Args, patience, written(p.out), written(p.said))
 	}
-	_, _ = io.WriteString(ts.Stdout(), p.out.String())
-	_, _ = io.WriteString(ts.Stderr(), p.said.String())
+	_, _ = io.WriteString(ts.Stdout(), written(p.out))
+	_, _ = io.WriteString(ts.Stderr(), written(p.said))
 	if !regexp.MustCompile(`\A(?:` + args[1] + `)\z`).MatchString(p.status()) {
 		ts.Fatalf("%v: exit status %s, want %s", p.Args, p.status(), args[1])
 	}
-	if text := strings.Join(args[2:], " "); !strings.Contains(p.said.String(), text) {
+	if text := strings.Join(args[2:], " "); !strings.Contains(written(p.said), text) {
 		ts.Fatalf("%v does not say %q", p.Args, text)
 	}
 }

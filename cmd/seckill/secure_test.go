@@ -46,7 +46,7 @@ func apart(ts *testscript.TestScript, _ bool, _ []string) {
 // process has written, in its arguments, and in what it answers.
 func hidden(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).processes[args[0]]
-	shown := map[string]string{"stdout": p.out.String(), "stderr": p.said.String()}
+	shown := map[string]string{"stdout": written(p.out), "stderr": written(p.said)}
 	if len(args) > 1 {
 		arguments, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(p.Process.Pid)).Output()
 		ts.Check(err)

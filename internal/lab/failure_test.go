@@ -61,19 +61,3 @@ func TestLongFolder(t *testing.T) {
 		t.Errorf("%v: want it to say what to do", err)
 	}
 }
-
-// A folder may be named from here, and have a space in it.
-func TestRelativeFolder(t *testing.T) {
-	host := labtest.HostIn(t)
-	t.Chdir(host.Temp)
-	host.Temp = "a space"
-	must(t, "mkdir", os.Mkdir(host.Temp, 0o700))
-	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{backend.NameRedis, backend.NameZooKeeper}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
-	for _, s := range l.Backends() {
-		if !s.OK {
-			t.Errorf("%+v", s)
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"seckill/internal/backend"
 	"seckill/internal/fault"
 )
 
@@ -58,29 +57,4 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	if s := l.Services()[0]; !s.Up {
 		t.Errorf("after the kill was undone: %+v", s)
 	}
-}
-
-// etcd that is full refuses what could need more, keeps what it has, and goes on when
-// the fault is over.
-func TestEtcdIsFull(t *testing.T) {
-	l := privateLab(t)
-	in, err := backend.Open(t.Context(), l.Config())
-	must(t, "connect", err)
-	defer in.Close()
-	_, err = in.Etcd.Put(t.Context(), "kept", "1")
-	must(t, "put before", err)
-	full, err := fault.In(l).Inject(t.Context(), fault.FullEtcd, fault.Aim{})
-	must(t, "fill", err)
-	if _, err := in.Etcd.Put(t.Context(), "more", "1"); err == nil || !strings.Contains(err.Error(), "database space exceeded") {
-		t.Errorf("put into a full etcd: %v", err)
-	}
-	_, err = in.Etcd.Delete(t.Context(), "kept")
-	must(t, "delete", err)
-	effect, err := full.Undo(t.Context())
-	must(t, "end it", err)
-	if !effect.Took {
-		t.Errorf("it came to %+v", effect)
-	}
-	_, err = in.Etcd.Put(t.Context(), "more", "1")
-	must(t, "put after", err)
 }
