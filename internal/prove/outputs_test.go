@@ -12,8 +12,8 @@ import (
 
 // byHand is a matrix with each kind of answer.
 func byHand() *prove.Matrix {
-	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Asks: "Is ever more sold than there was?"},
-		{ID: "dead-holder", Title: "dead holder"}, {ID: "waits", Title: "how it waits"}}
+	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Choosing: true, Asks: "Is ever more sold than there was?"},
+		{ID: "dead-holder", Title: "dead holder", Choosing: true}, {ID: "waits", Title: "how it waits", Choosing: true}}
 	return &prove.Matrix{Format: 2, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
 			{Name: "etcd", Error: "not found", Version: ""}},
