@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"sync"
@@ -40,8 +39,7 @@ type ZooKeeperClient struct {
 	connected bool
 	up        chan struct{}   // closed while connected, and at Close
 	late      []chan struct{} // commands whose callers stopped waiting
-	dialErr   error
-	rounds    chan error // no server of the list accepted a session
+	dialErr   error           // of the last attempt to connect
 }
 
 // A ZooKeeperSession is what ephemeral nodes belong to.
@@ -68,7 +66,6 @@ var (
 	errZooKeeperClosed = errors.New("the ZooKeeper client is closed")
 	errZooKeeperDown   = errors.New("there is no connection to ZooKeeper")
 	errZooKeeperSilent = errors.New("ZooKeeper has not answered for the session's time-out")
-	errNotZooKeeper    = errors.New("what answers there is not ZooKeeper")
 )
 
 const (
@@ -83,13 +80,13 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	}
 	c := &ZooKeeperClient{
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
-		up: make(chan struct{}), rounds: make(chan error, 1),
+		up: make(chan struct{}),
 	}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
 	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.heed),
-		zk.WithHostProvider(&zkHosts{failed: c.roundFailed}), zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
+		zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
 	if err != nil {
 		c.end()
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
@@ -99,15 +96,13 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	defer cancel()
 	select {
 	case <-c.up:
-	case err = <-c.rounds:
 	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return unreachable(NameZooKeeper, strings.Join(addrs, ","), cmp.Or(c.dialErr, context.Cause(ctx)))
 	}
 	in.ZooKeeper = c
-	in.versions[NameZooKeeper] = c.version(ctx)
+	in.versions[NameZooKeeper] = c.version()
 	return nil
 }
 
@@ -262,43 +257,9 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	return c.link, nil
 }
 
-func (c *ZooKeeperClient) roundFailed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.dialErr
-	if err == nil && c.link != nil {
-		err = c.link.refused()
-	}
-	if err == nil {
-		err = errors.New("it opens no session")
-	}
-	select {
-	case c.rounds <- err:
-	default:
-	}
-}
-
 // version uses the one four-letter command that servers allow by default.
-func (c *ZooKeeperClient) version(ctx context.Context) string {
-	const unnamed = "ZooKeeper"
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	conn, err := c.dialer.DialContext(ctx, "tcp", c.conn.Server())
-	if err != nil {
-		return unnamed
-	}
-	defer conn.Close()
-	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return unnamed
-	}
-	answer, _ := io.ReadAll(io.LimitReader(conn, 4096))
-	_, rest, ok := strings.Cut(string(answer), "ookeeper version: ")
-	if !ok {
-		return unnamed
-	}
-	number, _, _ := strings.Cut(rest, ",")
-	number, _, _ = strings.Cut(number, "-") // 3.8.0-5a02a05eddb5…
-	return unnamed + " " + strings.TrimSpace(number)
+func (c *ZooKeeperClient) version() string {
+	stats, _ := zk.FLWSrvr([]string{c.conn.Server()}, time.Second)
+	number, _, _ := strings.Cut(stats[0].Version, "-") // 3.8.0-5a02a05eddb5…
+	return strings.TrimSpace("ZooKeeper " + number)
 }

@@ -58,7 +58,7 @@ type Server struct {
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
-	stale    chan int64     // SKUs whose reset has left orders to remove
+	stale    chan struct{}  // holds a token when a reset has left orders to remove
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -73,7 +73,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
+		audits: make(chan struct{}, mostAudits), stale: make(chan struct{}, 1)}
 	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	s.starts = newStarts(s.ledger.Start)

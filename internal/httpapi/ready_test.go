@@ -11,13 +11,6 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// readiness is what /readyz says.
-type readiness struct {
-	Ready    bool
-	Strategy string
-	Backends []backend.Status
-}
-
 // A process that lost a backend says so, and is alive. Who knows the id of a ZooKeeper session can end it, and with it the locks:
 // it is for the operator alone.
 func TestReady(t *testing.T) {
@@ -39,7 +32,11 @@ func TestReady(t *testing.T) {
 	if err := in.ZooKeeper.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var ready readiness
+	var ready struct {
+		Ready    bool
+		Strategy string
+		Backends []backend.Status
+	}
 	r := ask(t, s, "GET", "/readyz", "")
 	if err := json.Unmarshal(r.body, &ready); err != nil || r.status != http.StatusServiceUnavailable || ready.Ready || ready.Strategy != fakeName ||
 		len(ready.Backends) != 2 || !ready.Backends[0].OK || ready.Backends[1].OK || ready.Backends[1].Error == "" {

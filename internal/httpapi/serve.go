@@ -74,24 +74,12 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-const (
-	// sweepEvery is how often a process looks for orders of earlier runs: the
-	// process that reset a sale may have died before it removed them.
-	sweepEvery = 10 * time.Minute
-	// mostStale bounds the SKUs that wait for the sweeper. Others are found by
-	// the sweep of all SKUs.
-	mostStale = 64
-)
-
-// sweep removes the orders of earlier runs, beside the sale: of a SKU after its
-// reset, of every SKU from time to time.
+// sweep removes the orders of earlier runs, beside the sale: at the start, since a
+// process that reset a sale may have died before it did so, and after each reset.
 func (s *Server) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	sweep := func() (int64, error) { return s.ledger.Sweep(ctx) }
 	for {
 		begun := time.Now()
-		removed, err := sweep()
+		removed, err := s.ledger.Sweep(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -101,19 +89,16 @@ func (s *Server) sweep(ctx context.Context) {
 			s.Log.Info("removed orders of earlier runs", "orders", removed, "took", time.Since(begun))
 		}
 		select {
-		case sku := <-s.stale:
-			sweep = func() (int64, error) { return s.ledger.SweepSKU(ctx, sku) }
-		case <-tick.C:
-			sweep = func() (int64, error) { return s.ledger.Sweep(ctx) }
+		case <-s.stale:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (s *Server) sweepSoon(sku int64) {
+func (s *Server) sweepSoon() {
 	select {
-	case s.stale <- sku:
-	default:
+	case s.stale <- struct{}{}:
+	default: // it is about to look anyway
 	}
 }

@@ -128,7 +128,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.sweepSoon(id)
+	s.sweepSoon()
 	sl, err := s.resetOutside(ctx, id, want.stock)
 	if err != nil {
 		return s.halfReset(c, sl, err)

@@ -20,8 +20,6 @@ const (
 	startFresh = 250 * time.Millisecond
 	// startTimeout bounds a reading.
 	startTimeout = 2 * time.Second
-	// maxStarts bounds the memory that buyers of SKUs that do not exist cost.
-	maxStarts = 4096
 )
 
 // starts turns early buyers away before they reach a strategy, without asking
@@ -32,9 +30,8 @@ type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	now  singleflight.Group // readings under way, by SKU
 
-	mu        sync.RWMutex
-	bySKU     map[int64]reading
-	forgotten time.Time // when a start was set here last: a reading from before is not kept
+	mu    sync.RWMutex
+	bySKU map[int64]reading
 }
 
 // A reading is what the database said.
@@ -79,18 +76,16 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	defer cancel()
 	r.asked = time.Now()
 	said, err := s.read(ctx, sku)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
+	if errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
+		return r, nil
+	}
+	if err != nil {
 		return r, err
 	}
 	r.opens = time.Now().Add(said.In())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.bySKU) == maxStarts {
-		clear(s.bySKU)
-	}
-	if r.asked.After(s.forgotten) {
-		s.bySKU[sku] = r
-	}
+	s.bySKU[sku] = r
 	return r, nil
 }
 
@@ -99,7 +94,6 @@ func (s *starts) forget(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.Forget(strconv.FormatInt(sku, 10))
-	s.forgotten = time.Now()
 	delete(s.bySKU, sku)
 }
 

@@ -104,28 +104,6 @@ func TestNewsOfAnotherProcess(t *testing.T) {
 	})
 }
 
-// What is set here counts at once, also for a reading that began before.
-func TestForgettingAStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &clockwork{startsAt: time.Now(), takes: 100 * time.Millisecond}
-		s := newStarts(c.read)
-		in(t, s)
-		time.Sleep(startFresh)
-		in(t, s) // reads aside
-		synctest.Wait()
-		c.startsAt = time.Now().Add(time.Hour)
-		s.forget(1)
-		if wait := in(t, s); wait < time.Hour-time.Second {
-			t.Errorf("opens in %s, want an hour", wait)
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if wait := in(t, s); wait < time.Hour-time.Minute {
-			t.Errorf("the reading from before came back: opens in %s", wait)
-		}
-	})
-}
-
 // Without the database no early buyer is let in, and no buyer is told that the
 // sale has not started.
 func TestStartThatCannotBeRead(t *testing.T) {
@@ -152,18 +130,4 @@ func TestStartThatCannotBeRead(t *testing.T) {
 		time.Sleep(startTimeout)
 		synctest.Wait()
 	})
-}
-
-func TestUnknownSKUsAreNotRememberedForEver(t *testing.T) {
-	s := newStarts(func(context.Context, int64) (ledger.Start, error) {
-		return ledger.Start{}, seckill.ErrUnknownSKU
-	})
-	for sku := range int64(3 * maxStarts) {
-		if wait, err := s.in(t.Context(), sku); wait > 0 || err != nil {
-			t.Fatalf("SKU %d opens in %s: %v", sku, wait, err)
-		}
-	}
-	if len(s.bySKU) > maxStarts {
-		t.Errorf("%d SKUs are remembered, want at most %d", len(s.bySKU), maxStarts)
-	}
 }

@@ -14,23 +14,17 @@ const sweepPiece = 1000
 
 // Sweep is SweepSKU for every SKU.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	const page = 1000
-	for after := int64(0); ; {
-		skus, err := s.SKUs(ctx, after, page)
-		if err != nil {
+	var skus []int64
+	if err := s.DB(ctx).Raw("SELECT id FROM stock").Scan(&skus).Error; err != nil {
+		return 0, before(err)
+	}
+	for _, sku := range skus {
+		n, err := s.SweepSKU(ctx, sku)
+		if removed += n; err != nil {
 			return removed, err
 		}
-		for _, st := range skus {
-			n, err := s.SweepSKU(ctx, st.ID)
-			if removed += n; err != nil {
-				return removed, err
-			}
-			after = st.ID
-		}
-		if len(skus) < page {
-			return removed, nil
-		}
 	}
+	return removed, nil
 }
 
 // SweepSKU removes the orders and refusals of a SKU's runs that are over, with their

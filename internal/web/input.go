@@ -132,25 +132,15 @@ func wrong(err error) error {
 		return Invalid(fieldAt(syntax.JSONPointer), "repeated_field", nil, "is given more than once")
 	case errors.As(err, &syntax):
 		return BadRequest(fmt.Sprintf("The body is not one whole JSON object: %v, after byte %d.", syntax.Err, syntax.ByteOffset))
-	case !errors.As(err, &value):
-		return BadRequest("The body is not one whole JSON object: " + err.Error())
-	case value.JSONPointer == "":
-		return BadRequest("The body is not one whole JSON object, but " + kinds[value.JSONKind] + ".")
+	case !errors.As(err, &value) || value.JSONPointer == "":
+		return BadRequest("The body is not one whole JSON object: send one.")
 	}
 	field := fieldAt(value.JSONPointer)
-	switch expected := expects(value.GoType); {
-	case errors.Is(err, json.ErrUnknownName):
-		return UnknownField(field, members(value.GoType)...)
-	case errors.Is(err, errNull):
-		return Invalid(field, "wrong_type", nil, "must not be null")
-	case value.JSONKind == '0' && expected == aNumber:
-		return Invalid(field, "wrong_type", nil, "must be a whole number of 64 bits at most, without fraction or exponent")
-	default:
-		return Invalid(field, "wrong_type", nil, "must be "+expected+", not "+kinds[value.JSONKind])
+	if errors.Is(err, json.ErrUnknownName) {
+		return Invalid(field, "unknown_field", nil, "is not a field here")
 	}
+	return Invalid(field, "wrong_type", nil, "must be "+expects(value.GoType))
 }
-
-const aNumber = "a whole number"
 
 // expects says what a member of a type must be.
 func expects(t reflect.Type) string {
@@ -162,12 +152,8 @@ func expects(t reflect.Type) string {
 	case reflect.Struct:
 		return "an object"
 	}
-	return aNumber
+	return "a whole number of 64 bits at most, without fraction or exponent"
 }
-
-// kinds says what a value is.
-var kinds = map[jsontext.Kind]string{'"': "a text", '0': "a number", '{': "an object", '[': "an array",
-	't': "true", 'f': "false", 'n': "null"}
 
 // fieldAt is a place in a body as people write it, such as faults[0].kind.
 func fieldAt(place jsontext.Pointer) (name string) {
@@ -182,26 +168,6 @@ func fieldAt(place jsontext.Pointer) (name string) {
 		}
 	}
 	return name
-}
-
-// members are the names that an object read into a struct may have.
-func members(t reflect.Type) (names []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// UnknownField refuses a name that is not among known.
-func UnknownField(field string, known ...string) error {
-	for _, k := range known {
-		if strings.EqualFold(k, field[strings.LastIndexByte(field, '.')+1:]) {
-			return Invalid(field, "unknown_field", nil, "must be written "+k)
-		}
-	}
-	return Invalid(field, "unknown_field", nil, "is not a field here; known are: "+strings.Join(known, ", "))
 }
 
 // short cuts a name that a caller made up.
@@ -227,7 +193,8 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 		case len(known) == 0:
 			return nil, BadRequest("No query parameters are known here.")
 		case !slices.Contains(known, name):
-			return nil, UnknownField(short(strings.ToValidUTF8(name, "�")), known...)
+			return nil, Invalid(short(strings.ToValidUTF8(name, "�")), "unknown_field", nil,
+				"is no parameter here; known are: "+strings.Join(known, ", "))
 		case len(values) > 1:
 			return nil, Invalid(name, "repeated_field", nil, "is given more than once")
 		case values[0] == "":
