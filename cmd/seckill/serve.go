@@ -136,8 +136,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	var points *point.Points
 	if c.FaultPoints {
-		points = &point.Points{}
-		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
+		points = &point.Points{Done: ctx.Done()} // a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,

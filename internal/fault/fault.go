@@ -276,7 +276,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	}
 	i, err := f.harm(ctx, s)
 	if err != nil && f.Holder {
-		_ = s.letGo(ctx)
+		s.letGo()
 	}
 	return i, err
 }

@@ -19,7 +19,7 @@ type scene struct {
 	// process comes to harm; its Harm is locked until that is done.
 	process *lab.Process
 	servers *lab.Ensemble // of which process is one, where one leads
-	caught  string        // the number of the trap that a purchase is in
+	letGo   func()        // has the purchase that is held go on
 	seen    Effect        // just before
 }
 
@@ -148,23 +148,21 @@ func noLink(name string) func(*lab.Lab) *Lack {
 }
 
 const (
-	// releasing is how much longer than planned a purchase is held, for the
-	// call that lets it go.
-	releasing = 2 * time.Second
 	// A purchase is held no longer than maxHold, and no shorter than minHold: until
 	// its process has been stopped.
 	maxHold = time.Minute
 	minHold = 500 * time.Millisecond
-	// lookAgain is how long one process is asked for a purchase, before the next is and
-	// whether there is anything left to buy.
-	lookAgain = minHold / (lab.MostServices + 1) // so that all are, while one is held
+	// lookAgain is how often it is asked whether there is anything left to buy.
+	lookAgain = minHold
 )
 
-// armed is a trap in a process.
-type armed struct {
+// A catch is what came of the wait for a purchase in one process.
+type catch struct {
+	point.Catch
 	process *lab.Process
 	number  int
-	trap    string
+	letGo   func()
+	err     error
 }
 
 // catch waits until a purchase of any process stands at the point, or ctx ends, or
@@ -177,68 +175,70 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 	order := point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())}
 	s.seen = Effect{At: at, Why: NotReached}
 	failed := errors.New("no service process is alive and well")
-	var traps []armed
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	catches := make(chan catch)
+	left := map[int]*lab.Process{} // that are waited for, by their numbers
 	for i, p := range s.lab.ServiceProcesses() {
 		if !p.Alive() || p.Paused() {
 			continue
 		}
-		trap, err := points(p).Arm(ctx, order)
-		if err != nil {
-			failed = fmt.Errorf("set a trap in %s: %w", p.Name, err)
-			continue
-		}
-		traps = append(traps, armed{p, i + 1, trap.ID})
-		defer func() {
-			if s.process != p { // two may be caught at once: one is enough
-				_ = remove(ctx, p, trap.ID)
+		left[i+1] = p
+		go func() {
+			caught, letGo, err := points(p).Hold(waiting, order)
+			select {
+			case catches <- catch{caught, p, i + 1, letGo, err}:
+			case <-waiting.Done(): // two may be caught at once: one is enough
+				letGo()
 			}
 		}()
 	}
-	soldOut := func(t armed) bool {
-		s.seen.Left = s.look(context.WithoutCancel(ctx), t.process, t.number).Left
+	soldOut := func() bool {
+		for number, p := range left {
+			s.seen.Left = s.look(context.WithoutCancel(ctx), p, number).Left
+			break
+		}
 		return s.seen.Left != nil && *s.seen.Left <= 0
 	}
-	for n, none := 0, false; len(traps) > 0; n++ {
-		t := traps[n%len(traps)]
-		trap, err := points(t.process).Await(ctx, t.trap, lookAgain)
-		switch {
-		case ctx.Err() != nil:
-			if soldOut(t) {
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for none := false; len(left) > 0; {
+		select {
+		case c := <-catches:
+			switch {
+			case c.err != nil: // it has died, perhaps
+				failed = fmt.Errorf("wait for a purchase in %s: %w", c.process.Name, c.err)
+				delete(left, c.number)
+			case c.Holder == nil:
+				s.seen.Why = NoPoint
+				return nil
+			default:
+				s.hold(context.WithoutCancel(ctx), c)
+				return nil
+			}
+		case <-again.C:
+			if none { // and no buyer who had just come was taking the last unit
+				s.seen.Why = NoUnits
+				return nil
+			}
+			none = soldOut()
+		case <-ctx.Done():
+			if soldOut() {
 				s.seen.Why = NoUnits
 			}
 			return nil
-		case err != nil: // it has died, perhaps
-			failed = fmt.Errorf("wait for a purchase in %s: %w", t.process.Name, err)
-			traps = slices.DeleteFunc(traps, func(a armed) bool { return a == t })
-			continue
-		case trap.Holder != nil:
-			t.process.Harm.Lock()
-			s.process, s.caught = t.process, t.trap
-			s.seen = busy(context.WithoutCancel(ctx), s.aim, func() Effect { return s.look(context.WithoutCancel(ctx), t.process, t.number) })
-			s.seen.Holder, s.seen.At = trap.Holder, at
-			return nil
-		case trap.State == point.NoPoint:
-			s.seen.Why = NoPoint
-			return nil
-		case (n+1)%len(traps) != 0:
-			continue
-		case none: // and no buyer who had just come was taking the last unit
-			s.seen.Why = NoUnits
-			return nil
 		}
-		none = soldOut(t)
 	}
 	return failed
 }
 
-// letGo has the purchase that is held go on.
-func (s *scene) letGo(ctx context.Context) error { return remove(ctx, s.process, s.caught) }
-
-func remove(ctx context.Context, p *lab.Process, trap string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
-	defer cancel()
-	_, err := points(p).Remove(ctx, trap)
-	return err
+// hold has the fault befall the process whose purchase is caught.
+func (s *scene) hold(ctx context.Context, c catch) {
+	at := s.seen.At
+	c.process.Harm.Lock()
+	s.process, s.letGo = c.process, c.letGo
+	s.seen = busy(ctx, s.aim, func() Effect { return s.look(ctx, c.process, c.number) })
+	s.seen.Holder, s.seen.At = c.Holder, at
 }
 
 // pauseHolder: the trap is over when the pause is. So when the process goes on, the
@@ -250,16 +250,18 @@ func pauseHolder(ctx context.Context, s *scene) (*Injection, error) {
 	}
 	resume := i.undo
 	i.undo = func(ctx context.Context, e *Effect) error {
-		return errors.Join(resume(ctx, e), s.letGo(ctx))
+		defer s.letGo()
+		return resume(ctx, e)
 	}
 	return i, nil
 }
 
 func hang(_ context.Context, s *scene) (*Injection, error) {
 	begun := time.Now()
-	return s.injected(true, func(ctx context.Context, e *Effect) error {
+	return s.injected(true, func(_ context.Context, e *Effect) error {
 		e.Stood = int(time.Since(begun).Milliseconds())
-		if err := s.letGo(ctx); err != nil && !s.process.Alive() {
+		s.letGo()
+		if !s.process.Alive() {
 			e.void(WentOn)
 		}
 		return nil

@@ -14,14 +14,11 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 const (
 	// mostHold is the longest that a purchase is held at a point, in ms.
 	mostHold, usualHold = 60_000, 30_000
-	// mostAwait is the longest that one call waits for a purchase, in ms.
-	mostAwait = 10_000
 	// mostJump is how far a clock may be set ahead, in ms: a day.
 	mostJump = 86_400_000
 )
@@ -35,9 +32,7 @@ func (s *Server) routePoints(r *gin.Engine) {
 	r.GET("/admin/v1/faults/state", s.handle(s.faultState))
 	r.POST("/admin/v1/faults/cut", s.plain(s.cutSockets))
 	r.POST("/admin/v1/faults/clock", s.plain(s.jumpClock))
-	r.POST("/admin/v1/faults/points", s.plain(s.armPoint))
-	r.GET("/admin/v1/faults/points/:id", s.handle(s.awaitPoint))
-	r.DELETE("/admin/v1/faults/points/:id", s.plain(s.removePoint))
+	r.POST("/admin/v1/faults/points", s.plain(s.holdPurchase))
 }
 
 // faultState answers ?strategy=NAME&sku_id=ID, both or neither.
@@ -103,7 +98,9 @@ func (s *Server) jumpClock(c *gin.Context) error {
 	return nil
 }
 
-func (s *Server) armPoint(c *gin.Context) error {
+// holdPurchase answers when a purchase stands at the point, and holds it until the caller
+// closes the connection.
+func (s *Server) holdPurchase(c *gin.Context) error {
 	o := point.Order{SKU: 1, For: usualHold}
 	if err := web.ReadJSON(c.Writer, c.Request, &o); err != nil {
 		return err
@@ -117,41 +114,12 @@ func (s *Server) armPoint(c *gin.Context) error {
 	if _, err := s.available(o.Strategy); err != nil {
 		return err
 	}
-	armed, err := s.Points.Arm(o)
-	if err != nil {
-		return refused(seckill.ErrBusy, err.Error())
-	}
-	c.Header("Location", "/admin/v1/faults/points/"+armed.ID)
-	c.JSON(http.StatusCreated, armed)
-	return nil
-}
-
-// awaitPoint answers once the trap is not armed any more, after ?wait_ms=N at
-// the latest.
-func (s *Server) awaitPoint(c *gin.Context) error {
-	q, err := web.ReadQuery(c.Request, "wait_ms")
-	if err != nil {
+	if err := http.NewResponseController(c.Writer).SetWriteDeadline(time.Time{}); err != nil {
 		return err
 	}
-	wait, err := web.QueryInteger(q, "wait_ms", 0, 0, mostAwait)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), time.Duration(wait)*time.Millisecond)
-	defer cancel()
-	return showTrap(c, func() (point.Trap, bool) { return s.Points.Await(ctx, c.Param("id")) })
-}
-
-// removePoint lets the purchase go on.
-func (s *Server) removePoint(c *gin.Context) error {
-	return showTrap(c, func() (point.Trap, bool) { return s.Points.Remove(c.Param("id")) })
-}
-
-func showTrap(c *gin.Context, look func() (point.Trap, bool)) error {
-	t, found := look()
-	if !found {
-		return refused(wire.ErrNotFound, "There is no such trap: it was removed, or this process was started anew.")
-	}
-	c.JSON(http.StatusOK, t)
+	s.Points.Hold(c.Request.Context(), o, func(caught point.Catch) {
+		c.JSON(http.StatusOK, caught)
+		c.Writer.Flush()
+	})
 	return nil
 }

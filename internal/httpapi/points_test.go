@@ -10,6 +10,8 @@ import (
 
 	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // Fault points are the admin listener's, and there only where they were asked
@@ -32,7 +34,8 @@ func TestFaultPointsAreForAdmins(t *testing.T) {
 
 // A purchase stops, is seen with what is left, and sells when it is let go.
 func TestAPurchaseIsCaught(t *testing.T) {
-	s := serverWith(t, nil, httpapi.Config{Points: &point.Points{}})
+	points := &point.Points{}
+	s := serverWith(t, nil, httpapi.Config{Points: points})
 	h := s.AdminHandler()
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
 	listener := httptest.NewServer(h)
@@ -40,15 +43,17 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	client := point.NewClient(strings.TrimPrefix(listener.URL, "http://"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	trap, err := client.Arm(ctx, point.Order{Point: point.BeforeWrite, Strategy: "naive", SKU: 1, For: 20_000})
-	if err != nil {
-		t.Fatal(err)
-	}
 	sold := make(chan int, 1)
-	go func() { sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status }()
-	caught, err := client.Await(ctx, trap.ID, 10*time.Second)
-	if err != nil || caught.State != point.Caught || caught.Holder.User != 42 || !strings.HasPrefix(caught.Holder.Command, "UPDATE stock") {
-		t.Fatalf("caught %+v %+v, %v", caught, caught.Holder, err)
+	go func() {
+		var next tap.Counter
+		for points.Watch(&next, "naive", nil, seckill.Purchase{SKU: 1}) == &next && ctx.Err() == nil { // nobody waits yet
+			time.Sleep(time.Millisecond)
+		}
+		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status
+	}()
+	caught, letGo, err := client.Hold(ctx, point.Order{Point: point.BeforeWrite, Strategy: "naive", SKU: 1, For: 20_000})
+	if err != nil || caught.Holder == nil || caught.Holder.User != 42 || !strings.HasPrefix(caught.Holder.Command, "UPDATE stock") {
+		t.Fatalf("caught %+v, %v", caught.Holder, err)
 	}
 	said, err := client.State(ctx, "naive", 1)
 	if err != nil || said.InFlight != 1 || said.Left == nil || *said.Left != 5 {
@@ -57,8 +62,11 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	if closed, err := client.Cut(ctx); err != nil || closed != 0 {
 		t.Errorf("%d connections of SQLite were cut, %v", closed, err)
 	}
-	if now, err := client.Remove(ctx, trap.ID); err != nil || now.State != point.LetGo {
-		t.Errorf("let go: %+v %v", now, err)
+	select {
+	case status := <-sold:
+		t.Fatalf("the purchase was not held, and ended with %d", status)
+	default:
+		letGo()
 	}
 	if status := <-sold; status != 200 {
 		t.Errorf("the purchase ended with %d", status)

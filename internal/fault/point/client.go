@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,7 +23,7 @@ type Report struct {
 	ZooKeeper bool   `json:"zookeeper,omitempty"`  // the strategy's locks live there
 }
 
-// A Client arms the points of another process, through its admin listener.
+// A Client uses the points of another process, through its admin listener.
 type Client struct {
 	base string
 	http *http.Client
@@ -51,19 +52,21 @@ func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Repor
 	return r, c.call(ctx, http.MethodGet, "state"+query, nil, &r)
 }
 
-// Arm sets a trap.
-func (c *Client) Arm(ctx context.Context, o Order) (t Trap, err error) {
-	return t, c.call(ctx, http.MethodPost, "points", o, &t)
-}
-
-// Await waits until a trap is not armed any more, but no longer than limit.
-func (c *Client) Await(ctx context.Context, id string, limit time.Duration) (t Trap, err error) {
-	return t, c.call(ctx, http.MethodGet, fmt.Sprint("points/", id, "?wait_ms=", limit.Milliseconds()), nil, &t)
-}
-
-// Remove lets the purchase go on.
-func (c *Client) Remove(ctx context.Context, id string) (t Trap, err error) {
-	return t, c.call(ctx, http.MethodDelete, "points/"+id, nil, &t)
+// Hold waits for the purchase of an order, and has it held until letGo is called.
+func (c *Client) Hold(ctx context.Context, o Order) (caught Catch, letGo func(), err error) {
+	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
+	waiting := context.AfterFunc(ctx, letGo)
+	answer, err := c.ask(holding, http.MethodPost, "points", o)
+	if err == nil { // of which the end comes when the purchase goes on
+		err = json.NewDecoder(answer.Body).Decode(&caught)
+	}
+	if err == nil && !waiting() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		letGo()
+	}
+	return caught, letGo, err
 }
 
 // Cut closes the process's connections to its backends, and says how many.
@@ -79,32 +82,32 @@ func (c *Client) Jump(ctx context.Context, ahead time.Duration) (said Clock, err
 }
 
 func (c *Client) call(ctx context.Context, method, path string, body, into any) error {
-	var sent io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		sent = bytes.NewReader(data)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+"/admin/v1/faults/"+path, sent)
-	if err != nil {
-		return err
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	answer, err := c.http.Do(request)
+	answer, err := c.ask(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	return json.NewDecoder(answer.Body).Decode(into)
+}
+
+// ask returns an answer that is no refusal.
+func (c *Client) ask(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var sent bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&sent).Encode(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+"/admin/v1/faults/"+path, &sent)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if answer.StatusCode >= 300 {
-		return fmt.Errorf("%s: %.300s", answer.Status, text)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := c.http.Do(request)
+	if err != nil || answer.StatusCode < 300 {
+		return answer, err
 	}
-	return json.Unmarshal(text, into)
+	defer answer.Body.Close()
+	why, err := io.ReadAll(io.LimitReader(answer.Body, 300))
+	return nil, errors.Join(fmt.Errorf("%s: %s", answer.Status, why), err)
 }

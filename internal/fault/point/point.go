@@ -1,6 +1,6 @@
 // Package point stops one purchase between the commands that it sends: at the
 // moment in which a fault at the holder can do harm. A service process that
-// was started with --fault-points has one Points; only the lab arms it.
+// was started with --fault-points has one Points; only the lab uses it.
 //
 // A purchase is at a point when it has read the stock, and is about to write
 // what it computed. A strategy that writes without reading (one conditional
@@ -10,8 +10,7 @@ package point
 
 import (
 	"context"
-	"fmt"
-	"strconv"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,26 +35,20 @@ const (
 // Names are all points.
 var Names = []Name{BeforeWrite, BeforeCommit}
 
-// An Order arms a trap for the next purchase that reaches a point.
+// An Order is for the next purchase that reaches a point.
 type Order struct {
 	Point    Name   `json:"point"`
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku_id"`
-	For      int    `json:"for_ms"` // a purchase is held no longer than this
+	For      int    `json:"for_ms"` // it is held no longer than this
 }
 
-// A State of a trap.
-type State string
+// A Catch is what came of an order.
+type Catch struct {
+	Holder *Holder `json:"holder"` // nil: purchases write without passing the point
+}
 
-const (
-	Armed    State = "armed"
-	Caught   State = "caught"   // a purchase stands at the point
-	LetGo    State = "let_go"   // and has gone on
-	NoPoint  State = "no_point" // purchases write without passing it
-	Disarmed State = "disarmed" // none came
-)
-
-// A Holder is the purchase that a trap has caught.
+// A Holder is a purchase that stands at a point.
 type Holder struct {
 	RequestID string `json:"request_id"`
 	User      int64  `json:"user_id"`
@@ -64,104 +57,58 @@ type Holder struct {
 	LockKey   string `json:"lock_key,omitempty"` // of a strategy that is a lock
 }
 
-// A Trap as it stands.
-type Trap struct {
-	ID string `json:"id"`
-	Order
-	State  State   `json:"state"`
-	Holder *Holder `json:"holder,omitempty"`
-}
-
-// mostTraps bounds what is armed at once.
-const mostTraps = 16
-
-// Points are the traps of one process. The zero value is ready.
+// Points are those of one process. The zero value is ready.
 type Points struct {
-	armed atomic.Int32 // traps that wait: purchases look no further at 0
+	// Done lets every purchase go on once it is closed.
+	Done <-chan struct{}
+
 	clock clock
-
+	armed atomic.Int32 // traps: purchases look no further at 0
 	mu    sync.Mutex
-	count int
-	traps map[string]*trap
+	traps []*trap
 }
 
+// A trap is for one purchase.
 type trap struct {
-	points  *Points
-	status  Trap            // under points.mu
-	changed chan struct{}   // closed when it is not armed any more
-	held    context.Context // until the purchase may go on
-	goOn    context.CancelFunc
+	Order
+	taken atomic.Bool
+	catch chan Catch    // with room for the only one
+	over  chan struct{} // closed when the purchase may go on
 }
 
-// Arm sets a trap. It is an error to have too many.
-func (p *Points) Arm(o Order) (Trap, error) {
+// Hold waits for the purchase of an order, tells of it, and holds it until ctx ends or
+// its time is over.
+func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
+	t := &trap{Order: o, catch: make(chan Catch, 1), over: make(chan struct{})}
+	defer close(t.over)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.traps) == mostTraps {
-		return Trap{}, fmt.Errorf("there are %d traps already: remove one", mostTraps)
-	}
-	if p.traps == nil {
-		p.traps = map[string]*trap{}
-	}
-	p.count++
-	t := &trap{points: p, status: Trap{ID: strconv.Itoa(p.count), Order: o, State: Armed}, changed: make(chan struct{})}
-	t.held, t.goOn = context.WithCancel(context.Background())
-	p.traps[t.status.ID] = t
+	p.traps = append(p.traps, t)
 	p.armed.Add(1)
-	return t.status, nil
-}
-
-// Await waits until a trap is not armed any more, or ctx ends, and says how it
-// stands then; false if there is no such trap.
-func (p *Points) Await(ctx context.Context, id string) (Trap, bool) {
-	t := p.find(id)
-	if t == nil {
-		return Trap{}, false
-	}
-	select {
-	case <-t.changed:
-	case <-ctx.Done():
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return t.status, true
-}
-
-// Remove lets the purchase of a trap go on, or disarms it, and forgets it.
-func (p *Points) Remove(id string) (Trap, bool) {
-	t := p.find(id)
-	if t == nil {
-		return Trap{}, false
-	}
-	t.become(Disarmed, nil)
-	t.letGo()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.traps, id)
-	return t.status, true
-}
-
-// Close lets every purchase go on.
-func (p *Points) Close() {
-	p.mu.Lock()
-	var ids []string
-	for id := range p.traps {
-		ids = append(ids, id)
-	}
 	p.mu.Unlock()
-	for _, id := range ids {
-		p.Remove(id)
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.traps = slices.DeleteFunc(p.traps, func(other *trap) bool { return other == t })
+		p.armed.Add(-1)
+	}()
+	select {
+	case c := <-t.catch:
+		tell(c)
+		if c.Holder == nil {
+			return
+		}
+		select {
+		case <-time.After(time.Duration(o.For) * time.Millisecond):
+		case <-ctx.Done():
+		case <-p.Done:
+		}
+	case <-ctx.Done():
+	case <-p.Done:
 	}
 }
 
-func (p *Points) find(id string) *trap {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.traps[id]
-}
-
-// Watch puts a trap's eyes between a purchase and next, where one is armed for
-// it; else it returns next. lockKey, unless nil, says what its strategy locks.
+// Watch puts a trap's eyes between a purchase and next, where one waits for it;
+// else it returns next. lockKey, unless nil, says what its strategy locks.
 // A nil Points watches nothing.
 func (p *Points) Watch(next tap.Tap, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) tap.Tap {
 	if p == nil || p.armed.Load() == 0 {
@@ -170,7 +117,7 @@ func (p *Points) Watch(next tap.Tap, strategy string, lockKey func(sku int64) st
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.traps {
-		if t.status.State == Armed && t.status.Strategy == strategy && t.status.SKU == bought.SKU {
+		if !t.taken.Load() && t.Strategy == strategy && t.SKU == bought.SKU {
 			w := &watcher{next: next, trap: t, holder: Holder{RequestID: bought.RequestID, User: bought.User,
 				Quantity: bought.Quantity}}
 			if lockKey != nil {
@@ -182,34 +129,15 @@ func (p *Points) Watch(next tap.Tap, strategy string, lockKey func(sku int64) st
 	return next
 }
 
-// become ends the waiting of an armed trap, once; false if it had ended.
-func (t *trap) become(s State, h *Holder) bool {
-	t.points.mu.Lock()
-	defer t.points.mu.Unlock()
-	if t.status.State != Armed {
-		return false
+// take ends the wait for a purchase, once. One that is caught stays, and ignores its
+// buyer's context, as a hung process does.
+func (t *trap) take(h *Holder) {
+	if t.taken.Swap(true) {
+		return
 	}
-	t.status.State, t.status.Holder = s, h
-	t.points.armed.Add(-1)
-	close(t.changed)
-	return true
-}
-
-func (t *trap) letGo() {
-	t.points.mu.Lock()
-	defer t.points.mu.Unlock()
-	if t.status.State == Caught {
-		t.status.State = LetGo
-	}
-	t.goOn()
-}
-
-// hold ignores the buyer's context, as a hung process does.
-func (t *trap) hold() {
-	select {
-	case <-t.held.Done():
-	case <-time.After(time.Duration(t.status.For) * time.Millisecond):
-		t.letGo()
+	t.catch <- Catch{h}
+	if h != nil {
+		<-t.over
 	}
 }
 

@@ -63,27 +63,46 @@ func TestEveryStrategyHasItsPoints(t *testing.T) {
 	}
 }
 
+// hold waits for a purchase of a strategy in the background, until letGo is called.
+func hold(t *testing.T, points *point.Points, o point.Order) (caught chan point.Catch, letGo func()) {
+	t.Helper()
+	ctx, letGo := context.WithTimeout(t.Context(), 20*time.Second)
+	caught = make(chan point.Catch, 1)
+	go func() {
+		defer close(caught)
+		points.Hold(ctx, o, func(c point.Catch) { caught <- c })
+	}()
+	var next tap.Counter
+	for points.Watch(&next, o.Strategy, nil, seckill.Purchase{SKU: o.SKU}) == &next {
+		if ctx.Err() != nil {
+			t.Fatal("nobody waits for a purchase")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return caught, letGo
+}
+
 func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p seckill.Purchase) {
 	var points point.Points
-	armed, err := points.Arm(point.Order{Point: at, Strategy: info.Name, SKU: 1, For: 30_000})
-	must(t, "arm", err)
+	caught, letGo := hold(t, &points, point.Order{Point: at, Strategy: info.Name, SKU: 1, For: 30_000})
+	defer letGo()
 	sold := make(chan error, 1)
 	ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, info.Name, info.Key, p))
 	go func() {
 		_, err := s.Deduct(ctx, p)
 		sold <- err
 	}()
-	waiting, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	trap, _ := points.Await(waiting, armed.ID)
-	if slices.Contains(writesBlind, info.Name) {
-		if trap.State != point.NoPoint {
-			t.Errorf("the trap is %s, want %s", trap.State, point.NoPoint)
+	switch c, came := <-caught; {
+	case !came:
+		t.Fatal("no purchase came")
+	case slices.Contains(writesBlind, info.Name):
+		if c.Holder != nil {
+			t.Errorf("%+v was caught, and has no such point", c.Holder)
 		}
-	} else {
-		h := trap.Holder
-		if trap.State != point.Caught || h.RequestID != p.RequestID || h.User != p.User {
-			t.Fatalf("the trap is %+v %+v, want the purchase", trap, h)
+	default:
+		h := c.Holder
+		if h == nil || h.RequestID != p.RequestID || h.User != p.User {
+			t.Fatalf("%+v was caught, want the purchase", h)
 		}
 		commits := h.Command == "COMMIT" || at == point.BeforeCommit && slices.Contains(commitsAlone, info.Name) && strings.HasPrefix(h.Command, "INSERT INTO orders")
 		if commits != (at == point.BeforeCommit) {
@@ -98,7 +117,7 @@ func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p s
 		default:
 		}
 	}
-	points.Remove(armed.ID)
+	letGo()
 	must(t, "the purchase that was let go", <-sold)
 }
 
@@ -106,8 +125,8 @@ func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p s
 // when its time is over.
 func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	var points point.Points
-	armed, err := points.Arm(point.Order{Point: point.BeforeWrite, Strategy: "x", SKU: 7, For: 50})
-	must(t, "arm", err)
+	caught, letGo := hold(t, &points, point.Order{Point: point.BeforeWrite, Strategy: "x", SKU: 7, For: 50})
+	defer letGo()
 	purchase := func(sku int64) error {
 		p := seckill.Purchase{SKU: sku, User: 1, RequestID: "a"}
 		ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, "x", nil, p))
@@ -127,16 +146,11 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		t.Errorf("it was held for %v, want 50 ms", held)
 	}
 	must(t, "the next", purchase(7))
-	if now, _ := points.Await(t.Context(), armed.ID); now.State != point.LetGo {
-		t.Errorf("the trap is %s, want %s", now.State, point.LetGo)
+	if c := <-caught; c.Holder == nil || c.Holder.User != 1 {
+		t.Errorf("caught: %+v", c.Holder)
 	}
-	for range 16 {
-		if _, err = points.Arm(point.Order{}); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		t.Error("traps without end were armed")
+	if _, more := <-caught; more {
+		t.Error("it waits still")
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	}
 	switch {
 	case kind == writes && !w.read.Load():
-		w.trap.become(NoPoint, nil)
+		w.trap.take(nil)
 	case kind == writes && !w.wrote.Swap(true):
 		w.reach(BeforeWrite, c)
 		if !w.began.Load() && c.Name == "INSERT" { // the order alone: it commits by itself
@@ -53,13 +53,10 @@ func (w *watcher) After(ctx context.Context, c *tap.Command, err error) error {
 }
 
 func (w *watcher) reach(at Name, c *tap.Command) {
-	if w.trap.status.Point != at {
-		return
-	}
-	h := w.holder
-	h.Command = c.Text
-	if w.trap.become(Caught, &h) {
-		w.trap.hold()
+	if w.trap.Point == at {
+		h := w.holder
+		h.Command = c.Text
+		w.trap.take(&h)
 	}
 }
 
