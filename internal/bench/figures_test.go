@@ -21,15 +21,6 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// A lost update is one whose read was older than another's write.
-func TestUnprotectedCounterLosesUpdates(t *testing.T) {
-	var u unprotected
-	u.increment(func() { u.increment(func() {}) })
-	if u.n.Load() != 1 {
-		t.Errorf("two overlapping increments made %d, want 1", u.n.Load())
-	}
-}
-
 // What could not be measured is left out of the lessons' figures.
 func TestFiguresOfTheLessons(t *testing.T) {
 	pass := Pass{Locks: 9, Rate: 180.04, WaitP50: 30, WaitP99: 40, Fewest: 3, Most: 4, Commands: 3}

@@ -26,13 +26,12 @@ type Cell struct {
 	// is its code, if it has one. The verdict is then of a sale without it.
 	Why    fault.Why `json:"why,omitempty"`
 	Not    string    `json:"not,omitempty"`
-	Rules  []string  `json:"rules,omitempty"` // that were broken,
-	Said   string    `json:"said,omitempty"`  // and what it came to
-	Seed   string    `json:"seed,omitempty"`  // of its buyers
-	Units  [5]int64  `json:"units,omitzero"`  // told sold, unknown, at first, left after the first part, in the ledger
-	After  int       `json:"after,omitempty"` // requests sold in the second part
-	Stood  float64   `json:"stood,omitempty"` // the longest time without a sale in the first part
-	Again  *float64  `json:"recovered,omitempty"`
+	Rules  []string  `json:"rules,omitempty"`  // that were broken,
+	Said   string    `json:"said,omitempty"`   // and what it came to
+	Seed   string    `json:"seed,omitempty"`   // of its buyers
+	Units  [5]int64  `json:"units,omitzero"`   // told sold, unknown, at first, left after the first part, in the ledger
+	After  int       `json:"after,omitempty"`  // requests sold in the second part
+	Stood  float64   `json:"stood,omitempty"`  // the longest time without a sale in the first part
 	Fault  []int     `json:"fault,omitempty"`  // from, until, if it took effect
 	Course [][3]int  `json:"course,omitempty"` // of the first part: when, sold, without an answer
 }
@@ -70,9 +69,8 @@ type trial struct {
 	soldAfter               int
 	goesOn                  bool // sales went on after the fault, or nothing was left
 
-	stood     float64
-	recovered *float64 // from the end of the fault to the next sale
-	course    []point
+	stood  float64
+	course []point
 }
 
 func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
@@ -85,10 +83,6 @@ func (t *trial) cell(may bool) Cell {
 		Units: [5]int64{int64(t.sold), int64(t.unknown), t.initial, t.left, t.inLedger}}
 	for _, v := range t.violations {
 		c.Rules = append(c.Rules, v.Rule)
-	}
-	if t.recovered != nil {
-		recovered := tenth(*t.recovered)
-		c.Again = &recovered
 	}
 	if h := t.happened; h != nil && h.Effect != nil {
 		if t.notTested != "" {
@@ -248,46 +242,13 @@ func why(e *fault.Effect) string {
 	return ": " + said[e.Why]
 }
 
-// stood finds the longest time without a sale, and how long it took after the
-// fault to sell again.
+// stand finds the longest time without a sale.
 func (t *trial) stand() {
 	last, sold := 0.0, 0 // of the last sale
-	before, over := 0.0, t.overAt()
 	for _, p := range t.course {
+		t.stood = max(t.stood, p.at-last)
 		if p.sold > sold {
-			t.stood = max(t.stood, p.at-last)
-			if over >= 0 && before >= over && t.recovered == nil { // the whole tenth is after the fault
-				recovered := p.at - over
-				t.recovered = &recovered
-			}
 			last, sold = p.at, p.sold
 		}
-		before = p.at
 	}
-	if n := len(t.course); n > 0 {
-		t.stood = max(t.stood, t.course[n-1].at-last)
-	}
-}
-
-// overAt is when the fault was over, in seconds after the buyers came: at once, if
-// it is a kill that is only mended after the first part; -1: there was none.
-func (t *trial) overAt() float64 {
-	h := t.happened
-	if h == nil || h.Effect == nil {
-		return -1
-	}
-	known, _ := fault.Find(h.Kind)
-	if !known.Lasts && !known.Everywhere {
-		return float64(h.At) / 1000
-	}
-	return float64(h.Until) / 1000
-}
-
-// silentEnd is how long nothing was sold between the end of the fault and the end
-// of the first part.
-func (t *trial) silentEnd() float64 {
-	if n := len(t.course); n > 0 {
-		return max(0, t.course[n-1].at-max(0, t.overAt()))
-	}
-	return 0
 }

@@ -129,11 +129,10 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) C
 		return t.cell(o.may(info, name))
 	}
 	t.take(first, true)
-	healing := time.Now()
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
 		t.failed("the service processes could not be started after the fault: %v", err)
 	} else {
-		o.second(ctx, t, first, healing)
+		o.second(ctx, t, first)
 	}
 	t.weigh()
 	return t.cell(o.may(info, name) || t.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds)
@@ -185,7 +184,7 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 }
 
 // second has others buy up what the first part left.
-func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result, healing time.Time) {
+func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result) {
 	s := o.Settings
 	left := s.stock()
 	if first.Audit != nil {
@@ -198,7 +197,6 @@ func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result, h
 	sale.Buyers = max(int(left), s.crowd()) + more
 	sale.Patience = s.patience()
 	sale.Seed = loadtest.SeedAfter(sale.Seed, first.Settings.Requests())
-	watch := &watch{}
 	// A sale that stands still has shown what it can. One that is slow goes on: it
 	// shows only at its end whether more is sold than there was.
 	still := time.Duration(s.Second) * time.Millisecond
@@ -206,10 +204,8 @@ func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result, h
 	defer cancel()
 	standing := time.AfterFunc(still, cancel)
 	defer standing.Stop()
-	sale.Begin = watch.begin
 	sold := -1
 	sale.OnProgress = func(p loadtest.Progress) {
-		watch.see(p)
 		if now := p.Counts[ledger.OutcomeSold]; now > sold {
 			sold = now
 			standing.Reset(still)
@@ -223,12 +219,6 @@ func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result, h
 	t.take(second, false)
 	t.left, t.soldAfter = left, second.Counts[ledger.OutcomeSold]
 	t.goesOn = t.soldAfter > 0 || left == 0
-	if t.recovered == nil && t.happened != nil {
-		if at, ok := watch.firstSale(); ok {
-			t.recovered = new(float64)
-			*t.recovered = watch.began.Add(at).Sub(healing).Seconds() + t.silentEnd()
-		}
-	}
 }
 
 const (

@@ -38,13 +38,3 @@ func (w *watch) until(d time.Duration) []point {
 	}
 	return w.course[:i]
 }
-
-// firstSale is when the first sale was seen, after the beginning.
-func (w *watch) firstSale() (time.Duration, bool) {
-	for _, p := range w.course {
-		if p.sold > 0 {
-			return time.Duration(p.at * float64(time.Second)), true
-		}
-	}
-	return 0, false
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -140,30 +139,4 @@ func TestUnreadableExamples(t *testing.T) {
 			t.Errorf("%s: the error has %d characters", name, len(err.Error()))
 		}
 	}
-}
-
-// A file with a schedule to replay is refused, or it is what Write writes of it.
-func FuzzReadExample(f *testing.F) {
-	kept, err := os.ReadFile("../../web/guarantees/naive.oversell.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(kept)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := explore.ReadExample(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		var first, second bytes.Buffer
-		if err := e.Write(&first); err != nil {
-			t.Fatal(err)
-		}
-		again, err := explore.ReadExample(strings.NewReader(first.String()))
-		if err != nil {
-			t.Fatalf("what was written is refused: %v\n%s", err, first.String())
-		}
-		if err := again.Write(&second); err != nil || first.String() != second.String() {
-			t.Fatalf("written again it is\n%s\nnot\n%s (%v)", second.String(), first.String(), err)
-		}
-	})
 }

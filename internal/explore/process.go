@@ -30,43 +30,15 @@ type process struct {
 	service http.Handler // nil until an actor asks it
 }
 
-// opened is a process, or why there is none.
-type opened struct {
-	process *process
-	err     error
-}
-
 func (w *World) process(ctx context.Context, number int) (*process, error) {
 	if p := w.numbers[number]; p != nil {
 		return p, nil
 	}
-	var next opened
-	if w.spare != nil {
-		next = <-w.spare
-		w.spare = nil
-	} else {
-		next.process, next.err = w.start(ctx)
+	p, err := w.start(ctx)
+	if err == nil {
+		w.numbers[number] = p
 	}
-	if next.err != nil {
-		return nil, next.err
-	}
-	w.numbers[number] = next.process
-	return next.process, nil
-}
-
-// prepare makes a process ready in the background: schedules in which one dies
-// need a new one each.
-func (w *World) prepare() {
-	if w.spare != nil {
-		return
-	}
-	w.spare = make(chan opened, 1)
-	go func(ready chan<- opened) {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		p, err := w.start(ctx)
-		ready <- opened{p, err}
-	}(w.spare)
+	return p, err
 }
 
 func (w *World) start(ctx context.Context) (*process, error) {
@@ -105,6 +77,5 @@ func (w *World) recycle() {
 		_, _ = w.sql.Kill(ctx, p.in.Dialer.LocalAddrs())
 		cancel()
 		w.closing.Go(func() { _ = p.in.Close() })
-		w.prepare()
 	}
 }

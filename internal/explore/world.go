@@ -31,7 +31,6 @@ type World struct {
 	probes   probe.Set
 	sql      *probe.SQL
 	numbers  map[int]*process
-	spare    chan opened    // a process that is made ready while a schedule runs
 	closing  sync.WaitGroup // instances of processes that have died
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
 	began    atomic.Int64   // the second in which the schedule's SKU was made, in ns
@@ -139,11 +138,6 @@ func (w *World) keepsSessions() bool { return w.admin.ZooKeeper != nil || w.admi
 // Close ends every process of the world.
 func (w *World) Close() error {
 	var errs []error
-	if w.spare != nil {
-		if next := <-w.spare; next.err == nil {
-			errs = append(errs, next.process.in.Close())
-		}
-	}
 	for _, p := range w.numbers {
 		errs = append(errs, p.in.Close())
 	}

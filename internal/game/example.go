@@ -87,7 +87,7 @@ const (
 )
 
 // Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
-// and says what came of it. While it runs it counts as a game. Errors that are no
+// and says what came of it. Close waits for it. Errors that are no
 // *Mistake are the servers'.
 func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, err error) {
 	e, err := readExample(gs.Examples, name)
@@ -106,11 +106,10 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	if why := gs.missing(info); why != nil {
 		return now, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	id, err := gs.reserve()
-	if err != nil {
+	if err := gs.enter(); err != nil {
 		return now, err
 	}
-	defer gs.free(id)
+	defer gs.busy.Done()
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
 	p, err := openPlace(ctx, gs.Servers(), info, gs.Service)

@@ -8,21 +8,17 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
-const (
-	// MostGames are on at once.
-	MostGames = 40
-	// SpareLimit is how long a game must have been idle to give way to a new one when
-	// the most games are on.
-	SpareLimit = 3 * time.Minute
-)
+// MostGames are on at once. The one that has been idle for longest gives way to the
+// next: its player can go on from the address.
+const MostGames = 40
 
 // Games keeps the games of one lab. Its methods may be called by several
 // goroutines.
@@ -35,19 +31,12 @@ type Games struct {
 	Missing func(catalog.Info) []string
 	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
 	Most    int             // games at once; 0: MostGames
-	Spare   time.Duration   // 0: SpareLimit
 	Log     *slog.Logger    // nil: nothing is logged
 
 	mu     sync.Mutex
-	games  map[string]*kept
+	games  []*Game // the one that was used last comes last
 	closed bool
-	ending sync.WaitGroup
-}
-
-// A kept game is on, or about to be: then it is nil.
-type kept struct {
-	*Game
-	used time.Time // for the last time
+	busy   sync.WaitGroup // games that are on, and replays
 }
 
 // A Request is for a game: of a level, of a counterexample, or in free play.
@@ -104,7 +93,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 	if why := gs.missing(info); why != nil {
 		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
 	}
-	if id, err = gs.reserve(); err != nil {
+	if err = gs.enter(); err != nil {
 		return "", s, err
 	}
 	g, err := open(ctx, gs.Servers(), info, setting, task, func(g *Game) error {
@@ -114,12 +103,12 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		return g.replay(ctx, moves)
 	})
 	if err != nil {
-		gs.free(id)
+		gs.busy.Done()
 		return "", s, err
 	}
-	g.id = id
+	g.id = rand.Text()
 	gs.keep(g)
-	return id, g.State(), nil
+	return g.id, g.State(), nil
 }
 
 func (gs *Games) missing(info catalog.Info) []string {
@@ -131,96 +120,66 @@ func (gs *Games) missing(info catalog.Info) []string {
 	return Missing(gs.Servers(), info)
 }
 
-// reserve takes a place for a game that is about to begin. When the most are on, the
-// game that has been idle for longest gives way: its player can go on from the address.
-func (gs *Games) reserve() (id string, err error) {
+// enter is called before a game begins, or a replay. Close waits for its end.
+func (gs *Games) enter() error {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	most, spare := cmp.Or(gs.Most, MostGames), cmp.Or(gs.Spare, SpareLimit)
-	for !gs.closed && len(gs.games) >= most {
-		idle := gs.longestIdle(spare)
-		if idle == "" {
-			return "", &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(spare.Minutes()))}
-		}
-		gs.mu.Unlock()
-		_ = gs.End(idle)
-		gs.mu.Lock()
-	}
 	if gs.closed {
-		return "", &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
+		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
 	}
-	if gs.games == nil {
-		gs.games = map[string]*kept{}
-	}
-	id = rand.Text()
-	gs.games[id] = &kept{}
-	gs.ending.Add(1) // Close waits for it
-	return id, nil
+	gs.busy.Add(1)
+	return nil
 }
 
-// free gives the place back: no game has begun.
-func (gs *Games) free(id string) {
-	gs.mu.Lock()
-	defer gs.mu.Unlock()
-	delete(gs.games, id)
-	gs.ending.Done()
-}
-
-// longestIdle is the game that may give way, if there is one.
-func (gs *Games) longestIdle(limit time.Duration) (id string) {
-	latest := time.Now().Add(-limit)
-	for candidate, s := range gs.games {
-		if s.Game != nil && !s.used.After(latest) {
-			id, latest = candidate, s.used
-		}
-	}
-	return id
-}
-
-// keep takes a game that has begun, unless all have been ended meanwhile.
+// keep takes a game that has begun. One gives way if there are too many, and it does
+// itself if all have been ended meanwhile.
 func (gs *Games) keep(g *Game) {
 	gs.mu.Lock()
-	gs.games[g.id] = &kept{g, time.Now()}
-	closed := gs.closed
+	gs.games = append(gs.games, g)
+	gives := gs.games[0]
+	if gs.closed {
+		gives = g
+	} else if len(gs.games) <= cmp.Or(gs.Most, MostGames) {
+		gives = nil
+	}
 	gs.mu.Unlock()
-	if closed {
-		_ = gs.End(g.id)
+	if gives != nil {
+		_ = gs.End(gives.id)
 	}
 }
 
-// on is a game that has begun; nil: there is none of this name.
-func (gs *Games) on(id string) *kept {
-	if s := gs.games[id]; s != nil && s.Game != nil {
-		return s
+// take removes a game from the list; nil: there is none of this name. The caller holds
+// mu.
+func (gs *Games) take(id string) (g *Game) {
+	if i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id }); i >= 0 {
+		g = gs.games[i]
+		gs.games = slices.Delete(gs.games, i, i+1)
 	}
-	return nil
+	return g
 }
 
 // Game is the game of this name, which is not idle now.
 func (gs *Games) Game(id string) (*Game, error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	s := gs.on(id)
-	if s == nil {
+	g := gs.take(id)
+	if g == nil {
 		return nil, unknownGame
 	}
-	s.used = time.Now()
-	return s.Game, nil
+	gs.games = append(gs.games, g)
+	return g, nil
 }
 
 // End ends a game.
 func (gs *Games) End(id string) error {
 	gs.mu.Lock()
-	s := gs.on(id)
-	if s != nil {
-		delete(gs.games, id)
-	}
+	g := gs.take(id)
 	gs.mu.Unlock()
-	if s == nil {
+	if g == nil {
 		return unknownGame
 	}
-	defer gs.ending.Done()
-	if err := s.Close(context.Background()); err != nil && gs.Log != nil {
+	defer gs.busy.Done()
+	if err := g.Close(context.Background()); err != nil && gs.Log != nil {
 		gs.Log.Warn("a game left something behind", "error", err)
 	}
 	return nil
@@ -231,17 +190,13 @@ func (gs *Games) End(id string) error {
 func (gs *Games) Close(ctx context.Context) error {
 	gs.mu.Lock()
 	gs.closed = true
-	var ids []string
-	for id := range gs.games {
-		ids = append(ids, id)
+	for _, g := range gs.games {
+		go func() { _ = gs.End(g.id) }()
 	}
 	gs.mu.Unlock()
-	for _, id := range ids {
-		go func() { _ = gs.End(id) }()
-	}
 	done := make(chan struct{})
 	go func() {
-		gs.ending.Wait()
+		gs.busy.Wait()
 		close(done)
 	}()
 	select {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -108,39 +107,23 @@ func TestGamesLeaveNothing(t *testing.T) {
 	}
 }
 
-// The most games are on: the next ends the game that has been idle for longest, and none that is played.
+// The most games are on: the one that has been idle for longest gives way to the next.
 func TestIdleGamesGiveWay(t *testing.T) {
 	h := gamesOf(t, func(h *game.Games) { h.Most = 2 }, "naive")
-	begin := func() (string, error) {
-		id, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
-		return id, err
-	}
-	first, err := begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.Game(first); err != nil { // it is played
-		t.Fatal(err)
-	}
-	if _, err := begin(); code(err) != game.TooManyGames {
-		t.Errorf("a third game, while two are played: %v", err)
-	}
-	h.Spare = time.Nanosecond
-	third, err := begin()
-	if err != nil {
-		t.Fatalf("a third game, when one is idle: %v", err)
-	}
-	if _, err := h.Game(second); code(err) != game.UnknownGame {
-		t.Errorf("the idle game: %v", err)
-	}
-	for _, id := range []string{first, third} {
-		if _, err := h.Game(id); err != nil {
-			t.Errorf("a game that is played: %v", err)
+	var ids [3]string
+	for i := range ids {
+		if i == 2 { // the first is played
+			played(t, h, ids[0])
 		}
+		var err error
+		if ids[i], _, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	played(t, h, ids[0])
+	played(t, h, ids[2])
+	if _, err := h.Game(ids[1]); code(err) != game.UnknownGame {
+		t.Errorf("the idle game: %v", err)
 	}
 }
 

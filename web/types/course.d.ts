@@ -74,7 +74,6 @@ declare namespace Json {
     units?: number[]; // told sold, unknown, at first, left after the first part, in the ledger
     after?: number;
     stood?: number; // seconds
-    recovered?: number;
     fault?: number[];
     course?: number[][]; // when, sold, without an answer
   }

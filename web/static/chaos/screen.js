@@ -89,7 +89,6 @@ function Sale({ all, name, fault, cell, close }) {
     [f.told, count(told)], [f.unknown, count(unknown)], [f.ledger, f.of(ledger, initial)],
     cell.rules && [f.broken, t.list(cell.rules.map((rule) => t.rules[rule] ?? rule))],
     [f.stood, w.seconds(cell.stood ?? 0)],
-    fault !== 'none' && [f.recovered, cell.recovered === undefined ? w.nothing : w.seconds(cell.recovered)],
     [f.after, f.left(cell.after ?? 0, left)], [f.seed, cell.seed],
   ].filter(Boolean) : []);
   return html`
