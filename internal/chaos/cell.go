@@ -78,9 +78,14 @@ func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict
 // cell is what the trial came to.
 func (t *trial) cell(may bool) Cell {
 	tested := t.notTested == "" && t.verdict != ledger.NotValid
-	c := Cell{Word: t.word(), May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: tenth(t.stood),
+	word, said := t.tells(tested)
+	c := Cell{Word: word, May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: tenth(t.stood),
 		Wrong: !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn),
 		Units: [5]int64{int64(t.sold), int64(t.unknown), t.initial, t.left, t.inLedger}}
+	if c.Wrong {
+		said = append(said, "It promises to withstand this.")
+	}
+	c.Said = strings.Join(said, "; ")
 	for _, v := range t.violations {
 		c.Rules = append(c.Rules, v.Rule)
 	}
@@ -95,48 +100,31 @@ func (t *trial) cell(may bool) Cell {
 	for _, p := range t.course {
 		c.Course = append(c.Course, [3]int{int(math.Round(p.at * 10)), p.sold, p.trouble})
 	}
-	c.Said = strings.Join(t.says(c.Wrong, tested), "; ")
 	return c
 }
 
 func tenth(seconds float64) float64 { return math.Round(seconds*10) / 10 }
 
-func (t *trial) word() string {
-	switch {
-	case t.verdict == ledger.NotValid:
-		return wordNotValid
-	case t.broken() || t.verdict == loadtest.Blocked:
-		return string(t.verdict)
-	case t.notTested != "":
-		return wordNotTested
-	case !t.goesOn:
-		return wordStopped
-	}
-	return string(t.verdict)
-}
-
-// says what went wrong.
-func (t *trial) says(wrong, tested bool) (said []string) {
-	messages := func() {
-		for _, v := range t.violations {
-			said = append(said, v.Message)
-		}
+// tells is a cell's word, and what went wrong.
+func (t *trial) tells(tested bool) (word string, said []string) {
+	var messages []string
+	for _, v := range t.violations {
+		messages = append(messages, v.Message)
 	}
 	switch {
 	case t.broken():
-		messages()
+		return string(t.verdict), messages
 	case t.verdict == loadtest.Blocked:
-		said = append(said, t.blocked)
+		return string(t.verdict), []string{t.blocked}
 	case t.verdict == ledger.NotValid:
-		said = append(said, t.problems...)
-	case tested && !t.goesOn:
-		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.left), "unit")))
-		messages()
+		return wordNotValid, t.problems
+	case !tested:
+		return wordNotTested, nil
+	case !t.goesOn:
+		stopped := fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.left), "unit"))
+		return wordStopped, append([]string{stopped}, messages...)
 	}
-	if wrong {
-		said = append(said, "It promises to withstand this.")
-	}
-	return said
+	return string(t.verdict), nil
 }
 
 // onlyAnswers: the ledger balances; what buyers were told does not.

@@ -110,15 +110,12 @@ func TestTreesOfKnownSize(t *testing.T) {
 		info   catalog.Info
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
-		w := open(t, c.info)
-		for n := range 2 {
-			res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
-			if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
-				t.Errorf("%s, search %d: %+v, want all of %d orders, and nothing else", c.info.Name, n+1, res, c.orders)
-			}
-			if res.Broken != 0 || res.First != nil {
-				t.Errorf("%s, search %d: %d orders broke:\n%s", c.info.Name, n+1, res.Broken, table(res.First))
-			}
+		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
+		if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
+			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
+		}
+		if res.Broken != 0 || res.First != nil {
+			t.Errorf("%s: %d orders broke:\n%s", c.info.Name, res.Broken, table(res.First))
 		}
 	}
 }

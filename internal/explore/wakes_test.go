@@ -20,7 +20,7 @@ func TestARenewerThatWakesLate(t *testing.T) {
 	w := open(t, recipe(redislock.RedisLua, func(d catalog.Deps) lock.Locker { return &drowsy{d.Redis} }))
 	s := two(explore.Locks)
 	s.Renewals = 1
-	res := search(t, w, s, explore.Limits{Schedules: 4})
+	res := search(t, w, s, explore.Limits{Schedules: 2})
 	if res.First != nil || res.Schedules == 0 {
 		t.Errorf("%d schedules:\n%s", res.Schedules, table(res.First))
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"seckill/internal/fault/point"
-	"seckill/internal/lab"
 )
 
 // An Effect is what became of a fault.
@@ -63,49 +62,37 @@ func (e *Effect) void(why Why) { e.Took, e.Matters, e.Why = false, false, why }
 
 // busy looks again while no purchase is under way and units are left, if the aim
 // says so.
-func busy(ctx context.Context, a Aim, look func() Effect) (seen Effect) {
+func (s *scene) busy(ctx context.Context, number int) (seen Effect) {
 	ctx, cancel := context.WithTimeout(ctx, looking)
 	defer cancel()
 	await(ctx, func() bool {
-		seen = look()
-		return !a.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0
+		seen = s.look(ctx, number)
+		return !s.aim.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0
 	})
 	return seen
 }
 
-// look is what a service process says just before it comes to harm; what it does
-// not say is not known.
-func (s *scene) look(ctx context.Context, p *lab.Process, number int) Effect {
-	e := Effect{Service: number}
-	if p.Paused() {
-		return e
-	}
+// look is what the service process of this number, or all for 0, says just before
+// something comes to harm; what it does not say is not known.
+func (s *scene) look(ctx context.Context, number int) Effect {
 	ctx, cancel := context.WithTimeout(ctx, looking)
 	defer cancel()
-	if said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU); err == nil {
-		e.InFlight, e.Left = &said.InFlight, said.Left
-	}
-	return e
-}
-
-// lookEverywhere adds up what all processes have under way.
-func (s *scene) lookEverywhere(ctx context.Context) Effect {
-	var all Effect
+	e := Effect{Service: number}
 	for i, p := range s.lab.ServiceProcesses() {
-		if !p.Alive() || p.Paused() {
+		if number > 0 && number != i+1 || !p.Alive() || p.Paused() {
 			continue
 		}
-		one := s.look(ctx, p, i+1)
-		if one.InFlight == nil {
-			return Effect{}
+		said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
+		if err != nil {
+			return Effect{Service: number}
 		}
-		if all.InFlight == nil {
-			all.InFlight = new(int64)
+		if e.InFlight == nil {
+			e.InFlight = new(int64)
 		}
-		*all.InFlight += *one.InFlight
-		all.Left = one.Left
+		*e.InFlight += said.InFlight
+		e.Left = said.Left
 	}
-	return all
+	return e
 }
 
 // looking bounds how long a fault waits to hear what is left.

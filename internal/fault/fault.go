@@ -267,12 +267,11 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harming)
 		defer cancel()
 	} else {
-		s.seen = busy(ctx, a, func() Effect {
-			if f.Everywhere {
-				return s.lookEverywhere(ctx)
-			}
-			return s.look(ctx, s.process, a.Service)
-		})
+		number := a.Service
+		if f.Everywhere {
+			number = 0
+		}
+		s.seen = s.busy(ctx, number)
 	}
 	i, err := f.harm(ctx, s)
 	if err != nil && f.Holder {

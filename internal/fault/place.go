@@ -178,12 +178,12 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	catches := make(chan catch)
-	left := map[int]*lab.Process{} // that are waited for, by their numbers
+	left := map[int]bool{} // the numbers of those that are waited for
 	for i, p := range s.lab.ServiceProcesses() {
 		if !p.Alive() || p.Paused() {
 			continue
 		}
-		left[i+1] = p
+		left[i+1] = true
 		go func() {
 			caught, letGo, err := points(p).Hold(waiting, order)
 			select {
@@ -194,8 +194,8 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 		}()
 	}
 	soldOut := func() bool {
-		for number, p := range left {
-			s.seen.Left = s.look(context.WithoutCancel(ctx), p, number).Left
+		for number := range left {
+			s.seen.Left = s.look(context.WithoutCancel(ctx), number).Left
 			break
 		}
 		return s.seen.Left != nil && *s.seen.Left <= 0
@@ -237,7 +237,7 @@ func (s *scene) hold(ctx context.Context, c catch) {
 	at := s.seen.At
 	c.process.Harm.Lock()
 	s.process, s.letGo = c.process, c.letGo
-	s.seen = busy(ctx, s.aim, func() Effect { return s.look(ctx, c.process, c.number) })
+	s.seen = s.busy(ctx, c.number)
 	s.seen.Holder, s.seen.At = c.Holder, at
 }
 

@@ -3,10 +3,7 @@ package game_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -64,27 +61,5 @@ func TestWrongMoves(t *testing.T) {
 		if code(err) != game.BadSchedule || !strings.Contains(err.Error(), says) {
 			t.Errorf("the schedule %q: %v", schedule, err)
 		}
-	}
-}
-
-var update = flag.Bool("update", false, "write what a test found into its testdata")
-
-// golden compares text with a file of testdata. What differs from server to server
-// is left out.
-func golden(t *testing.T, file, text string) {
-	t.Helper()
-	text = regexp.MustCompile(`"why": "[^"]*"`).ReplaceAllString(text, `"why": "waits for the lock X on stock, index PRIMARY"`)
-	file = filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("%s is out of date (go test ./internal/game -update): it should be\n%s", file, text)
 	}
 }

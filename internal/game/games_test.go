@@ -211,19 +211,3 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
-
-// The example in testdata is what a game says, but for its name.
-func TestExamplesAreReal(t *testing.T) {
-	h := gamesOf(t, nil, "for-update", "naive")
-	for file, r := range map[string]game.Request{
-		"state.json": {Level: "row-lock", Schedule: "abab"},
-		"over.json":  {Level: "first-lost-update", Schedule: "abbbbbaaaa"},
-	} {
-		_, s, err := h.Begin(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.ID = "K7QJ2M4XWB6TRZ3DNEFYHCLPAV"
-		golden(t, file, show(s)+"\n")
-	}
-}

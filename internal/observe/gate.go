@@ -14,15 +14,14 @@ import (
 // is asked about, until it is opened.
 type Gate struct {
 	*Recorder
-	Reached <-chan struct{} // closed when the buyer stands there
+	Reached chan struct{} // closed when the buyer stands there
 
-	who     string
-	at      func(n int, c *tap.Command) bool
-	reached chan struct{}
-	open    chan struct{}
-	once    sync.Once
-	opened  sync.Once
-	n       atomic.Int64 // commands of the buyer's own so far
+	who    string
+	at     func(n int, c *tap.Command) bool
+	open   chan struct{}
+	once   sync.Once
+	opened sync.Once
+	n      atomic.Int64 // commands of the buyer's own so far
 }
 
 // NewGate stops a buyer before the first command for which at says so; n counts
@@ -31,9 +30,7 @@ func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }
 	}
-	g := &Gate{Recorder: r, who: who, at: at, reached: make(chan struct{}), open: make(chan struct{})}
-	g.Reached = g.reached
-	return g
+	return &Gate{Recorder: r, who: who, at: at, Reached: make(chan struct{}), open: make(chan struct{})}
 }
 
 // Open lets the buyer go on.
@@ -46,7 +43,7 @@ func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
 		return nil
 	}
 	if g.at(int(g.n.Add(1)-1), c) {
-		g.once.Do(func() { close(g.reached) })
+		g.once.Do(func() { close(g.Reached) })
 		<-g.open
 	}
 	g.Sent(ctx, g.who, c)

@@ -33,29 +33,17 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 	if err != nil {
 		return c, err
 	}
-	var mu sync.Mutex
-	known := map[string]bool{} // each state that is left behind is waited for once
+	var known sync.Map // each state that is left behind is waited for once
+	waits := make([]time.Duration, len(commands))
 	deaths, ctx := errgroup.WithContext(ctx)
 	deaths.SetLimit(6)
-	for n := range commands {
-		if commands[n].Backend == tap.Waiting {
+	for n, command := range commands {
+		if command.Backend == tap.Waiting {
 			continue
 		}
-		deaths.Go(func() error {
-			took, err := b.dieBefore(ctx, other, n, func(left string) bool {
-				mu.Lock()
-				defer mu.Unlock()
-				if known[left] {
-					return false
-				}
-				known[left] = true
-				return true
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			c.Wait = max(c.Wait, took.Seconds())
-			if err != nil {
-				return fmt.Errorf("a buyer's process dies before %s: %w", commands[n].Text, err)
+		deaths.Go(func() (err error) {
+			if waits[n], err = b.dieBefore(ctx, other, n, &known); err != nil {
+				return fmt.Errorf("a buyer's process dies before %s: %w", command.Text, err)
 			}
 			return nil
 		})
@@ -63,6 +51,7 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 	if err := deaths.Wait(); err != nil {
 		return c, err
 	}
+	c.Wait = slices.Max(waits).Seconds()
 	if c.Wait < soon.Seconds() {
 		c.Wait, c.Text = 0, "the next gets through at once"
 		return c, nil
@@ -89,9 +78,7 @@ const soon = realLease / 4
 // dieBefore kills a process whose buyer stands before command n, and has the
 // next buyer come at that moment. What the dead buyer's calls do is of no
 // account: they cannot reach any server, and take their time to fail.
-func (b *bench) dieBefore(
-	ctx context.Context, other *party, n int, isNew func(left string) bool,
-) (took time.Duration, err error) {
+func (b *bench) dieBefore(ctx context.Context, other *party, n int, known *sync.Map) (took time.Duration, err error) {
 	sku, err := other.sale(ctx, 10)
 	if err != nil {
 		return 0, err
@@ -120,7 +107,7 @@ func (b *bench) dieBefore(
 			err = errors.Join(err, errors.New("the dead buyer's purchase does not end"))
 		}
 	}()
-	if !isNew(left) {
+	if _, seen := known.LoadOrStore(left, true); seen {
 		return 0, nil
 	}
 	for {

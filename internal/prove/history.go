@@ -1,10 +1,12 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,14 +16,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A history is a load run as its buyers saw it: when each asked, and what they
-// were told when. The audit looks at the ledger's end alone; this looks at every
-// `remaining` on the way.
-type history struct {
-	mu  sync.Mutex
-	ops []linear.Op
-}
-
 const (
 	historyWorkers   = 12
 	historyPurchases = 20 // each
@@ -29,7 +23,9 @@ const (
 	historyLimit     = 20 * time.Second
 )
 
-// history records a load run over two processes and checks it.
+// history records a load run over two processes as its buyers saw it, when each asked
+// and what they were told when, and checks it. The audit looks at the ledger's end
+// alone; this looks at every `remaining` on the way.
 func (b *bench) history(ctx context.Context) (Cell, error) {
 	processes := 2
 	if s, err := b.sound(ctx, 2); err != nil {
@@ -50,15 +46,15 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	h, err := loadRun(ctx, parties, sku, b.options.Seed)
+	ops, err := loadRun(ctx, parties, sku, b.options.Seed)
 	if err != nil {
 		return Cell{}, err
 	}
 	if b.info.Stock.Split() {
-		h.ops = linear.Saw(h.ops)
+		ops = linear.Saw(ops)
 	}
-	result := porcupine.CheckOperationsTimeout(linear.Model(historyStock), linear.Operations(h.ops), historyLimit)
-	c := Cell{Text: fmt.Sprintf("%d answers of %d buyers at a time", len(h.ops), historyWorkers)}
+	result := porcupine.CheckOperationsTimeout(linear.Model(historyStock), linear.Operations(ops), historyLimit)
+	c := Cell{Text: fmt.Sprintf("%d answers of %d buyers at a time", len(ops), historyWorkers)}
 	switch result {
 	case porcupine.Ok:
 		c.Answer = Holds
@@ -72,10 +68,10 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 }
 
 // loadRun has buyers ask side by side for more than there is.
-func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) (*history, error) {
-	h := &history{}
+func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) ([]linear.Op, error) {
 	var all sync.WaitGroup
-	var unknown error
+	var ops [historyWorkers][]linear.Op
+	var unknown [historyWorkers]error
 	begun := time.Now()
 	for worker := range historyWorkers {
 		all.Go(func() {
@@ -92,16 +88,13 @@ func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) (*hi
 					op.Kind = linear.Sold
 				case errors.Is(err, seckill.ErrSoldOut):
 					op.Kind = linear.SoldOut
+				case !seckill.NothingTaken(err):
+					unknown[worker] = fmt.Errorf("user %d was left in the dark with every server alive: %w", p.User, err)
 				}
-				h.mu.Lock()
-				h.ops = append(h.ops, op)
-				if err != nil && !seckill.NothingTaken(err) && unknown == nil {
-					unknown = fmt.Errorf("user %d was left in the dark with every server alive: %w", p.User, err)
-				}
-				h.mu.Unlock()
+				ops[worker] = append(ops[worker], op)
 			}
 		})
 	}
 	all.Wait()
-	return h, errors.Join(unknown, ctx.Err())
+	return slices.Concat(ops[:]...), errors.Join(cmp.Or(unknown[:]...), ctx.Err())
 }

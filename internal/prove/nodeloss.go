@@ -178,17 +178,15 @@ func (l *loss) play(ctx context.Context) error {
 	return l.judge(ctx, run, all)
 }
 
+// lostNode is what is lost with a role.
+var lostNode = map[string]string{lab.Primary: "the primary", lab.AnyOne: "one of five", lab.Leader: "the leader of three", lab.Follower: "a follower of three"}
+
 // describe says what is lost, and what with it.
 func (l *loss) describe() (what, with string) {
-	switch l.role {
-	case lab.Primary:
-		return "the primary", " with what it had not replicated"
-	case lab.AnyOne:
-		return "one of five", ""
-	case lab.Leader:
-		return "the leader of three", ""
+	if l.role == lab.Primary {
+		with = " with what it had not replicated"
 	}
-	return "a follower of three", ""
+	return lostNode[l.role], with
 }
 
 // loses is describe as a sentence.

@@ -202,16 +202,10 @@ func (b *bench) order(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
+	parties := make([]*party, 3)
 	if s.unsound() {
-		return b.queue(ctx, 1)
+		parties = parties[:1]
 	}
-	return b.queue(ctx, 3)
-}
-
-const queued = 6
-
-func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
-	parties := make([]*party, processes)
 	for i := range parties {
 		p, err := b.party(ctx)
 		if err != nil {
@@ -245,8 +239,11 @@ func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
 	return Cell{Answer: Measured, Text: "in order"}, ctx.Err()
 }
 
-// orderRounds: a lock that is in order nearly always is seen to be not.
-const orderRounds = 12
+const (
+	queued = 6
+	// orderRounds: a lock that is in order nearly always is seen to be not.
+	orderRounds = 12
+)
 
 // lineUp has buyers come one after another while the first has the lock, and
 // returns in which order it was granted to them; nil if there was no queue, and
