@@ -27,8 +27,9 @@ const (
 	// order, is not sent yet.
 	BeforeWrite Name = "between-read-and-write"
 	// BeforeCommit: the stock is read, stock and order are written, the COMMIT
-	// is not sent yet, or the INSERT of an order that commits by itself. It is the last moment in which a lost lock does harm,
-	// and no warning to the holder can stop what is on its way.
+	// is not sent yet, or the INSERT of an order that commits by itself. It is the last
+	// moment in which a lost lock does harm, and no warning to the holder can stop what
+	// is on its way.
 	BeforeCommit Name = "before-commit"
 )
 
