@@ -12,11 +12,10 @@ const (
 	reservations = "/api/v1/reservations"
 )
 
-// buy sends one purchase and says what the buyer was told. The reply is valid
-// until the next request.
-func (b *buyer) buy(p purchase, key []byte) adapter.Reply {
+// buy sends one purchase and says what the buyer was told.
+func (b *buyer) buy(p purchase) adapter.Reply {
 	b.header = append(b.header[:0], "Content-Type: application/json\r\nIdempotency-Key: "...)
-	b.header = append(append(b.header, key...), "\r\n"...)
+	b.header = append(append(b.header, p.key...), "\r\n"...)
 	if b.Async {
 		b.header = append(b.header, "Prefer: respond-async\r\n"...)
 	}
@@ -55,11 +54,11 @@ func (b *buyer) pay(p purchase, id string) adapter.Reply {
 }
 
 // became asks what an accepted purchase came to. Without an answer it is open.
-func (b *buyer) became(p purchase, key []byte) (r adapter.Reply, final bool) {
+func (b *buyer) became(p purchase) (r adapter.Reply, final bool) {
 	b.header, b.body = b.header[:0], b.body[:0]
 	r = b.ask(p, func(a adapter.Response) (r adapter.Reply) {
 		r, final = b.order(p).Became(a)
 		return r
-	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", string(key), "&sku_id=", strconv.FormatInt(p.sku, 10))
+	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", p.key, "&sku_id=", strconv.FormatInt(p.sku, 10))
 	return r, final
 }

@@ -27,15 +27,12 @@ var Ranges = map[string]Range{
 	"sku": {1, 1 << 53}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
 	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1}, "pay_late": {0, 1},
-	"concurrency": {1, 50_000}, "connections": {1, 50_000}, "rate": {1e-6, maxRate}, "to_rate": {1e-6, maxRate},
+	"concurrency": {1, 50_000}, "connections": {1, 50_000}, "rate": {1e-6, 1_000_000},
 	"duration": wait, "timeout": wait,
 	"reserve": {1, 60}, // a run waits for its last deadline
 }
 
-const (
-	maxRequests = 10_000_000
-	maxRate     = 1_000_000
-)
+const maxRequests = 10_000_000
 
 // wait is what durations may be: less than a millisecond is a number without its unit.
 var wait = Range{.001, (24 * time.Hour).Seconds()}
@@ -50,17 +47,13 @@ func (s Scenario) numbers() map[string]float64 {
 	if s.Reserve != 0 {
 		used["reserve"] = s.Reserve.Seconds()
 	}
-	switch s.Profile {
-	case Closed:
-		used["concurrency"] = float64(s.Concurrency)
-	case Ramp:
-		used["to_rate"] = s.ToRate
-		fallthrough
-	case Constant:
+	if s.Profile == Constant {
 		used["rate"], used["duration"] = s.Rate, s.Duration.Seconds()
-	}
-	if s.Profile == Closed || s.Profile == Spike {
+	} else {
 		used["buyers"] = float64(s.Buyers)
+	}
+	if s.Profile == Closed {
+		used["concurrency"] = float64(s.Concurrency)
 	}
 	return used
 }
@@ -112,7 +105,7 @@ func (s Scenario) fits() error {
 		field string
 		given bool
 	}{
-		{"rate", s.Rate != 0}, {"to_rate", s.ToRate != 0}, {"duration", s.Duration != 0},
+		{"rate", s.Rate != 0}, {"duration", s.Duration != 0},
 	} {
 		if _, used := s.numbers()[unused.field]; unused.given && !used {
 			return wrong(unused.field, "unused", params{"profile": s.Profile}, "%s means nothing with the profile %q", unused.field, s.Profile)

@@ -57,7 +57,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			for i := range purchases {
 				// The first of a connection is sold, the second is dropped.
 				want := []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeUnknown}[i%2]
-				if r := b.buy(plan.purchase(i), plan.key(nil, i, 1)); r.Outcome != want {
+				if r := b.buy(plan.purchase(i)); r.Outcome != want {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
 			}
@@ -82,10 +82,10 @@ func TestWhatBuyersSend(t *testing.T) {
 	async, reserving := plain, plain
 	async.Async, reserving.Reserve = true, 2*time.Second
 	const order = `{"sku_id":3,"user_id":42,"quantity":2}`
-	buy := func(b *buyer, p purchase) { b.buy(p, []byte("k1")) }
+	buy := func(b *buyer, p purchase) { b.buy(p) }
 	pay := func(b *buyer, p purchase) { b.pay(p, "o1") }
 	cancel := func(b *buyer, p purchase) { b.cancel(p, "o1") }
-	became := func(b *buyer, p purchase) { b.became(p, []byte("k1")) }
+	became := func(b *buyer, p purchase) { b.became(p) }
 	for _, test := range []struct {
 		name       string
 		scenario   Scenario
@@ -114,7 +114,7 @@ func TestWhatBuyersSend(t *testing.T) {
 			_ = there.Close()
 			got <- string(sent[:n])
 		}()
-		test.call(b, purchase{sku: 3, user: 42, quantity: 2})
+		test.call(b, purchase{sku: 3, user: 42, quantity: 2, key: "k1"})
 		if sent, want := <-got, test.line+" HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"+test.more; sent != want {
 			t.Errorf("%s: sent\n%q, want\n%q", test.name, sent, want)
 		}

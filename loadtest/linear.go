@@ -1,7 +1,7 @@
 package loadtest
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -41,45 +41,26 @@ const (
 // one request are one operation, which took effect between its first call and
 // the first answer that says sold. Each call told sold out is its own operation.
 func opsOf(h *history, became lookup) []linear.Op {
-	several := requestsWithSeveralCalls(h.index)
-	many := map[uint32]*requestOps{} // by index: those with several calls
 	ops := make([]linear.Op, 0, len(h.told))
-	for k := range h.told {
-		t, i := &h.told[k], h.index[k]
-		if t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
-			ops = append(ops, linear.Op{Client: int(i), Kind: linear.SoldOut, Quantity: t.Quantity,
-				Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
-		}
-		q := many[i]
-		if q == nil {
-			q = &requestOps{purchase: t}
-			if !several[i] {
-				q.add(t)
-				ops = q.append(ops, int(i), became)
-				continue
-			}
-			many[i] = q
-		}
-		q.add(t)
+	calls := make([]uint32, len(h.told)) // places in told, the calls of each request together
+	for k := range calls {
+		calls[k] = uint32(k)
 	}
-	for _, i := range slices.Sorted(maps.Keys(many)) {
-		ops = many[i].append(ops, int(i), became)
+	slices.SortFunc(calls, func(a, b uint32) int { return cmp.Or(cmp.Compare(h.index[a], h.index[b]), cmp.Compare(a, b)) })
+	for first := 0; first < len(calls); {
+		i := h.index[calls[first]]
+		request := requestOps{purchase: &h.told[calls[first]]}
+		for ; first < len(calls) && h.index[calls[first]] == i; first++ {
+			t := &h.told[calls[first]]
+			if t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
+				ops = append(ops, linear.Op{Client: int(i), Kind: linear.SoldOut, Quantity: t.Quantity,
+					Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
+			}
+			request.add(t)
+		}
+		ops = request.append(ops, int(i), became)
 	}
 	return ops
-}
-
-// requestsWithSeveralCalls has true at the index of each of them.
-func requestsWithSeveralCalls(calls []uint32) (several []bool) {
-	if len(calls) == 0 {
-		return nil
-	}
-	seen := make([]bool, slices.Max(calls)+1)
-	several = make([]bool, len(seen))
-	for _, i := range calls {
-		several[i] = several[i] || seen[i]
-		seen[i] = true
-	}
-	return several
 }
 
 // add takes one call.

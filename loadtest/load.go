@@ -2,12 +2,11 @@ package loadtest
 
 import (
 	"context"
-	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"seckill/internal/ledger"
 	"seckill/loadtest/adapter"
 )
 
@@ -18,11 +17,11 @@ const interruptGrace = time.Second
 // A caller asks the service for one buyer after the other, over connections of
 // its own; *buyer is one.
 type caller interface {
-	buy(p purchase, key []byte) adapter.Reply
+	buy(p purchase) adapter.Reply
 	cancel(p purchase, id string) adapter.Reply
 	pay(p purchase, id string) adapter.Reply
 	// became asks what an accepted purchase came to; false: it is open.
-	became(p purchase, key []byte) (r adapter.Reply, final bool)
+	became(p purchase) (r adapter.Reply, final bool)
 	connect(turn int) // in advance; it may fail
 	close()
 }
@@ -36,26 +35,56 @@ type load struct {
 
 	drain, finalWithin time.Duration // of an open loop, of what is accepted
 
-	histories []*history // by SKU
-	stopped   <-chan struct{}
-	all       sync.WaitGroup
+	stopped <-chan struct{}
+	all     sync.WaitGroup // requests
 
 	mu     sync.Mutex
-	spare  []*worker      // for copies, and to ask for final answers
-	copies sync.WaitGroup // in flight
+	free   []*worker
+	copies sync.WaitGroup // in flight, and late payments
 
-	promises promises
+	promises []promise
+	allSent  bool           // no more promises come
+	asking   sync.WaitGroup // for what they came to
 }
 
 func newLoad(p *plan, t *tally, open func() caller) *load {
-	return &load{plan: p, tally: t, open: open, histories: newHistories(p), drain: usualDrain, finalWithin: usualFinal}
+	return &load{plan: p, tally: t, open: open, drain: usualDrain, finalWithin: usualFinal}
 }
 
+// A worker is a caller that makes one call at a time.
 type worker struct {
 	*load
 	caller
-	key       []byte
-	forCopies bool
+}
+
+// take returns a free worker, or a new one.
+func (l *load) take() *worker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last := len(l.free) - 1; last >= 0 {
+		w := l.free[last]
+		l.free = l.free[:last]
+		return w
+	}
+	return &worker{load: l, caller: l.open()}
+}
+
+func (l *load) put(w *worker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, w)
+}
+
+// connected returns n workers that have a connection each.
+func (l *load) connected(n int) []*worker {
+	all := make([]*worker, n)
+	var connecting sync.WaitGroup
+	for i := range all {
+		all[i] = l.take()
+		connecting.Go(func() { all[i].connect(i) })
+	}
+	connecting.Wait()
+	return all
 }
 
 // run sends every request that ctx allows, and returns when every buyer has an
@@ -63,37 +92,56 @@ type worker struct {
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
 	if l.Async {
-		l.startAsking()
+		l.asking.Go(l.askForAll)
 	}
 	if l.Open() {
 		l.runOpen(ctx)
 	} else {
 		l.runClosed(ctx)
 	}
+	l.all.Wait()
+}
+
+// finish waits for the copies in flight, and for what was accepted.
+func (l *load) finish() {
+	l.copies.Wait()
+	l.mu.Lock()
+	l.allSent = true
+	l.mu.Unlock()
+	l.asking.Wait()
+	for _, w := range l.free {
+		w.close()
+	}
 }
 
 func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
 
-func (l *load) worker() *worker {
-	return &worker{load: l, caller: l.open()}
+// pause waits; false: the run has ended.
+func (l *load) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.stopped:
+		return false
+	}
 }
 
 // runClosed has every worker send its next request when it has an answer.
 func (l *load) runClosed(ctx context.Context) {
-	var next atomic.Int64
-	workers := make([]*worker, min(l.Concurrency, l.requests))
-	var connecting sync.WaitGroup
-	for i := range workers {
-		workers[i] = l.worker()
-		if l.Connected {
-			connecting.Go(func() { workers[i].connect(i) })
+	n := min(l.Concurrency, l.requests)
+	if l.Connected {
+		for _, w := range l.connected(n) {
+			l.put(w)
 		}
 	}
-	connecting.Wait()
 	l.begun = time.Now()
-	for _, w := range workers {
+	var next atomic.Int64
+	for range n {
 		l.all.Go(func() {
-			defer w.close()
+			w := l.take()
+			defer l.put(w)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= l.requests {
@@ -104,99 +152,77 @@ func (l *load) runClosed(ctx context.Context) {
 			}
 		})
 	}
-	l.all.Wait()
 }
 
-// request makes request i and records what came of it.
-func (w *worker) request(i int, at timing) {
-	p := w.purchase(i)
-	if p.copied {
-		w.sendCopies(p, at)
-		return
+const (
+	// fewWarm is how many connections are open before the first request.
+	fewWarm = 8
+	// usualDrain is how long late requests are still sent after the last was due.
+	usualDrain = time.Minute
+)
+
+// runOpen sends requests when they are due, whatever became of those before them,
+// so a service that stalls meets the buyers who come meanwhile. (A loop that waits
+// for answers leaves them out: coordinated omission.) When every connection is busy
+// and there may be no more, requests wait for one, and that wait counts as their
+// latency.
+func (l *load) runOpen(ctx context.Context) {
+	most := min(l.Connections, l.requests)
+	warm := min(most, fewWarm)
+	if l.Profile == Spike {
+		warm = most // the crowd has connected before the sale opens
 	}
-	w.key = w.plan.key(w.key[:0], i, p.sku)
-	final := w.ask(p, w.key, at.sent)
-	at.answered = final.at
-	if w.Async && final.Outcome == ledger.OutcomeAccepted {
-		w.promised(p, final, at)
-		return
+	for _, w := range l.connected(warm) {
+		l.put(w)
 	}
-	w.tally.record(p, final, at)
-	w.afterwards(p, final)
+	l.begun = time.Now()
+	if sent := l.sendWhenDue(ctx, make(chan struct{}, most)); sent < l.requests {
+		l.tally.drop(l.overdue(ctx, sent))
+	}
 }
 
-// afterwards is what a buyer does with what they got.
-func (w *worker) afterwards(p purchase, final finalReply) {
-	if w.Reserve > 0 {
-		w.payOrNot(p, final)
-	}
-	w.cancelOrder(p, final)
-}
-
-// cancelOrder cancels the order of a buyer who cancels: cancelling twice is
-// cancelling once.
-func (w *worker) cancelOrder(p purchase, final finalReply) {
-	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
-		return
-	}
-	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.tally.cancelAgain, w.cancel)
-	w.tally.cancelled(p, r, doubt)
-}
-
-// insist makes a call about an order, and makes it again as a purchase is sent
-// again, until it is done or refused. doubt: a call before the last had no answer,
-// and may have done it. What is reserved has certainly not expired until holds.
-func (w *worker) insist(
-	p purchase, id []byte, as ledger.Told, holds time.Duration, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
-) (r adapter.Reply, doubt bool, at time.Duration) {
-	for try := 0; ; try++ {
-		sent := w.elapsed()
-		r = call(p, string(id))
-		at = w.elapsed()
-		logged := r
-		logged.OrderID, logged.Remaining = id, 0
-		as.Sent, as.Answered, as.Early = sent, at, r.Outcome == ledger.OutcomeExpired && at < holds
-		w.add(p, as, logged)
-		if r.Outcome == done || !r.Again() || try >= w.Retry {
-			return r, doubt, at
+// sendWhenDue sends every request when it is due and fits into busy, and returns how
+// many were sent.
+func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
+	end := time.NewTimer(l.due(l.requests-1) + l.drain)
+	defer end.Stop()
+	waitedTill := time.Duration(0) // when every connection was last busy
+	for i := range l.requests {
+		at := timing{due: l.due(i)}
+		if wait := at.due - l.elapsed(); ctx.Err() != nil || wait > 0 && !l.pause(wait) {
+			return i
 		}
-		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-		r = r.Clone()
-		if !w.pause(w.before(p.index, try, r)) {
-			return r, doubt, at
+		select {
+		case busy <- struct{}{}:
+		default:
+			select {
+			case busy <- struct{}{}:
+				waitedTill = l.elapsed()
+			case <-ctx.Done():
+				return i
+			case <-end.C:
+				return i
+			}
 		}
-		again(r)
-		p.turn++
+		at.waited = at.due < waitedTill
+		l.all.Go(func() {
+			w := l.take()
+			at.sent = l.elapsed()
+			w.request(i, at)
+			l.put(w)
+			<-busy
+		})
 	}
+	return l.requests
 }
 
-// A history is every call about one SKU, for the judge.
-type history struct {
-	mu    sync.Mutex
-	told  []ledger.Told
-	index []uint32 // of each call's request in the plan
-}
-
-// newHistories has room for a history of each SKU: a large slice that grows is
-// copied while buyers wait. Memory that stays empty is not used.
-func newHistories(p *plan) []*history {
-	all := make([]*history, p.SKUs)
-	each := p.requests / p.SKUs
-	for k := range all {
-		all[k] = &history{told: make([]ledger.Told, 0, each+each/20), index: make([]uint32, 0, each+each/20)}
+// overdue is how many requests were due and not sent. Without an interruption only
+// their lateness kept them from being sent.
+func (l *load) overdue(ctx context.Context, sent int) int {
+	left := l.requests - sent
+	if ctx.Err() != nil {
+		now := l.elapsed()
+		left = sort.Search(left, func(k int) bool { return l.due(sent+k) > now })
 	}
-	return all
-}
-
-// add records what a buyer was told by one call about p.
-func (l *load) add(p purchase, t ledger.Told, r adapter.Reply) {
-	t.RequestID, t.User, t.Quantity = string(l.plan.key(nil, p.index, p.sku)), p.user, p.quantity
-	t.Outcome, t.OrderID, t.Remaining = r.Outcome, string(r.OrderID), r.Remaining
-	if r.Silent() {
-		t.Answered = 0
-	}
-	h := l.histories[p.sku-l.SKU]
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.told, h.index = append(h.told, t), append(h.index, uint32(p.index))
+	return left
 }

@@ -20,15 +20,15 @@ type shop struct {
 	*ledger.Snapshot
 }
 
-func (s shop) buy(p purchase, key []byte) adapter.Reply {
+func (s shop) buy(p purchase) adapter.Reply {
 	if s.Stock.Num == 0 {
 		return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
 	}
 	s.Stock.Num--
-	o := ledger.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: string(key), Run: 1,
+	o := ledger.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: p.key, Run: 1,
 		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: ledger.Active, Strategy: testStrategy}
 	s.Orders = append(s.Orders, o)
-	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: []byte(o.PublicID), Remaining: o.Remaining}
+	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
 }
 
 type shopLedger struct{ shop }
@@ -55,7 +55,6 @@ func TestVerdictInMemory(t *testing.T) {
 		r.plan.runs[0], r.stockStores = 1, map[string]ledger.StockStore{testStrategy: ledger.InRow}
 		l := newLoad(r.plan, r.tally, func() caller { return book })
 		l.run(t.Context())
-		r.histories = l.histories
 		reports := r.audit(t.Context())
 		if reports[0].Verdict != ledger.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
 			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)

@@ -178,22 +178,21 @@ func (r *Result) bottleneck() (string, Cause) {
 				"give it a machine of its own, or a lower rate", numbers.Duration(lag), numbers.Duration(r.Latency.P99)),
 			Cause{CauseLate, params{"lag_ms": float64(lag) / 1000, "latency_ms": float64(r.Latency.P99) / 1000}}
 	}
-	if most := float64(runtime.GOMAXPROCS(0)); r.GeneratorCPU > cpuShare*most {
-		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", r.GeneratorCPU, most),
-			Cause{CauseProcessors, params{"used": r.GeneratorCPU, "of": most}}
+	if used, most := r.cores(), float64(runtime.GOMAXPROCS(0)); used > cpuShare*most {
+		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", used, most),
+			Cause{CauseProcessors, params{"used": used, "of": most}}
 	}
 	return "", Cause{}
 }
 
-// A cpuMeter measures what processor time this process uses.
-type cpuMeter struct {
-	begun time.Time
-	used  time.Duration
+// cores is how many processors the generator used on average; 0: not known, or the
+// run was too short to tell.
+func (r *Result) cores() float64 {
+	if r.Processor.Generator == nil || r.Seconds < 2 {
+		return 0
+	}
+	return *r.Processor.Generator / r.Seconds
 }
-
-func startCPU() cpuMeter { return cpuMeter{time.Now(), cpuTime()} }
-
-func (m cpuMeter) seconds() float64 { return (cpuTime() - m.used).Seconds() }
 
 // startServersTime returns a function that says what the servers have used since;
 // nil: not known.
@@ -210,16 +209,6 @@ func (r *run) startServersTime() func() *float64 {
 		}
 		return &used
 	}
-}
-
-// cores is how many processors were used on average; 0: not known, or the run was
-// too short to tell.
-func (m cpuMeter) cores() float64 {
-	wall := time.Since(m.begun)
-	if wall < 2*time.Second {
-		return 0
-	}
-	return m.seconds() / wall.Seconds()
 }
 
 // cpuTime is the processor time that this process has used.

@@ -15,8 +15,8 @@ type hasty struct {
 	answers time.Duration // how long a payment takes
 }
 
-func (h *hasty) buy(purchase, []byte) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: []byte("o")}
+func (h *hasty) buy(purchase) adapter.Reply {
+	return adapter.Reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}
 }
 
 func (h *hasty) pay(purchase, string) adapter.Reply {
@@ -33,10 +33,11 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 	}{{time.Second, true}, {3 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
-			l := newLoad(newPlan(s, []int64{1}), newTally(s), func() caller { return &hasty{answers: c.answers} })
+			p := newPlan(s, []int64{1})
+			l := newLoad(p, newTally(p), func() caller { return &hasty{answers: c.answers} })
 			l.run(t.Context())
 			pays := 0
-			for _, told := range l.histories[0].told {
+			for _, told := range l.tally.histories[0].told {
 				if told.Call == ledger.CallPay {
 					pays++
 					if told.Early != c.early {

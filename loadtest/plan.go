@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -37,7 +38,6 @@ const (
 	drawOriginal
 	drawCancel
 	drawCopies
-	drawRun
 	drawPay
 	drawPause // and above it, by the number of the call
 )
@@ -74,16 +74,18 @@ type purchase struct {
 	index         int
 	sku, quantity int64
 	user          int64
-	turn          int  // of the target to ask, counted from the request's first
-	copied        bool // it is sent several times at once
-	cancels       bool // the buyer cancels a sale
-	forgets       bool // … never pays what they have reserved
-	paysLate      bool // … pays it after the deadline
+	key           string // idempotency key: see plan.key
+	turn          int    // of the target to ask, counted from the request's first
+	copied        bool   // it is sent several times at once
+	cancels       bool   // the buyer cancels a sale
+	forgets       bool   // … never pays what they have reserved
+	paysLate      bool   // … pays it after the deadline
 }
 
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
-	asked := purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.Quantity,
+	sku := p.SKU + int64(p.skuIndex(o))
+	asked := purchase{index: i, user: p.user(o), sku: sku, quantity: p.Quantity, key: p.key(i, sku),
 		copied:  p.Copies > 0 && p.share(i, drawCopies) < p.Copies,
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
 	if p.Reserve > 0 && !asked.cancels {
@@ -119,19 +121,14 @@ func (p *plan) user(i int) int64 {
 // run with this seed.
 func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 
-// key appends request i's idempotency key. The run is part of it: a request
+// key is request i's idempotency key. The run is part of it: a request
 // that arrives after a later reset must not pass for one of the later run. So is
 // the SKU: the same buyers may be asking for another one.
-func (p *plan) key(to []byte, i int, sku int64) []byte {
-	return strconv.AppendInt(p.prefix(to, sku), int64(i), 10)
-}
+func (p *plan) key(i int, sku int64) string { return p.prefix(sku) + strconv.Itoa(i) }
 
-// prefix appends what all keys of a SKU begin with.
-func (p *plan) prefix(to []byte, sku int64) []byte {
-	to = append(to, "load-"...)
-	to = append(strconv.AppendUint(to, p.Seed, 16), '-')
-	to = append(strconv.AppendInt(to, sku, 10), '-')
-	return append(strconv.AppendInt(to, p.runs[sku-p.SKU], 10), '-')
+// prefix is what all keys of a SKU begin with.
+func (p *plan) prefix(sku int64) string {
+	return fmt.Sprintf("load-%x-%d-%d-", p.Seed, sku, p.runs[sku-p.SKU])
 }
 
 // demand is how many units are wanted of the SKU that is wanted most.
@@ -149,33 +146,22 @@ func (p *plan) demand() int64 {
 // a closed loop no request has a time: a worker sends it when it is free.
 type pacing struct {
 	requests int
-	from, to float64 // requests a second, at the start and at the end
-	seconds  float64 // 0: all are due at once
+	rate     float64 // requests a second; 0: all are due at once
 }
 
 func (s Scenario) pacing() pacing {
-	p := pacing{from: s.Rate, to: s.Rate, seconds: s.Duration.Seconds()}
-	switch s.Profile {
-	case Ramp:
-		p.to = s.ToRate
-	case Constant:
-	default:
+	if s.Profile != Constant {
 		return pacing{requests: s.Buyers}
 	}
 	// A product such as 0.1 × 30 must not lose its last request to rounding.
-	n := math.Ceil((p.from+p.to)/2*p.seconds - 1e-9)
-	p.requests = int(min(n, maxRequests+1)) // more is refused
-	return p
+	n := math.Ceil(s.Rate*s.Duration.Seconds() - 1e-9)
+	return pacing{int(min(n, maxRequests+1)), s.Rate} // more is refused
 }
 
-// due is when request i should be sent. While the rate grows from r to s within d
-// seconds, r·t + (s−r)·t²/2d requests are due up to t.
+// due is when request i should be sent.
 func (p *pacing) due(i int) time.Duration {
-	if p.seconds == 0 {
+	if p.rate == 0 {
 		return 0
 	}
-	n, growth := float64(i), (p.to-p.from)/p.seconds
-	// The growing root, in the form that does not cancel, and also holds without growth.
-	t := 2 * n / (p.from + math.Sqrt(max(0, p.from*p.from+2*growth*n)))
-	return time.Duration(t * float64(time.Second))
+	return time.Duration(float64(i) / p.rate * float64(time.Second))
 }

@@ -50,12 +50,12 @@ func TestBottleneck(t *testing.T) {
 		r       Result
 		spoiled bool
 	}{
-		{"nothing was sent", Result{GeneratorCPU: 1000}, false},
+		{"nothing was sent", Result{Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, false},
 		{"in time", Result{Requests: 1, Lag: Latency{P99: 1}, Latency: Latency{P99: 100 * ms}}, false},
 		{"a little late, and so is everything", Result{Requests: 1, Lag: Latency{P99: 9 * ms}, Latency: Latency{P99: 10 * ms}}, false},
 		{"late, of a service that is slow", Result{Requests: 1, Lag: Latency{P99: 40 * ms}, Latency: Latency{P99: 100 * ms}}, false},
 		{"late, and that is most of it", Result{Requests: 1, Lag: Latency{P99: 60 * ms}, Latency: Latency{P99: 100 * ms}}, true},
-		{"all processors", Result{Requests: 1, GeneratorCPU: 1000}, true},
+		{"all processors", Result{Requests: 1, Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, true},
 	} {
 		if why, cause := test.r.bottleneck(); (why != "") != test.spoiled || (cause.Code != "") != test.spoiled {
 			t.Errorf("%s: %q", test.name, why)

@@ -45,11 +45,10 @@ type Result struct {
 	// Late requests were sent more than 1 ms after they were due, for whatever
 	// reason; Dropped ones were due and never sent. Lag is what the generator
 	// itself was late: requests that waited for a free connection are not in it.
-	Late         int       `json:"late"`
-	Dropped      int       `json:"dropped"`
-	Lag          Latency   `json:"generator_lag_us"`
-	GeneratorCPU float64   `json:"generator_cpu_cores"` // processors it used, on average; 0: not known
-	Processor    Processor `json:"processor,omitzero"`
+	Late      int       `json:"late"`
+	Dropped   int       `json:"dropped"`
+	Lag       Latency   `json:"generator_lag_us"`
+	Processor Processor `json:"processor,omitzero"`
 	// Histogram has Latency's values, in microseconds, for those who add up runs.
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
@@ -96,7 +95,6 @@ type Cancellations struct {
 	Done    int `json:"done"`
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
-	Retries int `json:"retries"` // calls that were made again
 }
 
 // Reservations are what became of the units that buyers reserved and did not
@@ -108,7 +106,6 @@ type Reservations struct {
 	Expired   int `json:"expired"` // payments that were told so
 	Refused   int `json:"refused"` // … for another reason
 	Unknown   int `json:"unknown"`
-	Retries   int `json:"retries"` // calls that were made again
 }
 
 // Processor is the processor time of one load, in seconds. What is not known is

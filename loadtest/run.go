@@ -85,7 +85,6 @@ type run struct {
 	locks     []lockTimes // of the services that say
 	tally     *tally
 	mu        sync.Mutex // guards result.Problems and Causes while the sale is prepared
-	histories []*history
 	result    *Result
 
 	source      string                       // of the ledger
@@ -93,7 +92,8 @@ type run struct {
 }
 
 func newRun(c Config) *run {
-	r := &run{Config: c, plan: newPlan(c.Scenario, make([]int64, c.SKUs)), tally: newTally(c.Scenario), result: newResult(c),
+	p := newPlan(c.Scenario, make([]int64, c.SKUs))
+	r := &run{Config: c, plan: p, tally: newTally(p), result: newResult(c),
 		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
 	for _, t := range c.Targets {
 		r.services = append(r.services, service{
@@ -115,13 +115,12 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	call(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
-	cpu, servers := startCPU(), r.startServersTime()
+	cpu, servers := cpuTime(), r.startServersTime()
 	l.run(ctx)
 	took := l.elapsed()
-	r.result.GeneratorCPU, r.result.Processor = cpu.cores(), Processor{Servers: servers(), Generator: new(cpu.seconds())}
+	r.result.Processor = Processor{Servers: servers(), Generator: new((cpuTime() - cpu).Seconds())}
 	l.finish()
 	r.tally.summarize(r.result, took)
-	r.histories = l.histories
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	if why, cause := r.result.bottleneck(); why != "" {

@@ -196,7 +196,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.histories[k].told, Closed: counter != "" && !open, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.histories[k].told, Closed: counter != "" && !open, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
@@ -207,7 +207,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		if !settled {
 			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 		} else if !r.Joins && r.Reserve == 0 {
-			linear.add(&reports[k], r.Stock, opsOf(r.histories[k], ordersOf(snap)))
+			linear.add(&reports[k], r.Stock, opsOf(&r.tally.histories[k], ordersOf(snap)))
 		}
 	}
 	switch {
@@ -226,7 +226,7 @@ func (r *run) ours(sku int64) func(*ledger.Order) bool {
 	if !r.Joins {
 		return nil
 	}
-	prefix := string(r.plan.prefix(nil, sku))
+	prefix := r.plan.prefix(sku)
 	return func(o *ledger.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
 }
 

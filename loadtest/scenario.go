@@ -27,10 +27,9 @@ type Scenario struct {
 	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
 	Retry  int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
 
-	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant, ramp."` // empty: Closed
+	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant."` // empty: Closed
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
-	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
-	ToRate      float64       `json:"to_rate,omitempty" yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
+	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
 	// Connected: a closed loop's buyers connect before the first request is sent, so
 	// that a short run does not measure handshakes.
@@ -66,11 +65,9 @@ const (
 	Spike Profile = "spike"
 	// Constant: Rate requests a second for Duration, whatever the answers do.
 	Constant Profile = "constant"
-	// Ramp: from Rate to ToRate evenly in Duration.
-	Ramp Profile = "ramp"
 )
 
-var profiles = []Profile{Closed, Spike, Constant, Ramp}
+var profiles = []Profile{Closed, Spike, Constant}
 
 // DefaultScenario is what `seckill load` runs when nothing else is asked for. With its
 // copies, retries and duplicates every run tests exactly-once, and one order per user;

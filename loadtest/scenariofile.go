@@ -9,23 +9,13 @@ import (
 	"seckill/internal/yamlfile"
 )
 
-const maxScenarioFile = 1 << 20
-
 // ReadScenario reads a Scenario from a YAML file over base, with the fields' names
 // from their tags. Unknown fields are refused; missing ones keep base's value. The
 // error is an ErrConfig.
 func ReadScenario(path string, base Scenario) (Scenario, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return base, configError("%v", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxScenarioFile+1))
-	switch {
-	case err != nil:
-		return base, configError("%v", err)
-	case len(data) > maxScenarioFile:
-		return base, configError("%s: more than %d bytes are no scenario", path, maxScenarioFile)
 	}
 	s, err := parseScenario(data, base)
 	if err != nil {

@@ -44,14 +44,13 @@ func TestReadScenario(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	for text, want := range map[string]string{
-		"":                           "there is nothing in it",
-		"# nothing\n":                "there is nothing in it",
-		"stock: 5\nstok: 6\n":        `[2:1] unknown field "stok"`,
-		"stock: 5\nstock: 6\n":       `[2:1] mapping key "stock" already defined`,
-		"buyers: 9\nstock: many\n":   "[2:8] cannot unmarshal",
-		"timeout: soon\n":            `invalid duration "soon"`,
-		"stock: [1\n":                "[1:8] ",
-		strings.Repeat("#", 1<<20+1): "bytes are no scenario",
+		"":                         "there is nothing in it",
+		"# nothing\n":              "there is nothing in it",
+		"stock: 5\nstok: 6\n":      `[2:1] unknown field "stok"`,
+		"stock: 5\nstock: 6\n":     `[2:1] mapping key "stock" already defined`,
+		"buyers: 9\nstock: many\n": "[2:8] cannot unmarshal",
+		"timeout: soon\n":          `invalid duration "soon"`,
+		"stock: [1\n":              "[1:8] ",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -95,7 +94,7 @@ func TestCheck(t *testing.T) {
 
 func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte(wholeFile))
-	f.Add([]byte("rate: 1e300\nduration: 1h\nprofile: ramp"))
+	f.Add([]byte("rate: 1e300\nduration: 1h\nprofile: constant"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := parseScenario(data, DefaultScenario())
 		if err != nil || s.SKUs > 100 || s.Requests() > 100_000 {

@@ -13,10 +13,9 @@ import (
 	"seckill/loadtest/adapter"
 )
 
-// A tally counts a load while it runs. Its size does not depend on how long that
-// takes.
+// A tally counts a load while it runs, and keeps what buyers were told.
 type tally struct {
-	firstSKU int64
+	plan *plan
 
 	mu       sync.Mutex
 	over     bool // every request has ended
@@ -41,22 +40,33 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
-	steps twoSteps
+	steps     twoSteps
+	histories []history // by SKU
+}
+
+// A history is every call about one SKU, for the judge.
+type history struct {
+	told  []ledger.Told
+	index []uint32 // of each call's request in the plan
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
 var longest = (2 * time.Hour).Microseconds()
 
-func newTally(s Scenario) *tally {
-	s = s.normal()
+func newTally(p *plan) *tally {
+	s := p.Scenario
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
+	t := &tally{plan: p, histories: make([]history, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
 		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), counts: map[ledger.Outcome]int{}, calls: map[ledger.Outcome]int{}}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
 	}
+	// A large slice that grows is copied while buyers wait. Memory that stays empty
+	// is not used.
+	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.left {
 		t.left[k] = s.Stock
+		t.histories[k] = history{make([]ledger.Told, 0, each), make([]uint32, 0, each)}
 	}
 	return t
 }
@@ -89,9 +99,6 @@ func (t *tally) answered(p purchase, r finalReply, at timing) {
 	t.requests++
 	t.counts[r.Outcome]++
 	t.last = max(t.last, at.answered)
-	if !r.counted {
-		t.countCall(p, r.Reply)
-	}
 	_ = t.all.RecordValue(us) // in range
 	_ = t.service.RecordValue(micros(at.answered - at.sent))
 	if at.sent-at.due > lateAfter {
@@ -104,7 +111,7 @@ func (t *tally) answered(p purchase, r finalReply, at timing) {
 
 // came counts what a request came to in the end. t.mu is held.
 func (t *tally) came(p purchase, r finalReply, at timing) {
-	k := p.sku - t.firstSKU
+	k := p.sku - t.plan.SKU
 	switch r.Outcome {
 	case ledger.OutcomeSold:
 		t.units += p.quantity
@@ -123,70 +130,102 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 	}
 }
 
-// call counts one call of a request that has several.
-func (t *tally) call(p purchase, r adapter.Reply) {
+// told counts one call, the try-th again of its kind, and keeps it for the judge.
+func (t *tally) told(p purchase, call ledger.Told, try int, r adapter.Reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countCall(p, r)
+	t.keep(p, call, r)
+	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
+		t.unsure[p.sku-t.plan.SKU] = true
+	}
+	switch call.Call {
+	case ledger.CallBuy:
+		t.calls[r.Outcome]++
+		switch {
+		case try > 0:
+			t.retries++
+		case p.copied && p.turn > 0:
+			t.copies++
+		}
+		if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
+			return
+		}
+	case ledger.CallCancel:
+		if r.Outcome == ledger.OutcomeCancelled {
+			return
+		}
+	case ledger.CallPay:
+		if r.Outcome == ledger.OutcomeSold {
+			return
+		}
+	}
+	t.answer(r, call.Call)
 }
 
-func (t *tally) countCall(p purchase, r adapter.Reply) {
-	t.calls[r.Outcome]++
-	switch r.Outcome {
-	case ledger.OutcomeSold, ledger.OutcomeReserved:
-		return
-	case ledger.OutcomeUnknown: // a retry that is told sold says nothing about this call
-		t.unsure[p.sku-t.firstSKU] = true
+// keep keeps a call for the judge. t.mu is held.
+func (t *tally) keep(p purchase, call ledger.Told, r adapter.Reply) {
+	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
+	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
+	if r.Silent() {
+		call.Answered = 0
 	}
-	t.answer(r, "")
+	h := &t.histories[p.sku-t.plan.SKU]
+	h.told, h.index = append(h.told, call), append(h.index, uint32(p.index))
 }
 
-// sentMore counts calls beside the first of a request.
-func (t *tally) sentMore(copies, retries int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.copies, t.retries = t.copies+copies, t.retries+retries
-}
-
-// answer counts an answer that is no sale by its code.
-func (t *tally) answer(r adapter.Reply, prefix string) {
-	if a := t.answers[r.Code]; a != nil && prefix == "" {
-		a.Count++
-		return
+// answer counts an answer that did not do what was asked for, by its code, such as
+// sold_out or pay_expired.
+func (t *tally) answer(r adapter.Reply, call ledger.Call) {
+	code := r.Code
+	if call != ledger.CallBuy {
+		code = string(call) + "_" + code
 	}
-	code := prefix + r.Code
-	if a := t.answers[code]; a != nil {
-		a.Count++
-		return
+	if t.answers[code] == nil {
+		t.answers[code] = &Answer{Code: code, Outcome: r.Outcome, Sample: r.Message}
 	}
-	t.answers[code] = &Answer{Code: code, Outcome: r.Outcome, Count: 1, Sample: string(r.Message)}
+	t.answers[code].Count++
 }
 
 // cancelled counts a cancellation. doubt: one of its calls had no answer and may
 // have done it, whatever the last was told.
-func (t *tally) cancelled(p purchase, r adapter.Reply, doubt bool) {
+func (t *tally) cancelled(r adapter.Reply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-	t.unsure[p.sku-t.firstSKU] = t.unsure[p.sku-t.firstSKU] || doubt
-	if r.Outcome == ledger.OutcomeCancelled {
+	switch {
+	case r.Outcome == ledger.OutcomeCancelled:
 		t.cancels.Done++
-		return
-	}
-	t.answer(r, "cancel_")
-	if doubt {
+	case doubt:
 		t.cancels.Unknown++
-		return
+	default:
+		t.cancels.Refused++
 	}
-	t.cancels.Refused++
 }
 
-// cancelAgain counts a call of a cancellation that is made again.
-func (t *tally) cancelAgain(r adapter.Reply) {
+// paid counts a payment. doubt: one of its calls had no answer and may have paid.
+func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.cancels.Retries++
-	t.answer(r, "cancel_")
+	if late {
+		t.reserved.Late++
+	}
+	switch {
+	case r.Outcome == ledger.OutcomeSold:
+		t.reserved.Paid++
+		t.units += p.quantity
+		t.lastSale = max(t.lastSale, at)
+	case r.Outcome == ledger.OutcomeExpired:
+		t.reserved.Expired++ // and then no earlier call has paid
+	case doubt:
+		t.reserved.Unknown++
+	default:
+		t.reserved.Refused++
+	}
+}
+
+func (t *tally) forgot() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reserved.Forgotten++
 }
 
 func (t *tally) drop(n int) {

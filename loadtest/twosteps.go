@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -25,92 +24,56 @@ type promise struct {
 	at    timing // of the first answer
 }
 
-// promises are the requests whose buyers ask for their final answer.
-type promises struct {
-	mu    sync.Mutex
-	open  []promise
-	sent  chan struct{} // closed when no more come
-	asked sync.WaitGroup
-}
-
 // promised takes over a request that was accepted.
 func (l *load) promised(p purchase, first finalReply, at timing) {
-	first.Reply = first.Reply.Clone()
 	l.tally.accepted(p, first, at)
-	l.promises.add(promise{p, first, at})
+	l.promise(promise{p, first, at})
 }
 
-func (q *promises) add(one promise) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.open = append(q.open, one)
+func (l *load) promise(one promise) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.promises = append(l.promises, one)
 }
 
-func (q *promises) take() (all []promise) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	all, q.open = q.open, nil
-	return all
-}
-
-// startAsking has all buyers who were accepted ask again and again, until every one
+// askForAll has all buyers who were accepted ask again and again, until every one
 // has a final answer, or has stopped asking.
-func (l *load) startAsking() {
-	q := &l.promises
-	q.sent = make(chan struct{})
-	sent := q.sent
-	q.asked.Go(func() {
-		for ended := false; ; {
-			select {
-			case <-sent:
-				ended, sent = true, nil
-			case <-time.After(askEvery):
-			case <-l.stopped: // nothing is asked any more
-				<-q.sent
-				ended = true
-			}
-			all := q.take()
-			var asking errgroup.Group
-			asking.SetLimit(mostAskers)
-			for _, one := range all {
-				asking.Go(func() error { l.askOnce(one); return nil })
-			}
-			_ = asking.Wait() // it has no errors
-			if ended && len(all) == 0 {
-				return
-			}
+func (l *load) askForAll() {
+	for {
+		l.mu.Lock()
+		all, ended := l.promises, l.allSent
+		l.promises = nil
+		l.mu.Unlock()
+		if ended && len(all) == 0 {
+			return
 		}
-	})
-}
-
-// askAll waits for the last final answer.
-func (l *load) askAll() {
-	if l.Async {
-		close(l.promises.sent)
-		l.promises.asked.Wait()
+		var asking errgroup.Group
+		asking.SetLimit(mostAskers)
+		for _, one := range all {
+			asking.Go(func() error { l.askOnce(one); return nil })
+		}
+		_ = asking.Wait() // it has no errors
+		time.Sleep(askEvery)
 	}
 }
 
 // askOnce asks what a request came to. While it is open, its buyer goes on asking.
 func (l *load) askOnce(one promise) {
-	final, w := one.first, l.takeSpare()
-	defer l.putSpare(w)
+	final, w := one.first, l.take()
+	defer l.put(w)
 	select {
-	case <-l.stopped:
+	case <-l.stopped: // nothing is asked any more
 	default:
-		if r, known := w.became(one.purchase, l.plan.key(nil, one.index, one.sku)); known {
-			final.Reply = r.Clone()
+		if r, known := w.became(one.purchase); known {
+			final.Reply = r
 		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
-			l.promises.add(one)
+			l.promise(one)
 			return
 		}
 	}
 	final.at = l.elapsed()
-	if final.Outcome != ledger.OutcomeAccepted {
-		l.add(one.purchase, ledger.Told{Sent: one.at.sent, Answered: final.at}, final.Reply)
-	}
 	l.tally.became(one.purchase, final, one.at)
-	w.cancelOrder(one.purchase, final)
+	w.afterwards(one.purchase, final)
 }
 
 // TwoSteps sums up the answers in two steps of a run. Times are in microseconds,
@@ -153,6 +116,9 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 	t.counts[r.Outcome]++
 	at.answered = r.at
 	t.came(p, r, at)
+	if r.Outcome != ledger.OutcomeAccepted {
+		t.keep(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.Reply)
+	}
 	switch r.Outcome {
 	case ledger.OutcomeSold:
 		t.steps.Ordered++
@@ -161,10 +127,10 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 		t.steps.Open++
 	case ledger.OutcomeUnknown: // an answer outside the contract
 		t.steps.Open++
-		t.answer(r.Reply, "")
+		t.answer(r.Reply, ledger.CallBuy)
 	default:
 		t.steps.Refused++
-		t.answer(r.Reply, "")
+		t.answer(r.Reply, ledger.CallBuy)
 	}
 }
 

@@ -30,7 +30,6 @@ type LoadCmd struct {
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
-	Repeats int `default:"1" group:"rare" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
 	PlaceFlags
 	JSON bool `name:"json" help:"Write the result as JSON."`
 
@@ -40,7 +39,7 @@ type LoadCmd struct {
 func (c *LoadCmd) Help() string {
 	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, "+
 		"%d held but a requirement was not met, %d nothing was oversold or lost and the sale stood still while buyers asked, "+
-		"%d the run itself was not valid, %d wrong command line or scenario. With --repeats: that of the worst run.",
+		"%d the run itself was not valid, %d wrong command line or scenario.",
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
@@ -71,9 +70,6 @@ func (c *LoadCmd) Validate() error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if c.Repeats < 1 || c.Repeats > mostRepeats {
-		return fmt.Errorf("--repeats must be 1 to %d", mostRepeats)
-	}
 	if err := c.TokenFlags.check(); err != nil {
 		return err
 	}
@@ -101,9 +97,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
 	}
-	if c.Repeats > 1 {
-		return c.repeat(ctx, config, stdout, stderr)
-	}
 	watch, done := progress(stderr, config)
 	config.OnProgress = watch
 	result, err := loadtest.Run(ctx, config)
@@ -115,8 +108,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	if err := c.write(stdout, result); err != nil {
-		err = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
-		return errors.Join(err, rescue(func(w io.Writer) error { return encode(w, result) }))
+		return fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
 	}
 	return ended(result.ExitStatus())
 }
@@ -145,14 +137,13 @@ func encode(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// progress shows the progress of the run.
+// progress shows the progress of the run on a terminal, and elsewhere what is run.
 func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progress), done func()) {
-	stock := c.Stock * int64(max(1, c.SKUs))
 	if _, terminal := columns(stderr.Writer); !terminal {
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", c.Strategy, c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
-		return (&report.Progress{W: stderr, Stock: stock}).Show, func() {}
+		return nil, func() {}
 	}
-	line := &report.Progress{W: stderr, Stock: stock, Width: func() int {
+	line := &report.Progress{W: stderr, Stock: c.Stock * int64(max(1, c.SKUs)), Width: func() int {
 		n, _ := columns(stderr.Writer)
 		return cmp.Or(n, 80)
 	}}

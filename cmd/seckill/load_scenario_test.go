@@ -51,9 +51,6 @@ func TestCommandOfAScenario(t *testing.T) {
 		func(s *loadtest.Scenario) {
 			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.Duration = loadtest.Constant, 0, 0, 500, 3*time.Second
 		},
-		func(s *loadtest.Scenario) {
-			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.ToRate, s.Duration = loadtest.Ramp, 0, 0, 100, 900, 2*time.Second
-		},
 		func(s *loadtest.Scenario) { s.Strategy, s.Async = "redis-stream", true },
 		func(s *loadtest.Scenario) {
 			s.Strategy, s.Reserve, s.Forget, s.PayLate = "reserve", 2*time.Second, .1, .05

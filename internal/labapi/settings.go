@@ -33,7 +33,7 @@ type Settings struct {
 // ends before a run's audit gives up waiting for purchases without an answer; the
 // longest lease is shorter, so that a pause can outlast it.
 var limits = map[string]int64{
-	"stock": 1_000_000, "buyers": 200_000, "concurrency": 1024, "quantity": 1000, "rate": 50_000, "to_rate": 50_000, "duration": 120, "skus": 1,
+	"stock": 1_000_000, "buyers": 200_000, "concurrency": 1024, "quantity": 1000, "rate": 50_000, "duration": 120, "skus": 1,
 	"strategies": int64(len(laneSKUs)), "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000,
 	"faults": 8, "at_ms": 120_000, "for_ms": 25_000,
 }
@@ -77,7 +77,7 @@ func anyWrong(p *web.Problem) error {
 func (s *Server) check(w *Settings, p *web.Problem) {
 	s.chosen(w.Strategies, len(laneSKUs), p)
 	for field, value := range map[string]float64{"stock": float64(w.Stock), "quantity": float64(w.Quantity), "buyers": float64(w.Buyers), "skus": float64(w.SKUs),
-		"concurrency": float64(w.Concurrency), "rate": w.Rate, "to_rate": w.ToRate, "duration": w.Duration.Seconds()} {
+		"concurrency": float64(w.Concurrency), "rate": w.Rate, "duration": w.Duration.Seconds()} {
 		if value > float64(limits[field]) { // what is too small, the scenario says
 			within(p, field, limits[field]+1, 1)
 		}

@@ -69,7 +69,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 func TestSettingsThatAreUsed(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
-		"profile":"ramp","rate":100,"to_rate":300,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500,
+		"profile":"constant","rate":100,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500,
 		"faults":[{"kind":"pause_service","at_ms":300}]}`}.do(t, h.URL)
 	var begun struct {
 		Settings json.RawMessage
@@ -77,7 +77,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	}
 	json.Unmarshal([]byte(body), &begun)
 	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
-		`"profile":"ramp","concurrency":64,"rate":100,"to_rate":300,"duration_ns":2000000000,"timeout_ns":15000000000,` +
+		`"profile":"constant","concurrency":64,"rate":100,"duration_ns":2000000000,"timeout_ns":15000000000,` +
 		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
 		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}]}`
 	if string(begun.Settings) != want {
@@ -92,7 +92,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 		if l := begun.Lanes[at]; l.Strategy != c.Strategy || l.SKU != c.SKU || at == i && c.SKU != sku {
 			t.Errorf("lane %+v sells SKU %d with %s", l, c.SKU, c.Strategy)
 		}
-		if c.Seed != 1<<64-1 || c.Requests() != 400 || c.Rate != 100 || c.ToRate != 300 {
+		if c.Seed != 1<<64-1 || c.Requests() != 200 || c.Rate != 100 {
 			t.Errorf("a lane was started with %+v", c.Scenario)
 		}
 	}

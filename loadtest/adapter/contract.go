@@ -39,8 +39,7 @@ type Order struct {
 }
 
 // Bought says what a purchase was told. What deviates from the contract proves
-// nothing, so its outcome is unknown. The reply is valid as long as the response
-// is.
+// nothing, so its outcome is unknown.
 func (o Order) Bought(a Response) Reply {
 	switch a.Status {
 	case http.StatusOK:
@@ -59,7 +58,7 @@ func (o Order) Bought(a Response) Reply {
 	if !ok || known.Status != a.Status {
 		return Nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
 	}
-	return Reply{Outcome: known.Outcome, Code: p.Code, Message: []byte(p.Message())}
+	return Reply{Outcome: known.Outcome, Code: p.Code, Message: p.Message()}
 }
 
 // A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
@@ -102,7 +101,7 @@ func (o Order) check(s sale, a Response, outcome ledger.Outcome) Reply {
 	case s.Strategy != o.Strategy:
 		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
 	}
-	return Reply{Outcome: outcome, OrderID: []byte(id), Remaining: *s.Remaining}
+	return Reply{Outcome: outcome, OrderID: id, Remaining: *s.Remaining}
 }
 
 // accepted reads the first of two answers.
@@ -157,7 +156,7 @@ func (o Order) Became(a Response) (r Reply, final bool) {
 		return open, true
 	case "refused":
 		if known, ok := wire.Coded(page.Request.Code); ok && known.Outcome != ledger.OutcomeUnknown {
-			return Reply{Outcome: known.Outcome, Code: page.Request.Code, Message: []byte(page.Request.Detail)}, true
+			return Reply{Outcome: known.Outcome, Code: page.Request.Code, Message: page.Request.Detail}, true
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {

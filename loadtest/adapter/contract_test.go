@@ -78,7 +78,7 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
 				r.Outcome, r.Code, r.Message, test.outcome, test.code)
 		}
-		if r.Outcome == ledger.OutcomeSold && string(r.OrderID) != "a1" {
+		if r.Outcome == ledger.OutcomeSold && r.OrderID != "a1" {
 			t.Errorf("order %q", r.OrderID)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +42,8 @@ type Response struct {
 type Reply struct {
 	Outcome    ledger.Outcome
 	Code       string // empty for a sale
-	Message    []byte // valid as long as the response, as is OrderID
-	OrderID    []byte
+	Message    string
+	OrderID    string
 	Remaining  int64
 	Status     int           // 0: no answer
 	RetryAfter time.Duration // 0: none
@@ -73,12 +72,6 @@ func (r Reply) Definite() bool {
 	return true
 }
 
-// Clone returns a reply that outlives its response.
-func (r Reply) Clone() Reply {
-	r.OrderID, r.Message = slices.Clone(r.OrderID), slices.Clone(r.Message)
-	return r
-}
-
 // NoAnswer is the reply to a request that ended with err. Only a failed dial
 // proves that nothing was sent; everything else is unknown.
 func NoAnswer(err error) Reply {
@@ -87,7 +80,7 @@ func NoAnswer(err error) Reply {
 	case errors.Is(err, context.Canceled):
 		return unknown(CodeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
-		return Reply{Outcome: ledger.OutcomeError, Code: CodeUnreachable, Message: []byte(err.Error())}
+		return Reply{Outcome: ledger.OutcomeError, Code: CodeUnreachable, Message: err.Error()}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return unknown(CodeTimeout, "no answer in time")
@@ -96,7 +89,7 @@ func NoAnswer(err error) Reply {
 }
 
 func unknown(code, message string) Reply {
-	return Reply{Outcome: ledger.OutcomeUnknown, Code: code, Message: []byte(message)}
+	return Reply{Outcome: ledger.OutcomeUnknown, Code: code, Message: message}
 }
 
 // Nonsense is the reply of an answer that the contract does not allow.

@@ -119,7 +119,7 @@ func (c *comparison) config(e *Entry) loadtest.Config {
 // warmUp is a small sale, for connections, prepared structures and caches.
 func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
-	warm.Profile, warm.Rate, warm.ToRate, warm.Duration = loadtest.Closed, 0, 0, 0
+	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Stock = max(1, min(warm.Stock, int64(warm.Concurrency)/2)) * warm.Quantity
 	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1

@@ -22,8 +22,7 @@ const (
 	Failed     = "failed"      // share of requests without a certain answer
 	Commands   = "commands"    // to the backends, for each purchase
 	Services   = "services"    // processor time of a request: of the service processes,
-	Servers    = "servers"     // of the servers behind them,
-	Generator  = "generator"   // and of this process
+	Servers    = "servers"     // and of the servers behind them
 )
 
 // A metric sums up the sales of one turn; false: it is not known.
@@ -54,7 +53,6 @@ var metrics = []metric{
 	}, func(*loadtest.Result) float64 { return 1 })},
 	{Services, perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
 	{Servers, perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
-	{Generator, perRequest(func(p loadtest.Processor) *float64 { return p.Generator })},
 }
 
 func requests(r *loadtest.Result) float64 { return float64(r.Requests) }

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -106,17 +104,6 @@ type Violation struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 	Sales   int    `json:"sales"` // in which it was seen
-}
-
-// Check tells a result from other JSON that was read into one.
-func (r *Result) Check() error {
-	switch {
-	case r.Format != Format || r.Entries == nil:
-		return fmt.Errorf("this is no result of seckill compare --json of format %d", Format)
-	case slices.Contains(r.Entries, nil):
-		return errors.New("this is no result of seckill compare --json: an entry is null")
-	}
-	return nil
 }
 
 // Of are the entries with the comparison's own number of buyers.

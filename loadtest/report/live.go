@@ -10,39 +10,22 @@ import (
 	"seckill/loadtest"
 )
 
-// Progress shows how a run goes in one line: on a terminal it is written over, in
-// a log there is one about every second.
+// Progress shows how a run goes in one line of a terminal, which is written over.
 type Progress struct {
 	W     io.Writer
-	Width func() int // columns of the terminal; nil: it is a log
+	Width func() int // columns of the terminal
 	Stock int64      // units for sale in all
-
-	last loadtest.Progress // that a log was told
 }
 
 // Show shows the run as it stands.
 func (s *Progress) Show(p loadtest.Progress) {
-	if s.Width != nil {
-		line := []rune(s.line(p))
-		// One column stays free: a full line would wrap in some terminals.
-		fmt.Fprintf(s.W, "\r%s\x1b[K", string(line[:min(len(line), max(s.Width(), 1)-1)]))
-		return
-	}
-	since := p.Elapsed - s.last.Elapsed
-	if since < time.Second && (!p.Settling || s.last.Settling || s.last.Elapsed == 0) {
-		return
-	}
-	p.Rate = float64(p.Requests-s.last.Requests) / since.Seconds()
-	s.last = p
-	fmt.Fprintln(s.W, s.line(p))
+	line := []rune(s.line(p))
+	// One column stays free: a full line would wrap in some terminals.
+	fmt.Fprintf(s.W, "\r%s\x1b[K", string(line[:min(len(line), max(s.Width(), 1)-1)]))
 }
 
-// Clear removes the line from a terminal, for what is written next.
-func (s *Progress) Clear() {
-	if s.Width != nil {
-		fmt.Fprint(s.W, "\r\x1b[K")
-	}
-}
+// Clear removes the line, for what is written next.
+func (s *Progress) Clear() { fmt.Fprint(s.W, "\r\x1b[K") }
 
 // line has what matters most first. Numbers are padded so that they keep their places.
 func (s *Progress) line(p loadtest.Progress) string {

@@ -94,11 +94,7 @@ func (t *text) speed(r *loadtest.Result) {
 		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
-		again := ""
-		if c.Retries > 0 {
-			again = " · " + numbers.CountOf(c.Retries, "retry", "retries")
-		}
-		t.row("cancelled", "%s · refused %s · unknown %s%s", numbers.Thousands(c.Done), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown), again)
+		t.row("cancelled", "%s · refused %s · unknown %s", numbers.Thousands(c.Done), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
 		t.row("reserved", "paid %s · forgotten %s · paid late %s, told expired %s · refused %s · unknown %s", numbers.Thousands(c.Paid),

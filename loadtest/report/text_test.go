@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -61,7 +60,6 @@ func example() *loadtest.Result {
 			StockStore: ledger.InRow, Violations: []ledger.Violation{},
 			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
-		GeneratorCPU: 0.25,
 		Linearizable: loadtest.Linearizability{Answer: loadtest.LinearYes, Checked: 3000}, Checks: []loadtest.Check{},
 		SellingSeconds: 1.1, LedgerSource: loadtest.SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
 	}
@@ -78,7 +76,7 @@ func TestWrite(t *testing.T) {
 			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
 			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
 			r.Calls = map[ledger.Outcome]int{ledger.OutcomeSold: 80, ledger.OutcomeBusy: 2943, ledger.OutcomeUnknown: 4}
-			r.Cancellations = loadtest.Cancellations{Done: 5, Retries: 1}
+			r.Cancellations = loadtest.Cancellations{Done: 5}
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
 			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310, Asked: 2943, Left: 424}
 			r.Verdict = loadtest.Blocked
@@ -153,19 +151,5 @@ func TestWrite(t *testing.T) {
 			}
 			golden(t, test.name+".txt", b.Bytes())
 		})
-	}
-}
-
-func TestRepeats(t *testing.T) {
-	runs := []*loadtest.Result{example(), example(), example(), example()}
-	runs[2].Verdict = ledger.Oversold
-	if line := Line(runs[2], 2, 4, false); !strings.Contains(line, "run 3 of 4") || !strings.Contains(line, "OVERSOLD") {
-		t.Errorf("%q", line)
-	}
-	all := &loadtest.Repeats{Asked: 4, Runs: runs, Verdicts: []loadtest.VerdictShare{
-		{Verdict: ledger.Held, Runs: 3, Of: 4, Low: .301, High: .954}, {Verdict: ledger.Oversold, Runs: 1, Of: 4, Low: .0456, High: .699}}}
-	var b strings.Builder
-	if err := WriteRepeats(&b, all); err != nil || !strings.Contains(b.String(), "OVERSOLD   1 of 4: 4.56 % to 69.9 %") {
-		t.Errorf("%v\n%s", err, b.String())
 	}
 }

@@ -42,7 +42,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{good + "&services=9", "services", "from 1 to 8", "1 到 8"},
 		{good + "&seed=dice", "seed", "or nothing", "或者留空"},
 		{"profile=constant&rate=10&duration=5", "rate", "That makes 50 buyers", "只有 50 位买家"},
-		{"profile=ramp&rate=50000&to_rate=50000&duration=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
+		{"profile=constant&rate=50000&duration=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
 		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
 		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
@@ -71,11 +71,11 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := f.open("lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&duration=7&seed=18446744073709551615" +
+	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615" +
 		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,cut_zookeeper_session.1.600.")
 	tb.settings()
 	tb.chosen("conditional", "naive")
-	tb.await(`document.querySelector("#to_rate").value === "900" && document.querySelector("#seed").value === "18446744073709551615"`)
+	tb.await(`document.querySelector("#rate").value === "200" && document.querySelector("#seed").value === "18446744073709551615"`)
 	tb.await(`document.querySelectorAll(".fault-row").length === 4 && document.getElementById("faults[0].for_ms")?.value === "4000"`)
 	tb.await(`!document.querySelector("#buyers") && !document.getElementById("faults[1].for_ms")`)
 	tb.await(`document.getElementById("faults[2].strategy")?.value === "conditional" && !document.getElementById("faults[1].strategy")`)

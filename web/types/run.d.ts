@@ -109,11 +109,10 @@ declare namespace Json {
     strategies: string[];
     stock: number;
     quantity: number;
-    profile: 'closed' | 'spike' | 'constant' | 'ramp';
+    profile: 'closed' | 'spike' | 'constant';
     buyers: number; // where no rate says how many
     concurrency: number;
     rate?: number;
-    to_rate?: number;
     duration_ns?: number;
     seed: string; // more than a number holds
     faults: PlannedFault[];

@@ -6,7 +6,7 @@
 
 /** The profiles, and the numbers that each needs. */
 export const profiles = {
-  closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'duration'], ramp: ['rate', 'to_rate', 'duration'],
+  closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'duration'],
 };
 const sale = ['stock', 'quantity'];
 /** Settings of the service processes; empty: unchanged. */
@@ -45,7 +45,7 @@ export const besides = (fault, chosen, all) => {
 /** @type {Form} */
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
-  rate: '1000', to_rate: '3000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
+  rate: '1000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
 };
 
 const smallest = { at_ms: 0, lease_ms: 100 };

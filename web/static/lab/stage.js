@@ -74,7 +74,7 @@ function Numbers({ run, lane: { result, progress, points } }) {
 
 const names = (run) => t.list(run.settings.strategies);
 /** The number of buyers of a run, also before its first report. */
-const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? (s.rate ? Math.round(((s.rate + (s.to_rate || s.rate)) / 2) * s.duration_ns / 1e9) : s.buyers);
+const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? (s.rate ? Math.round(s.rate * s.duration_ns / 1e9) : s.buyers);
 
 /** @param {{run: Json.Run}} props */
 function Busy({ run }) {

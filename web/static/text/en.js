@@ -40,12 +40,10 @@ export default {
       closed: { name: 'Closed', hint: 'A fixed number at a time: the next buyer comes when one has an answer.' },
       spike: { name: 'Spike', hint: 'All at the same instant.' },
       constant: { name: 'Constant', hint: 'A fixed rate, however long answers take.' },
-      ramp: { name: 'Ramp', hint: 'A rising rate, however long answers take.' },
     },
     buyers: 'Buyers', buyersHint: 'one purchase each',
     concurrency: 'At a time', concurrencyHint: 'concurrent buyers',
     rate: 'Rate', rateHint: 'buyers per second',
-    to_rate: 'Up to', to_rateHint: 'buyers per second, at the end',
     duration: 'For', durationHint: 'seconds',
     more: 'Lease, processes, seed, faults',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
@@ -208,9 +206,9 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, duration_ns: duration = 0 }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, duration_ns: duration = 0 }) => ({
       closed: `${plural(buyers, 'buyer')}, ${count(concurrency)} at a time`, spike: `${plural(buyers, 'buyer')} at the same instant`,
-      constant: `${count(rate)} per second for ${count(duration / 1e9)} s`, ramp: `${count(rate)} to ${count(to)} per second in ${count(duration / 1e9)} s`,
+      constant: `${count(rate)} per second for ${count(duration / 1e9)} s`,
     })[profile],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,

@@ -76,12 +76,10 @@ export default {
       closed: { name: '闭环', hint: '并发固定：一个买家得到答复，下一个才来。' },
       spike: { name: '洪峰', hint: '所有买家在同一瞬间到达。' },
       constant: { name: '恒速', hint: '速率固定，不管答复多慢。' },
-      ramp: { name: '爬坡', hint: '速率逐渐升高，不管答复多慢。' },
     },
     buyers: '买家', buyersHint: '每人买一次',
     concurrency: '并发', concurrencyHint: '同时下单的买家',
     rate: '速率', rateHint: '每秒到达的买家',
-    to_rate: '升到', to_rateHint: '结束时每秒到达的买家',
     duration: '持续', durationHint: '秒',
     more: '租约、进程、种子、故障',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
@@ -276,9 +274,9 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, duration_ns: duration = 0 }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, duration_ns: duration = 0 }) => ({
       closed: `${count(buyers)} 位买家，并发 ${count(concurrency)}`, spike: `${count(buyers)} 位买家同时到达`,
-      constant: `每秒 ${count(rate)} 位，共 ${count(duration / 1e9)} 秒`, ramp: `${count(duration / 1e9)} 秒内从每秒 ${count(rate)} 位升到 ${count(to)} 位`,
+      constant: `每秒 ${count(rate)} 位，共 ${count(duration / 1e9)} 秒`,
     })[profile],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,

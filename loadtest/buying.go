@@ -1,0 +1,213 @@
+package loadtest
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
+)
+
+// A finalReply is what a buyer was told of one request after all its retries.
+type finalReply struct {
+	adapter.Reply
+	at time.Duration // of the answer
+	// holds: until then a reservation has certainly not expired; 0: not known.
+	holds time.Duration
+}
+
+// request makes request i and records what came of it.
+func (w *worker) request(i int, at timing) {
+	p := w.purchase(i)
+	if p.copied {
+		w.sendCopies(p, at)
+		return
+	}
+	w.ended(p, w.ask(p, at.sent), at)
+}
+
+// ended counts a request, and does what its buyer does with what they got.
+func (w *worker) ended(p purchase, final finalReply, at timing) {
+	at.answered = final.at
+	if w.Async && final.Outcome == ledger.OutcomeAccepted {
+		w.promised(p, final, at)
+		return
+	}
+	w.tally.record(p, final, at)
+	w.afterwards(p, final)
+}
+
+// Pauses between two calls of one request. Each is half fixed and half random,
+// so that retries spread out.
+const (
+	firstPause = 50 * time.Millisecond // doubled each time
+	mostPause  = 2 * time.Second       // also of a Retry-After
+)
+
+// before is how long to wait before the next call.
+func (p *plan) before(index, try int, r adapter.Reply) time.Duration {
+	if r.Outcome == ledger.OutcomeInProgress && r.RetryAfter > 0 {
+		return min(r.RetryAfter, mostPause)
+	}
+	d := min(firstPause<<min(try, 10), mostPause)
+	return d/2 + time.Duration(p.share(index, drawPause+uint64(try)<<8)*float64(d/2))
+}
+
+// ask makes the calls of one request. It calls again, with the same key at the
+// next target, while the answer leaves the outcome open and retries are left.
+func (w *worker) ask(p purchase, sent time.Duration) finalReply {
+	doubt, holds := false, time.Duration(0)
+	if !p.copied { // another copy may have been first
+		holds = sent + w.Reserve
+	}
+	for try := 0; ; try++ {
+		r := w.buy(p)
+		at := w.elapsed()
+		w.tally.told(p, ledger.Told{Sent: sent, Answered: at}, try, r)
+		final := finalReply{r, at, holds}
+		if doubt = doubt || r.Outcome == ledger.OutcomeUnknown; doubt && !r.Definite() {
+			final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
+		}
+		if try >= w.Retry || !r.Again() || !w.pause(w.before(p.index, try, r)) {
+			return final
+		}
+		p.turn++
+		sent = w.elapsed()
+	}
+}
+
+// CopiesEach is how many calls a copied request makes at once: with two
+// targets, one of them gets two. Clients do this when a buyer taps again, or a
+// proxy resends a slow request.
+const CopiesEach = 3
+
+// A copied request has several calls in flight under one key.
+type copied struct {
+	*load
+	p  purchase
+	at timing
+
+	ready  sync.WaitGroup // all have a connection, so that all send at once
+	served chan struct{}  // the buyer has an answer that says what they got
+	serve  func()
+
+	mu   sync.Mutex
+	left int
+	best finalReply
+}
+
+// sendCopies returns when the buyer has an answer. Copies that are told to wait
+// go on in the background.
+func (w *worker) sendCopies(p purchase, at timing) {
+	c := &copied{load: w.load, p: p, at: at, served: make(chan struct{}), left: CopiesEach}
+	c.serve = sync.OnceFunc(func() { close(c.served) })
+	c.ready.Add(CopiesEach)
+	for turn := range CopiesEach {
+		w.copies.Go(func() { c.send(turn) })
+	}
+	<-c.served
+}
+
+func (c *copied) send(turn int) {
+	p := c.p
+	p.turn = turn
+	w := c.take()
+	w.connect(p.index + turn)
+	c.ready.Done()
+	c.ready.Wait()
+	c.end(w, w.ask(p, c.elapsed()))
+	c.put(w)
+}
+
+// end takes what one copy was told. The last one counts the request.
+func (c *copied) end(w *worker, final finalReply) {
+	c.mu.Lock()
+	if c.best.Outcome == "" {
+		c.best = final
+	} else {
+		c.best = c.best.orBetter(final)
+	}
+	c.left--
+	last := c.left == 0
+	c.mu.Unlock()
+	if last || final.Definite() {
+		c.serve()
+	}
+	if last {
+		w.ended(c.p, c.best, c.at)
+	}
+}
+
+// ranking orders outcomes by how much they say about what the buyer got: a call
+// without an answer may have bought.
+var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
+	ledger.OutcomeDuplicate, ledger.OutcomeConflict, ledger.OutcomeBusy, ledger.OutcomeInProgress, ledger.OutcomeError}
+
+// orBetter is what the buyer knows after two copies of one request.
+func (f finalReply) orBetter(other finalReply) finalReply {
+	a, b := slices.Index(ranking, f.Outcome), slices.Index(ranking, other.Outcome)
+	if b >= 0 && (b < a || b == a && other.at < f.at) {
+		return other
+	}
+	return f
+}
+
+// lateAtMost is how long after the deadline a late payment is sent: the sweepers
+// come meanwhile.
+const lateAtMost = 600 * time.Millisecond
+
+// afterwards is what a buyer does with what they got: cancel it, or pay what they
+// have reserved, at once or when its deadline is past.
+func (w *worker) afterwards(p purchase, final finalReply) {
+	reserved := final.Outcome == ledger.OutcomeReserved
+	switch {
+	case final.Outcome != ledger.OutcomeSold && !reserved:
+	case p.cancels:
+		w.tally.cancelled(w.insist(p, final.OrderID, ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.cancel))
+	case !reserved:
+	case p.forgets:
+		w.tally.forgot()
+	case p.paysLate:
+		// The deadline is counted from a time before the answer, so by then it is past.
+		due := final.at + w.Reserve + time.Duration(w.share(p.index, drawPay+drawPause)*float64(lateAtMost))
+		w.copies.Go(func() {
+			if !w.pause(due - w.elapsed()) {
+				w.tally.forgot()
+				return
+			}
+			late := w.take()
+			late.payFor(p, final.OrderID, true, 0)
+			w.put(late)
+		})
+	default:
+		w.payFor(p, final.OrderID, false, final.holds)
+	}
+}
+
+func (w *worker) payFor(p purchase, id string, late bool, holds time.Duration) {
+	r, doubt := w.insist(p, id, ledger.Told{Call: ledger.CallPay, Late: late}, holds, ledger.OutcomeSold, w.pay)
+	w.tally.paid(p, r, doubt, late, w.elapsed())
+}
+
+// insist makes a call about an order, and makes it again as a purchase is sent
+// again, until it is done or refused: paying or cancelling twice is doing it once.
+// doubt: a call had no answer, and may have done it. What is reserved has certainly
+// not expired until holds.
+func (w *worker) insist(
+	p purchase, id string, as ledger.Told, holds time.Duration, done ledger.Outcome, call func(purchase, string) adapter.Reply,
+) (r adapter.Reply, doubt bool) {
+	for try := 0; ; try++ {
+		as.Sent = w.elapsed()
+		r = call(p, id)
+		r.OrderID, r.Remaining = id, 0
+		as.Answered = w.elapsed()
+		as.Early = r.Outcome == ledger.OutcomeExpired && as.Answered < holds
+		w.tally.told(p, as, try, r)
+		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+		if r.Outcome == done || !r.Again() || try >= w.Retry || !w.pause(w.before(p.index, try, r)) {
+			return r, doubt
+		}
+		p.turn++
+	}
+}
