@@ -216,24 +216,12 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		return err
 	}
 	printTable(stdout, l, missing, page, u.Token)
-	tellOfDeaths(ctx, l, api, stderr)
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-served:
 		return err
 	}
-}
-
-// tellOfDeaths reports service processes that end by themselves. Only the next
-// run restarts them: the lab shows what a crash does to a sale.
-func tellOfDeaths(ctx context.Context, l *lab.Lab, api *labapi.Server, stderr io.Writer) {
-	l.WhenServiceDies(func(s lab.Service) {
-		if ctx.Err() == nil {
-			fmt.Fprintf(stderr, "%s at %s is gone: %s. The next run starts it again.\n", s.Name, s.URL, s.Error)
-			api.LabChanged()
-		}
-	})
 }
 
 // pageURL is an address that a browser on this machine can open.

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -37,7 +36,6 @@ type running struct {
 	gently  bool          // it is asked to end before it is killed
 	done    chan struct{} // closed when it ended
 	ended   string        // how, once done is closed
-	asked   atomic.Bool   // the lab told it to end
 }
 
 // endedWell is how a process ends that succeeded.

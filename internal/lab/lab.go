@@ -83,8 +83,6 @@ type Lab struct {
 	closers   []func() error
 	page      string // the argument of Announce; "": not announced
 	serving   ServiceSettings
-	unsure    bool          // some service processes may run with others
-	died      func(Service) // see WhenServiceDies
 	stopped   bool
 }
 

@@ -119,9 +119,6 @@ func (p *Process) start(ctx context.Context) error {
 	p.mu.Unlock()
 	err = p.awaitAnswer(ctx, run)
 	if err == nil {
-		if p.server.backend == "" {
-			go p.lab.awaitDeath(p, run)
-		}
 		return nil
 	}
 	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit)
@@ -253,7 +250,6 @@ func (p *Process) endSurely(ctx context.Context) error {
 
 func (p *Process) end(ctx context.Context, what string, how func(*running) error) error {
 	run := p.current()
-	run.asked.Store(true)
 	if err := how(run); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s %s: %w", what, p.Name, err)
 	}

@@ -3,9 +3,7 @@ package lab_test
 import (
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"seckill/internal/fault"
 	"seckill/internal/lab"
@@ -66,31 +64,6 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	}
 	if args := get(t, urls[0]+"/arguments"); !strings.Contains(args, "--lock-poll 5ms") {
 		t.Errorf("after a start that failed it runs with %s", args)
-	}
-}
-
-func TestWhoDiesByItselfIsTold(t *testing.T) {
-	l := started(t, lab.Options{Backends: []string{}})
-	one := lab.ServiceSettings{Services: 1, Lease: 500, Wait: 200, Poll: 5}
-	must(t, "serve", l.Serve(t.Context(), one))
-	died := make(chan lab.Service, 9)
-	l.WhenServiceDies(func(s lab.Service) { died <- s })
-	p := process(t, l, "service-1")
-
-	must(t, "kill it as the lab", p.Kill(t.Context()))
-	one.Wait++
-	must(t, "start it anew", l.Serve(t.Context(), one))
-	must(t, "kill it as somebody else", syscall.Kill(p.PID(), syscall.SIGKILL))
-	select {
-	case s := <-died:
-		if s.Up || !strings.Contains(s.Error, p.Log) {
-			t.Errorf("told of %+v, want it down, with its log", s)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("nobody was told that the restarted process died")
-	}
-	if len(died) != 0 {
-		t.Errorf("told also of %+v, which the lab has ended itself", <-died)
 	}
 }
 

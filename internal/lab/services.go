@@ -169,29 +169,6 @@ func (p *Process) asService() Service {
 	return s
 }
 
-// WhenServiceDies calls tell each time a service process ends unasked, and at
-// once for those that have.
-func (l *Lab) WhenServiceDies(tell func(Service)) {
-	l.mu.Lock()
-	l.died = tell
-	l.mu.Unlock()
-	for _, p := range l.ServiceProcesses() {
-		if !p.Alive() && !p.current().asked.Load() {
-			tell(p.asService())
-		}
-	}
-}
-
-func (l *Lab) awaitDeath(p *Process, run *running) {
-	<-run.done
-	l.mu.Lock()
-	tell, stopped := l.died, l.stopped
-	l.mu.Unlock()
-	if tell != nil && !stopped && !run.asked.Load() {
-		tell(p.asService())
-	}
-}
-
 // ServiceSettings are the settings of service processes that can be changed while
 // the lab runs. Times are in milliseconds.
 type ServiceSettings struct {
@@ -219,17 +196,17 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 // purchases in flight and restart under the same name and address. Only one call
 // may run at a time.
 //
-// If it fails, some do not run; the next call starts all of them anew.
+// If it fails, none runs, and the next call starts all of them anew.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	l.mu.Lock()
-	anew := l.unsure || s != l.serving
-	l.unsure = true
+	anew := s != l.serving
 	l.mu.Unlock()
 	if err := l.serve(ctx, s, anew); err != nil {
+		killAll(l.ServiceProcesses()) // some may run with others
 		return err
 	}
 	l.mu.Lock()
-	l.serving, l.unsure = s, false
+	l.serving = s
 	page := l.page
 	l.mu.Unlock()
 	if page == "" {

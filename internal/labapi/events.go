@@ -42,7 +42,7 @@ func (s *Server) events(c *gin.Context) error {
 		select {
 		case <-rung:
 		case <-beat.C:
-			out.send(": still here\n\n")
+			out.event("lab", gin.H{}) // a service may have died
 		case <-c.Request.Context().Done():
 			return nil
 		case <-s.closing:

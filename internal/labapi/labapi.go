@@ -282,8 +282,8 @@ func (s *Server) live() []string {
 	return urls
 }
 
-// LabChanged tells the pages to ask for the status again.
-func (s *Server) LabChanged() {
+// labChanged tells the pages to ask for the status again.
+func (s *Server) labChanged() {
 	s.changes.Add(1)
 	s.bell.ring()
 }

@@ -167,10 +167,10 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 	}
 }
 
-func TestPagesAreToldThatTheLabChanged(t *testing.T) {
+func TestPagesAreToldThatThelabChanged(t *testing.T) {
 	s, h, _ := start(t, nil)
 	page := opened(t, h.URL)
-	s.LabChanged()
+	s.labChanged()
 	page.next("lab")
 }
 

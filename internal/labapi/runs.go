@@ -298,7 +298,7 @@ func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
 	}
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
 	defer cancel()
-	defer s.LabChanged()
+	defer s.labChanged()
 	return s.Lab.Serve(starting, w)
 }
 
@@ -370,7 +370,7 @@ func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 		r.Faults[i] = f
 	})
 	if f.State != fault.IsPlanned {
-		s.LabChanged()
+		s.labChanged()
 	}
 	if f.State == fault.HasFailed {
 		s.Log.Warn("a fault failed", "run", id, "kind", f.Kind, "service", f.Service, "error", f.Error)
