@@ -198,29 +198,6 @@ func TestStoppedComparisonKeepsWhatWasMeasured(t *testing.T) {
 	call{method: "DELETE", path: path}.wants(t, h.URL, 202, `"state":"done"`) // it is kept
 }
 
-func TestHistoryOutlivesTheLab(t *testing.T) {
-	dir := t.TempDir()
-	_, h, f := startComparing(t, history.Open(dir))
-	page := opened(t, h.URL)
-	begun, _ := f.begin(t, h.URL, goodComparison)
-	f.end <- measured(100)
-	page.ended()
-
-	_, again, _ := startComparing(t, history.Open(dir))
-	_, body, _ := call{method: "GET", path: comparisonsPath}.do(t, again.URL)
-	var list struct {
-		Comparisons []Comparison
-		History     struct {
-			Folder string
-		}
-	}
-	json.Unmarshal([]byte(body), &list)
-	if len(list.Comparisons) != 1 || list.Comparisons[0].ID != begun.ID || list.Comparisons[0].Verdicts.Caught != 1 || list.History.Folder != dir {
-		t.Fatalf("the next lab lists %s", body)
-	}
-	call{method: "GET", path: comparisonsPath + "/" + begun.ID}.wants(t, again.URL, 200, "conditional")
-}
-
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
