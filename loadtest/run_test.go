@@ -252,7 +252,7 @@ func TestRunDoesNotStart(t *testing.T) {
 		problem string
 	}{
 		{"one target is unreachable", gone, "http://127.0.0.1:1 cannot be used"},
-		{"no admin token", func(c *Config) { c.AdminToken = "" }, "needs the service's token: give it as SECKILL_TOKEN or by --token-file"},
+		{"no admin token", func(c *Config) { c.AdminToken = "" }, "needs the service's token: give it as SECKILL_TOKEN"},
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "not the service's: the service's log names the file"},
 		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
 		{"the SQL ledger is down", func(c *Config) { c.Ledger = brokenLedger{} }, "cannot be read from the SQL ledger: no such luck"},

@@ -110,7 +110,7 @@ func (r *run) needsToken(err error) error {
 	case !errors.As(err, &refused) || refused.status != http.StatusForbidden:
 		return err
 	case r.AdminToken == "":
-		return fmt.Errorf("the reset needs the service's token: give it as SECKILL_TOKEN or by --token-file; the service's log names its file (%w)", err)
+		return fmt.Errorf("the reset needs the service's token: give it as SECKILL_TOKEN; the service's log names its file (%w)", err)
 	default:
 		return fmt.Errorf("the token that was given is not the service's: the service's log names the file of the right one (%w)", err)
 	}

@@ -51,8 +51,7 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 		return nil, usage(stderr, command, err)
 	}
 	if len(targets) > 0 {
-		token, err := f.TokenFlags.read()
-		return &place{targets: targets, token: token, sql: f.Given}, err
+		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	if running := lab.Running(host()); running != nil {
 		if err := f.TopologyFlag.check("the lab that is running is used: stop it first", f.Given); err != nil {

@@ -64,19 +64,13 @@ func (l *Lab) service(name string, args []string) server {
 func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	lab := environment(c)
 	lab["SECKILL_TOKEN"] = l.Token()
-	for _, name := range guards {
-		lab[name] = ""
-	}
+	lab["SECKILL_ADMIN_ADDR"] = "" // one of a `seckill serve`, not of all services of a lab
 	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := lab[name]
 		return replaced
 	}), entries(lab)...)
 }
-
-// guards are variables of one `seckill serve` that must not reach all services
-// of a lab.
-var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"}
 
 // adminAddr is where a service takes admin calls and faults: a socket in the lab's
 // folder, which only this user can reach.
