@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"seckill/internal/ledger"
@@ -15,56 +16,47 @@ import (
 // pass: so the scheduler decides what is in time.
 var (
 	// pays pays it, and again when that failed (Buyer.Again).
-	pays = reserving(Pays, doing{
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
-				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
-				if o.Err == nil || errors.Is(o.Err, seckill.ErrExpired) || errors.Is(o.Err, seckill.ErrCancelled) {
-					return
-				}
-			}
-		},
-		answer: func(Outcome) string { return "paid" },
-	}, ledger.CallPay, ledger.OutcomeSold)
+	pays = reserving(Pays, "paid", ledger.CallPay, ledger.OutcomeSold, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled))
 
 	// releases cancels it, and again when that failed.
-	releases = reserving(Releases, doing{
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
-				_, o.Err = p.strategy.(seckill.Reserver).Release(ctx, w.placed[o.owner()].OrderID)
-				if o.Err == nil || errors.Is(o.Err, seckill.ErrPaid) {
-					return
-				}
-			}
-		},
-		answer: func(Outcome) string { return "cancelled" },
-	}, ledger.CallCancel, ledger.OutcomeCancelled)
+	releases = reserving(Releases, "cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Reserver.Release, seckill.ErrPaid))
 
 	// paysLate pays it when the deadline has passed.
-	paysLate = reserving(PaysLate, doing{
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+	paysLate = reserving(PaysLate, "paid", ledger.CallPay, ledger.OutcomeSold,
+		func(ctx context.Context, w *World, p *process, o *Outcome) {
 			if o.Err = w.overdue(ctx, p); o.Err == nil {
-				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
+				asking(seckill.Reserver.Pay)(ctx, w, p, o)
 			}
-		},
-		answer: func(Outcome) string { return "paid" },
-	}, ledger.CallPay, ledger.OutcomeSold)
+		})
 
 	// sweeps has the deadline pass, and sweeps.
-	sweeps = reserving(Sweeps, doing{
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			err := w.overdue(ctx, p)
-			if err == nil {
-				_, err = p.strategy.(seckill.Reserver).Expire(ctx)
-			}
-			if err != nil && !seckill.NothingTaken(err) {
-				err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-			}
-			o.Err = err
-		},
-		answer: func(Outcome) string { return "swept" },
-	}, "", "")
+	sweeps = reserving(Sweeps, "swept", "", "", func(ctx context.Context, w *World, p *process, o *Outcome) {
+		err := w.overdue(ctx, p)
+		if err == nil {
+			_, err = p.strategy.(seckill.Reserver).Expire(ctx)
+		}
+		if err != nil && !seckill.NothingTaken(err) {
+			err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		}
+		o.Err = err
+	})
 )
+
+// performs is what an actor does.
+type performs = func(context.Context, *World, *process, *Outcome)
+
+// asking asks something of the reservation, and again when that failed for another reason
+// than one of those that are final.
+func asking(of func(seckill.Reserver, context.Context, string) (seckill.Reservation, error), final ...error) performs {
+	return func(ctx context.Context, w *World, p *process, o *Outcome) {
+		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+			_, o.Err = of(p.strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
+			if o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) }) {
+				return
+			}
+		}
+	}
+}
 
 // overdue has the deadline of what is still reserved pass.
 func (w *World) overdue(ctx context.Context, p *process) error {
@@ -72,10 +64,11 @@ func (w *World) overdue(ctx context.Context, p *process) error {
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
-// reserving is an actor at a reservation. call is what it asks of it, and
-// done what it is told when that worked.
-func reserving(name Does, d doing, call ledger.Call, done ledger.Outcome) doing {
+// reserving is an actor at a reservation. asked is what it asks of it, and done what it
+// is told when that worked; answer is the same in words.
+func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome, perform performs) (d doing) {
 	d.next = Sweeps // what a dead sweeper has left is given back
+	d.perform, d.answer = perform, func(Outcome) string { return answer }
 	d.check = func(w *World) error {
 		if !w.info.Reserves {
 			return errors.New("the strategy has no reservations")
@@ -102,10 +95,10 @@ func reserving(name Does, d doing, call ledger.Call, done ledger.Outcome) doing 
 			t.Outcome = ledger.OutcomeReserved
 			told = append(told, t)
 		}
-		if call == "" {
+		if asked == "" {
 			return told
 		}
-		t.Call, t.Outcome, t.Late = call, ledger.OutcomeUnknown, name == PaysLate
+		t.Call, t.Outcome, t.Late = asked, ledger.OutcomeUnknown, name == PaysLate
 		switch {
 		case o.Err == nil && !o.Dead:
 			t.Outcome = done
