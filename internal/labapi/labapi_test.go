@@ -174,21 +174,6 @@ func TestPagesAreToldThatThelabChanged(t *testing.T) {
 	page.next("lab")
 }
 
-func TestStopAudits(t *testing.T) {
-	_, h, load := start(t, nil)
-	page := opened(t, h.URL)
-	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
-	var begun Run
-	json.Unmarshal([]byte(body), &begun)
-	<-load.configs
-	page.next("run")
-	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.wants(t, h.URL, 202, "")
-	r := page.runEnded()
-	if r["state"] != "done" || r["stopped"] != true || lane(r, 0)["result"].(map[string]any)["interrupted"] != true {
-		t.Errorf("a stopped run ends as %v", r)
-	}
-}
-
 // A page that reads nothing must not hold up a run.
 func TestSlowPage(t *testing.T) {
 	s, h, load := start(t, nil)
