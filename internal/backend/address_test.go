@@ -79,9 +79,7 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 
 		"--redis-addrs and --redis-ring are given": {RedisAddrs: one, RedisRing: named(two)},
 		"a shard is NAME=HOST:PORT":                {RedisRing: []string{"a=127.0.0.1:1", "redis://:secret@127.0.0.1:2"}},
-		"two shards or more":                       {RedisRing: named(two)[:1]},
-		"a is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},
-		"b is there twice":                         {RedisRing: []string{"a=127.0.0.1:1", "b=127.0.0.1:1"}},
+		"each shard has a name of its own":         {RedisRing: []string{"a=127.0.0.1:1", "a=127.0.0.1:2"}},
 		"or of a ring must have the same user":     {RedisRing: named(apart)},
 		"cannot be used: the shard at 127.0.0.1:":  {RedisRing: named(login)},
 

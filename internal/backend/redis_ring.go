@@ -27,15 +27,10 @@ func parseRing(list []string) (hosts map[string]string, login RedisAddress, err 
 		if err != nil {
 			return nil, login, fmt.Errorf("--redis-ring: shard %s: %w", name, err)
 		}
-		for other, host := range hosts {
-			if other == name || host == a.Host {
-				return nil, login, fmt.Errorf("--redis-ring: %s is there twice: each shard has a name and a server of its own", name)
-			}
-		}
 		hosts[name], addresses = a.Host, append(addresses, address)
 	}
-	if len(hosts) < 2 {
-		return nil, login, errors.New("--redis-ring: a ring has two shards or more; one server is --redis-addrs")
+	if len(hosts) < len(list) {
+		return nil, login, errors.New("--redis-ring: each shard has a name of its own")
 	}
 	_, login, err = parseRedisList(addresses)
 	return hosts, login, err

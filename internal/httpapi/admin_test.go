@@ -86,15 +86,6 @@ func TestListenAdmin(t *testing.T) {
 			t.Errorf("it listens on %s", addr)
 		}
 	}
-	open, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer open.Close()
-	s := serverWith(t, sells(), httpapi.Config{})
-	if err := s.ServeAdmin(t.Context(), open); err == nil || !strings.Contains(err.Error(), "other machines") {
-		t.Errorf("ServeAdmin on %s: %v", open.Addr(), err)
-	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)

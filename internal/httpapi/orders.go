@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -57,9 +56,9 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	p := page{}
 	if f.User != 0 && f.RequestID != "" {
-		if orders, p.Request, err = s.became(ctx, c, f, orders); err != nil {
-			return err
-		}
+		var became requestState
+		orders, became = s.became(ctx, c, f, orders)
+		p.Request = &became
 	}
 	p.Orders = orders
 	if len(orders) > limit {
@@ -121,31 +120,14 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	err = sl.strategy.Restore(ctx, id)
-	if err != nil && seckill.NothingTaken(err) {
+	if err := sl.strategy.Restore(ctx, id); err != nil {
 		return err
 	}
-	if o, err = s.cancelled(c, id, err); err != nil {
-		return err
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the cancellation may have used up its time
+	defer cancel()
+	if o, err = s.ledger.Order(ctx, id); err != nil {
+		return fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
 	}
 	c.JSON(http.StatusOK, o)
 	return nil
-}
-
-// cancelled reads the order after a cancellation, also when ctx has ended. cause is
-// why its outcome is unknown; nil: it is cancelled.
-func (s *Server) cancelled(c *gin.Context, id string, cause error) (ledger.Order, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
-	defer cancel()
-	o, err := s.ledger.Order(ctx, id)
-	switch {
-	case cause != nil:
-		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", cause, "status", o.Status, "look-up", err)
-		if err != nil || o.Status != ledger.Cancelled {
-			return o, cause
-		}
-	case err != nil:
-		return o, fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
-	}
-	return o, nil
 }

@@ -137,27 +137,19 @@ func (s *Server) reservers() string {
 }
 
 func (s *Server) showReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Reservation, nil)
+	return s.withReservation(c, seckill.Reserver.Reservation)
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Pay, map[seckill.ReservationState]error{
-		seckill.Paid: nil, seckill.ReservationExpired: seckill.ErrExpired, seckill.ReservationReleased: seckill.ErrCancelled,
-	})
+	return s.withReservation(c, seckill.Reserver.Pay)
 }
 
 func (s *Server) cancelReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Release, map[seckill.ReservationState]error{
-		seckill.Paid: seckill.ErrPaid, seckill.ReservationExpired: nil, seckill.ReservationReleased: nil,
-	})
+	return s.withReservation(c, seckill.Reserver.Release)
 }
 
-// withReservation does something to the reservation that a call names. Where its outcome is
-// unknown, the state that is found afterwards may tell: means says which outcome, and
-// leaves out the states in which it may come yet.
-func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error),
-	means map[seckill.ReservationState]error,
-) error {
+// withReservation does something to the reservation that a call names.
+func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error)) error {
 	id := c.Param("id")
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -177,15 +169,6 @@ func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, conte
 		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	r, err := do(reserver, ctx, id)
-	if err != nil && !seckill.NothingTaken(err) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-		defer cancel()
-		if now, look := reserver.Reservation(ctx, id); look == nil {
-			if outcome, told := means[now.State]; told {
-				r, err = now, outcome
-			}
-		}
-	}
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
 		return none

@@ -93,10 +93,9 @@ const (
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
-// sellerMetrics are looked up once, so that a purchase pays for additions
-// only. It is the seckill.Observer of its strategy.
+// sellerMetrics are one strategy's, which has them as its seckill.Observer.
 type sellerMetrics struct {
-	outcomes  map[string]prometheus.Counter // all there are; never written again
+	outcomes  *prometheus.CounterVec
 	purchases prometheus.Counter
 	duration  prometheus.Observer
 	lockWait  prometheus.Observer
@@ -105,23 +104,16 @@ type sellerMetrics struct {
 
 func (m *sellerMetrics) LockWaited(seconds float64) { m.lockWait.Observe(seconds) }
 func (m *sellerMetrics) Retried()                   { m.retries.Inc() }
-func (m *sellerMetrics) count(outcome string)       { m.outcomes[outcome].Inc() }
+func (m *sellerMetrics) count(outcome string)       { m.outcomes.WithLabelValues(outcome).Inc() }
 
 func (m *metrics) register(sl *seller) {
 	name := sl.info.Name
 	sl.metrics = sellerMetrics{
-		outcomes:  map[string]prometheus.Counter{},
+		outcomes:  m.requests.MustCurryWith(prometheus.Labels{"strategy": name}),
 		purchases: m.purchases.WithLabelValues(name),
 		duration:  m.duration.WithLabelValues(name),
 		lockWait:  m.lockWait.WithLabelValues(name),
 		retries:   m.retries.WithLabelValues(name),
-	}
-	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone}
-	for _, r := range wire.Refusals {
-		outcomes = append(outcomes, r.Code)
-	}
-	for _, o := range outcomes {
-		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)
 	}
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

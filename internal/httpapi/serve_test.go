@@ -216,7 +216,7 @@ func TestABuyerHangsUp(t *testing.T) {
 	if n := metric(t, s.Server, `seckill_requests_total{outcome="gone",strategy="fake"}`); n != 1 {
 		t.Errorf("%v buyers are counted as gone, want 1", n)
 	}
-	if n := metric(t, s.Server, `seckill_requests_total{outcome="backend_unavailable",strategy="fake"}`); n != 0 {
+	if n := metric(t, s.Server, `seckill_requests_total{outcome="backend_unavailable",strategy="fake"}`); n > 0 {
 		t.Errorf("%v requests are counted as failures of a backend, want 0", n)
 	}
 }

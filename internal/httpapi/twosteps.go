@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -98,55 +97,43 @@ type requestState struct {
 	Detail string `json:"detail,omitempty"` // of a refusal
 }
 
-// became asks the strategies for a request that had no order when it was
-// looked up. It looks again where a strategy says that there is one.
-func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []ledger.Order) ([]ledger.Order, *requestState, error) {
-	state := &requestState{Status: requestNone}
+// became says what became of a request that had no order when it was looked up, and
+// lists its order if it has one by now.
+func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []ledger.Order) ([]ledger.Order, requestState) {
 	if len(orders) > 0 {
-		state.Status = requestOrdered
-		return orders, state, nil
+		return orders, requestState{Status: requestOrdered}
 	}
-	var asked []ledger.StockStore // strategies of one stock store know the same
-	for _, sl := range s.sellers {
-		a, ok := sl.strategy.(seckill.Acceptor)
-		if !ok || slices.Contains(asked, sl.info.Stock) {
-			continue
-		}
-		asked = append(asked, sl.info.Stock)
-		err := a.Became(ctx, f.SKU, f.User, f.RequestID)
-		switch {
-		case errors.Is(err, seckill.ErrUnknownOrder):
-		case err == nil: // written since the look
-			again, err := s.ledger.Orders(ctx, f)
-			if err != nil {
-				return nil, nil, err
-			}
-			if len(again) > 0 {
-				state.Status = requestOrdered
-				return again, state, nil
-			}
+	if a := s.acceptor(); a != nil {
+		switch err := a.Became(ctx, f.SKU, f.User, f.RequestID); {
+		case err == nil, errors.Is(err, seckill.ErrUnknownOrder):
 		case errors.Is(err, seckill.ErrPending):
-			return orders, &requestState{Status: requestPending}, nil
+			return orders, requestState{Status: requestPending}
 		case isRefusal(err):
 			r := wire.Of(err)
-			return orders, &requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}, nil
+			return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
 		default:
-			s.log(c, slog.LevelWarn, "look a request up", "strategy", sl.info.Name, "error", err)
-			state.Status = requestUnknown
-		}
-	}
-	if state.Status == requestNone && f.SKU != 0 { // its COMMIT may be under way: that is waited for
-		switch o, err := s.ledger.Requested(ctx, 0, f.User, f.RequestID); {
-		case err == nil && o.SKUID != f.SKU:
-		case err == nil:
-			if orders, err = s.ledger.Orders(ctx, f); err != nil {
-				return nil, nil, err
-			}
-			state.Status = requestOrdered
-		case !errors.Is(err, seckill.ErrUnknownOrder):
 			s.log(c, slog.LevelWarn, "look a request up", "error", err)
-			state.Status = requestUnknown
+			return orders, requestState{Status: requestUnknown}
 		}
 	}
-	return orders, state, nil
+	o, err := s.ledger.Requested(ctx, 0, f.User, f.RequestID) // its COMMIT may be under way: that is waited for
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder), err == nil && f.SKU != 0 && o.SKUID != f.SKU:
+		return orders, requestState{Status: requestNone}
+	case err != nil:
+		s.log(c, slog.LevelWarn, "look a request up", "error", err)
+		return orders, requestState{Status: requestUnknown}
+	}
+	return []ledger.Order{o}, requestState{Status: requestOrdered}
+}
+
+// acceptor is a strategy that knows what was accepted; nil: none can here. All of them
+// keep it in one place.
+func (s *Server) acceptor() seckill.Acceptor {
+	for _, sl := range s.sellers {
+		if a, ok := sl.strategy.(seckill.Acceptor); ok {
+			return a
+		}
+	}
+	return nil
 }

@@ -23,19 +23,19 @@ import (
 // One command takes and commits, so a CALL without an answer is ErrUnknown, as a
 // COMMIT is. A deadlock inside undid everything and is tried again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
-	for attempt, ids := 0, 1; ; {
+	for try := 1; ; try++ {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
-		outcome, r.Remaining, err = s.call(ctx, call, id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy)
-		switch {
-		case err == nil:
+		args := []any{id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy}
+		err = s.retry(ctx, func() error {
+			return s.alone(ctx, func(conn *sql.Conn) error {
+				return answer(conn.QueryContext(ctx, call, args...))(&outcome, &r.Remaining)
+			})
+		})
+		if err == nil {
 			return outcome, r, nil
-		case backend.TransactionUndone(err) && attempt < deadlockRetries && ctx.Err() == nil:
-			attempt++
-			s.observe.Retried()
-		case brokenKey(err) == keyID && ids < mostIDs:
-			ids++
-		default:
+		}
+		if brokenKey(err) != keyID || try == mostIDs {
 			return "", seckill.Receipt{}, called(notRecorded(err))
 		}
 	}
@@ -45,30 +45,19 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 // writes the order and commits it, where a transaction needs three. Without an
 // answer it is ErrUnknown, as a COMMIT is.
 func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
-	for attempt := 0; ; attempt++ {
-		err = s.alone(ctx, func(conn *sql.Conn) error {
+	err = s.retry(ctx, func() error {
+		return s.alone(ctx, func(conn *sql.Conn) error {
 			tx := s.db.Session(&gorm.Session{Context: ctx, NewDB: true})
 			tx.Statement.ConnPool = conn
 			r, err = s.Record(tx, p, run, remaining)
 			return err
 		})
-		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
-			return r, called(err)
-		}
-		s.observe.Retried()
-	}
+	})
+	return r, called(err)
 }
 
 // errNotSent: the command was not sent, or refused before it ran.
 var errNotSent = errors.New("the command was not sent")
-
-// call has a connection of its own until the answer is there.
-func (s *Store) call(ctx context.Context, call string, args ...any) (outcome string, remaining int64, err error) {
-	err = s.alone(ctx, func(conn *sql.Conn) error {
-		return answer(conn.QueryContext(ctx, call, args...))(&outcome, &remaining)
-	})
-	return outcome, remaining, err
-}
 
 // alone lends a connection for one command that commits by itself. After an error
 // that it cannot have met with a ROLLBACK, the connection is closed: the next

@@ -68,8 +68,13 @@ const deadlockRetries = 5
 // what that came to: before COMMIT is sent every failure proves that nothing
 // was taken; a COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return s.retry(ctx, func() error { return s.try(ctx, f) })
+}
+
+// retry runs f again when a deadlock has undone it.
+func (s *Store) retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
-		err := s.try(ctx, f)
+		err := f()
 		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +23,7 @@ type RedisHook struct {
 }
 
 func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return next(ctx, network, addr)
-	}
+	return next
 }
 
 func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
