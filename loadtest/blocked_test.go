@@ -34,9 +34,9 @@ func TestASaleThatStandsStill(t *testing.T) {
 		{"sells on", func(*fake) {}, 5 * time.Second, 0, ledger.Held, ExitHeld,
 			"right: nothing oversold, lost or invented in 60 requests; served: 20 of 20 units in "},
 		{"stands still", still, 60 * time.Millisecond, 0, Blocked, ExitBlocked,
-			"10 of 20 units sold: 50 buyers told busy"},
+			"10 of 20 units sold"},
 		{"not for long", still, time.Minute, 0, ledger.Held, ExitHeld, "longest pause with units left "},
-		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "10 left: 50 buyers told busy"},
+		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "10 left"},
 		{"no limit is known", still, 0, 0, ledger.Held, ExitHeld, "longest pause with units left not known"},
 		{"and loses a unit", func(f *fake) {
 			still(f)
@@ -45,7 +45,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 					s.Stock.Num--
 				}
 			}
-		}, 60 * time.Millisecond, 0, ledger.Lost, ExitLost, "lost units"},
+		}, 60 * time.Millisecond, 0, ledger.Lost, ExitLost, "lost_units"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,8 +3,6 @@ package loadtest
 import (
 	"net/http"
 	"strconv"
-
-	"seckill/loadtest/adapter"
 )
 
 const (
@@ -13,7 +11,7 @@ const (
 )
 
 // buy sends one purchase and says what the buyer was told.
-func (b *buyer) buy(p purchase) adapter.Reply {
+func (b *buyer) buy(p purchase) reply {
 	b.header = append(b.header[:0], "Content-Type: application/json\r\nIdempotency-Key: "...)
 	b.header = append(append(b.header, p.key...), "\r\n"...)
 	if b.Async {
@@ -34,29 +32,29 @@ func appendPurchase(to []byte, p purchase) []byte {
 	return append(strconv.AppendInt(append(to, `,"quantity":`...), p.quantity, 10), '}')
 }
 
-func (c *client) order(p purchase) adapter.Order {
-	return adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: c.Strategy}
+func (c *client) order(p purchase) wantedSale {
+	return wantedSale{SKU: p.sku, Quantity: p.quantity, Strategy: c.Strategy}
 }
 
 // cancel cancels an order, or the reservation.
-func (b *buyer) cancel(p purchase, id string) adapter.Reply {
+func (b *buyer) cancel(p purchase, id string) reply {
 	b.header, b.body = b.header[:0], b.body[:0]
 	if b.Reserve > 0 {
-		return b.ask(p, adapter.Released, http.MethodDelete, reservations, "/", id)
+		return b.ask(p, released, http.MethodDelete, reservations, "/", id)
 	}
-	return b.ask(p, adapter.Cancelled, http.MethodDelete, orders, "/", id)
+	return b.ask(p, cancelled, http.MethodDelete, orders, "/", id)
 }
 
 // pay pays a reservation.
-func (b *buyer) pay(p purchase, id string) adapter.Reply {
+func (b *buyer) pay(p purchase, id string) reply {
 	b.header, b.body = b.header[:0], b.body[:0]
-	return b.ask(p, adapter.Paid, http.MethodPost, reservations, "/", id, "/pay")
+	return b.ask(p, paid, http.MethodPost, reservations, "/", id, "/pay")
 }
 
 // became asks what an accepted purchase came to. Without an answer it is open.
-func (b *buyer) became(p purchase) (r adapter.Reply, final bool) {
+func (b *buyer) became(p purchase) (r reply, final bool) {
 	b.header, b.body = b.header[:0], b.body[:0]
-	r = b.ask(p, func(a adapter.Response) (r adapter.Reply) {
+	r = b.ask(p, func(a response) (r reply) {
 		r, final = b.order(p).Became(a)
 		return r
 	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", p.key, "&sku_id=", strconv.FormatInt(p.sku, 10))

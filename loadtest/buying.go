@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A finalReply is what a buyer was told of one request after all its retries.
 type finalReply struct {
-	adapter.Reply
+	reply
 	at time.Duration // of the answer
 	// holds: until then a reservation has certainly not expired; 0: not known.
 	holds time.Duration
@@ -46,7 +45,7 @@ const (
 )
 
 // before is how long to wait before the next call.
-func (p *plan) before(index, try int, r adapter.Reply) time.Duration {
+func (p *plan) before(index, try int, r reply) time.Duration {
 	if r.Outcome == ledger.OutcomeInProgress && r.RetryAfter > 0 {
 		return min(r.RetryAfter, mostPause)
 	}
@@ -195,8 +194,8 @@ func (w *worker) payFor(p purchase, id string, late bool, holds time.Duration) {
 // doubt: a call had no answer, and may have done it. What is reserved has certainly
 // not expired until holds.
 func (w *worker) insist(
-	p purchase, id string, as ledger.Told, holds time.Duration, done ledger.Outcome, call func(purchase, string) adapter.Reply,
-) (r adapter.Reply, doubt bool) {
+	p purchase, id string, as ledger.Told, holds time.Duration, done ledger.Outcome, call func(purchase, string) reply,
+) (r reply, doubt bool) {
 	for try := 0; ; try++ {
 		as.Sent = w.elapsed()
 		r = call(p, id)

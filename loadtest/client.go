@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"seckill/loadtest/adapter"
 )
 
 // A client knows the targets and how to ask them. Each of its buyers has
@@ -81,7 +79,7 @@ func (b *buyer) close() {
 
 // ask sends a request with b.header and b.body to the target whose turn it is, and
 // says what its answer means. The path is given in parts.
-func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, method string, path ...string) adapter.Reply {
+func (b *buyer) ask(p purchase, means func(response) reply, method string, path ...string) reply {
 	turn := (p.index + p.turn) % len(b.lines)
 	at, l := b.targets[turn], &b.lines[turn]
 	begun := time.Now()
@@ -91,7 +89,7 @@ func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, meth
 	}
 	if l.conn == nil {
 		if err := b.dial(at, l, deadline); err != nil {
-			return adapter.NoAnswer(err)
+			return noAnswer(err)
 		}
 	}
 	_ = l.conn.SetDeadline(deadline)
@@ -99,7 +97,7 @@ func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, meth
 		_ = l.conn.SetDeadline(longAgo)
 	}
 	b.write(at, method, path)
-	a, last := adapter.Response{}, false
+	a, last := response{}, false
 	_, err := l.conn.Write(b.out)
 	if err == nil {
 		a, last, err = l.receive()
@@ -111,11 +109,11 @@ func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, meth
 	var o oddity
 	switch {
 	case errors.As(err, &o):
-		return adapter.Nonsense("%s", o)
+		return nonsense("%s", o)
 	case b.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded):
-		return adapter.NoAnswer(context.Canceled)
+		return noAnswer(context.Canceled)
 	case err != nil:
-		return adapter.NoAnswer(err)
+		return noAnswer(err)
 	}
 	r := means(a)
 	r.Status, r.RetryAfter = a.Status, a.RetryAfter
@@ -222,26 +220,26 @@ func (o oddity) Error() string { return string(o) }
 
 // receive reads the next answer. last: the connection cannot be used again. The
 // error is an oddity, or that of the connection.
-func (l *link) receive() (a adapter.Response, last bool, err error) {
-	l.left, l.err = mostHead+adapter.MaxBody, nil
+func (l *link) receive() (a response, last bool, err error) {
+	l.left, l.err = mostHead+maxBody, nil
 	r, err := http.ReadResponse(l.buffered, nil)
 	if err == nil {
 		l.body.Reset()
-		_, err = l.body.ReadFrom(io.LimitReader(r.Body, adapter.MaxBody+1))
+		_, err = l.body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
 	}
 	switch {
 	case err != nil && l.err == nil:
-		return a, true, oddity(adapter.Excerpt([]byte(err.Error())))
+		return a, true, oddity(excerpt([]byte(err.Error())))
 	case err != nil:
 		return a, true, l.err
 	case r.StatusCode < http.StatusOK || r.StatusCode > 599:
 		return a, true, oddity("a status of " + strconv.Itoa(r.StatusCode))
 	case r.Header.Get("Content-Encoding") != "":
 		return a, true, oddity("a Content-Encoding of " + r.Header.Get("Content-Encoding") + ", which was not asked for")
-	case l.body.Len() > adapter.MaxBody:
-		return a, true, oddity("a body of more than " + strconv.Itoa(adapter.MaxBody) + " bytes")
+	case l.body.Len() > maxBody:
+		return a, true, oddity("a body of more than " + strconv.Itoa(maxBody) + " bytes")
 	}
-	a = adapter.Response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes()}
+	a = response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes()}
 	if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 30); err == nil {
 		a.RetryAfter = time.Duration(seconds) * time.Second
 	}

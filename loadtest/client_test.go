@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // net/http sends a request with an Idempotency-Key again by itself when a kept
@@ -160,7 +159,7 @@ func listen(t *testing.T, f func(net.Conn)) (target string) {
 // Each answer, whole and byte by byte; what is odd is never guessed at.
 func TestReceive(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
-	long := strings.Repeat("x", adapter.MaxBody)
+	long := strings.Repeat("x", maxBody)
 	for _, test := range []struct {
 		name, sent string
 		body       string

@@ -44,11 +44,6 @@ func (k Known) When() string {
 	return k.Question
 }
 
-// Replay is the command that runs the schedule again.
-func (k Known) Replay() string {
-	return "seckill prove --replay " + k.Example
-}
-
 // HeldThisTime is what a run that held says when schedules are known that break
 // its strategy, with how to see them; "" without any.
 func HeldThisTime(strategy string, known []Known) string {
@@ -59,7 +54,7 @@ func HeldThisTime(strategy string, known []Known) string {
 	var played []string
 	fmt.Fprintf(&b, "%s held this time; a schedule is known that breaks it.\n", strategy)
 	for _, k := range known {
-		fmt.Fprintf(&b, "  %s: %s\n", k.When(), k.Replay())
+		fmt.Fprintf(&b, "  %s: %s\n", k.When(), "seckill prove --replay "+k.Example)
 		played = append(played, "#/trace/"+k.Example)
 	}
 	fmt.Fprintf(&b, "  The page of seckill up plays it at %s.", strings.Join(played, " and "))

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"seckill/loadtest/adapter"
 )
 
 // When a run is interrupted, buyers that are waiting get this much longer: an
@@ -17,11 +15,11 @@ const interruptGrace = time.Second
 // A caller asks the service for one buyer after the other, over connections of
 // its own; *buyer is one.
 type caller interface {
-	buy(p purchase) adapter.Reply
-	cancel(p purchase, id string) adapter.Reply
-	pay(p purchase, id string) adapter.Reply
+	buy(p purchase) reply
+	cancel(p purchase, id string) reply
+	pay(p purchase, id string) reply
 	// became asks what an accepted purchase came to; false: it is open.
-	became(p purchase) (r adapter.Reply, final bool)
+	became(p purchase) (r reply, final bool)
 	connect(turn int) // in advance; it may fail
 	close()
 }
@@ -75,16 +73,15 @@ func (l *load) put(w *worker) {
 	l.free = append(l.free, w)
 }
 
-// connected returns n workers that have a connection each.
-func (l *load) connected(n int) []*worker {
-	all := make([]*worker, n)
+// warm makes n workers that have a connection each.
+func (l *load) warm(n int) {
 	var connecting sync.WaitGroup
-	for i := range all {
-		all[i] = l.take()
-		connecting.Go(func() { all[i].connect(i) })
+	for i := range n {
+		w := l.take()
+		connecting.Go(func() { w.connect(i) })
+		defer l.put(w)
 	}
 	connecting.Wait()
-	return all
 }
 
 // run sends every request that ctx allows, and returns when every buyer has an
@@ -131,11 +128,7 @@ func (l *load) pause(d time.Duration) bool {
 // runClosed has every worker send its next request when it has an answer.
 func (l *load) runClosed(ctx context.Context) {
 	n := min(l.Concurrency, l.requests)
-	if l.Connected {
-		for _, w := range l.connected(n) {
-			l.put(w)
-		}
-	}
+	l.warm(n) // a short run must not measure handshakes
 	l.begun = time.Now()
 	var next atomic.Int64
 	for range n {
@@ -172,9 +165,7 @@ func (l *load) runOpen(ctx context.Context) {
 	if l.Profile == Spike {
 		warm = most // the crowd has connected before the sale opens
 	}
-	for _, w := range l.connected(warm) {
-		l.put(w)
-	}
+	l.warm(warm)
 	l.begun = time.Now()
 	if sent := l.sendWhenDue(ctx, make(chan struct{}, most)); sent < l.requests {
 		l.tally.drop(l.overdue(ctx, sent))

@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // atOnce is a service that answers at once.
@@ -19,29 +17,20 @@ type atOnce struct{}
 
 const anOrder = "JBSWY3DPEHPK3PXPJBSWY3DPEH"
 
-func (atOnce) buy(purchase) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: anOrder, Remaining: 7}
+func (atOnce) buy(purchase) reply {
+	return reply{Outcome: ledger.OutcomeSold, OrderID: anOrder, Remaining: 7}
 }
-func (atOnce) cancel(purchase, string) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeCancelled}
+func (atOnce) cancel(purchase, string) reply {
+	return reply{Outcome: ledger.OutcomeCancelled}
 }
-func (atOnce) pay(purchase, string) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeSold}
+func (atOnce) pay(purchase, string) reply {
+	return reply{Outcome: ledger.OutcomeSold}
 }
 
-func (atOnce) became(purchase) (adapter.Reply, bool) { return adapter.Reply{}, false }
+func (atOnce) became(purchase) (reply, bool) { return reply{}, false }
 
 func (atOnce) connect(int) {}
 func (atOnce) close()      {}
-
-// BenchmarkLoad is what a request costs the generator, without the network.
-func BenchmarkLoad(b *testing.B) {
-	b.ReportAllocs()
-	s := Scenario{Strategy: testStrategy, SKU: 1, Stock: 1, Buyers: b.N, Concurrency: 1, Quantity: 1}
-	p := newPlan(s.normal(), []int64{1})
-	l := newLoad(p, newTally(p), func() caller { return atOnce{} })
-	l.run(context.Background())
-}
 
 // BenchmarkClient is what a purchase costs the generator with its own connections,
 // and with net/http's: cpu-ns/op is the processor time of this process alone, the
@@ -51,38 +40,38 @@ func BenchmarkClient(b *testing.B) {
 	p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: b.N}, []int64{1})
 	own := newClient(Config{Scenario: Scenario{Strategy: "bare", Timeout: 5 * time.Second}, Targets: []string{target}})
 	b.Run("own", func(b *testing.B) {
-		benchmarkClient(b, p, func() func(purchase) (adapter.Reply, error) {
+		benchmarkClient(b, p, func() func(purchase) (reply, error) {
 			buyer := own.newBuyer()
-			return func(q purchase) (adapter.Reply, error) { return buyer.buy(q), nil }
+			return func(q purchase) (reply, error) { return buyer.buy(q), nil }
 		})
 	})
 	b.Run("net-http", func(b *testing.B) {
-		benchmarkClient(b, p, func() func(purchase) (adapter.Reply, error) {
+		benchmarkClient(b, p, func() func(purchase) (reply, error) {
 			transport := &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}
 			writes, answer := own.newBuyer(), bytes.Buffer{}
-			return func(q purchase) (adapter.Reply, error) {
+			return func(q purchase) (reply, error) {
 				writes.body = appendPurchase(writes.body[:0], q)
 				r, _ := http.NewRequest(http.MethodPost, target+own.buyPath, bytes.NewReader(writes.body))
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("Idempotency-Key", q.key)
 				a, err := transport.RoundTrip(r)
 				if err != nil {
-					return adapter.Reply{}, err
+					return reply{}, err
 				}
 				defer a.Body.Close()
 				answer.Reset()
-				_, err = answer.ReadFrom(io.LimitReader(a.Body, adapter.MaxBody))
-				return own.order(q).Bought(adapter.Response{Status: a.StatusCode, ContentType: a.Header.Get("Content-Type"), Body: answer.Bytes()}), err
+				_, err = answer.ReadFrom(io.LimitReader(a.Body, maxBody))
+				return own.order(q).Bought(response{Status: a.StatusCode, ContentType: a.Header.Get("Content-Type"), Body: answer.Bytes()}), err
 			}
 		})
 	})
 }
 
 // benchmarkClient has 64 buyers buy b.N times.
-func benchmarkClient(b *testing.B, p *plan, open func() func(purchase) (adapter.Reply, error)) {
+func benchmarkClient(b *testing.B, p *plan, open func() func(purchase) (reply, error)) {
 	var all sync.WaitGroup
 	var next atomic.Int64
-	buyers := make([]func(purchase) (adapter.Reply, error), 64)
+	buyers := make([]func(purchase) (reply, error), 64)
 	for i := range buyers {
 		buyers[i] = open()
 		_, _ = buyers[i](p.purchase(0)) // connects

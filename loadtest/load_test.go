@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A slow service of the tests' own time: it answers after takes, and not
@@ -27,7 +26,7 @@ type slow struct {
 	drain        time.Duration // of the load; 0: the usual
 }
 
-func (s *slow) buy(purchase) adapter.Reply {
+func (s *slow) buy(purchase) reply {
 	s.mu.Lock()
 	s.inside++
 	s.most = max(s.most, s.inside)
@@ -41,7 +40,7 @@ func (s *slow) buy(purchase) adapter.Reply {
 	s.mu.Lock()
 	s.inside--
 	s.mu.Unlock()
-	return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
+	return reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
 }
 
 // send runs a scenario against s in fake time.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A shop sells at once, and is its own ledger.
@@ -20,15 +19,15 @@ type shop struct {
 	*ledger.Snapshot
 }
 
-func (s shop) buy(p purchase) adapter.Reply {
+func (s shop) buy(p purchase) reply {
 	if s.Stock.Num == 0 {
-		return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
+		return reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
 	}
 	s.Stock.Num--
 	o := ledger.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: p.key, Run: 1,
 		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: ledger.Active, Strategy: testStrategy}
 	s.Orders = append(s.Orders, o)
-	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
+	return reply{Outcome: ledger.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
 }
 
 type shopLedger struct{ shop }

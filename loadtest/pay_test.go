@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // hasty reserves for everybody, and says of every payment that it comes too late.
@@ -15,13 +14,13 @@ type hasty struct {
 	answers time.Duration // how long a payment takes
 }
 
-func (h *hasty) buy(purchase) adapter.Reply {
-	return adapter.Reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}
+func (h *hasty) buy(purchase) reply {
+	return reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}
 }
 
-func (h *hasty) pay(purchase, string) adapter.Reply {
+func (h *hasty) pay(purchase, string) reply {
 	time.Sleep(h.answers)
-	return adapter.Reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
+	return reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
 }
 
 // A payment that is refused as too late is early when the time that was reserved has

@@ -10,7 +10,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
-	"seckill/loadtest/adapter"
 )
 
 // Run resets the sale, sends the load, waits until the service has settled, and
@@ -148,7 +147,7 @@ func (r *run) judge(ctx context.Context) {
 		r.problem(CauseNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if a.Code == adapter.CodeNonsense || a.Code == "cancel_"+adapter.CodeNonsense || a.Code == "pay_"+adapter.CodeNonsense {
+		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense || a.Code == "pay_"+codeNonsense {
 			r.problem(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}

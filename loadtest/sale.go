@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,12 +123,9 @@ func (r *run) learn(ctx context.Context, s service) error {
 		return nil
 	}
 	r.locks = append(r.locks, locks)
-	stockStores, reserving := map[string]ledger.StockStore{}, []string(nil)
+	stockStores := map[string]ledger.StockStore{}
 	for _, known := range all {
 		stockStores[known.Name] = known.StockStore
-		if known.Reserves && known.Available {
-			reserving = append(reserving, known.Name)
-		}
 		if known.Name != r.Strategy {
 			continue
 		}
@@ -143,8 +139,8 @@ func (r *run) learn(ctx context.Context, s service) error {
 			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(stockStores)), ", "))
 	}
 	r.stockStores = stockStores
-	if r.Reserve > 0 && !slices.Contains(reserving, r.Strategy) {
-		return configError("strategy %q has no reservations; those at %s that do: %s", r.Strategy, s.base, cmp.Or(strings.Join(reserving, ", "), "none"))
+	if r.Reserve > 0 && !r.result.Strategy.Reserves {
+		return configError("strategy %q has no reservations", r.Strategy)
 	}
 	return nil
 }

@@ -31,9 +31,6 @@ type Scenario struct {
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
 	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
-	// Connected: a closed loop's buyers connect before the first request is sent, so
-	// that a short run does not measure handshakes.
-	Connected bool `json:"-" yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
 	Connections int           `json:"connections,omitempty" yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
 	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown

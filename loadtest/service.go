@@ -15,7 +15,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A service is what a run calls of one target beside purchases, to prepare the
@@ -121,11 +120,11 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string {
-	var p adapter.Problem
+	var p problemBody
 	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
 		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Message())
 	}
-	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, adapter.Excerpt(r.body))
+	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, excerpt(r.body))
 }
 
 // ask sends one request and decodes its answer.
@@ -136,7 +135,7 @@ func (s service) ask(ctx context.Context, method, path string, body []byte, into
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s %s%s was answered with something else than expected: %w (%s)",
-			method, s.base, path, err, adapter.Excerpt(data))
+			method, s.base, path, err, excerpt(data))
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A tally counts a load while it runs, and keeps what buyers were told.
@@ -131,7 +130,7 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 }
 
 // told counts one call, the try-th again of its kind, and keeps it for the judge.
-func (t *tally) told(p purchase, call ledger.Told, try int, r adapter.Reply) {
+func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keep(p, call, r)
@@ -163,7 +162,7 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r adapter.Reply) {
 }
 
 // keep keeps a call for the judge. t.mu is held.
-func (t *tally) keep(p purchase, call ledger.Told, r adapter.Reply) {
+func (t *tally) keep(p purchase, call ledger.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
 	if r.Silent() {
@@ -175,7 +174,7 @@ func (t *tally) keep(p purchase, call ledger.Told, r adapter.Reply) {
 
 // answer counts an answer that did not do what was asked for, by its code, such as
 // sold_out or pay_expired.
-func (t *tally) answer(r adapter.Reply, call ledger.Call) {
+func (t *tally) answer(r reply, call ledger.Call) {
 	code := r.Code
 	if call != ledger.CallBuy {
 		code = string(call) + "_" + code
@@ -188,7 +187,7 @@ func (t *tally) answer(r adapter.Reply, call ledger.Call) {
 
 // cancelled counts a cancellation. doubt: one of its calls had no answer and may
 // have done it, whatever the last was told.
-func (t *tally) cancelled(r adapter.Reply, doubt bool) {
+func (t *tally) cancelled(r reply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -202,7 +201,7 @@ func (t *tally) cancelled(r adapter.Reply, doubt bool) {
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.
-func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Duration) {
+func (t *tally) paid(p purchase, r reply, doubt, late bool, at time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if late {
@@ -236,8 +235,8 @@ func (t *tally) drop(n int) {
 
 // named copies counts, with a 0 for each outcome that did not come.
 func named(counts map[ledger.Outcome]int) map[ledger.Outcome]int {
-	all := make(map[ledger.Outcome]int, len(adapter.Outcomes))
-	for _, o := range adapter.Outcomes {
+	all := make(map[ledger.Outcome]int, len(Outcomes))
+	for _, o := range Outcomes {
 		all[o] = counts[o]
 	}
 	return all

@@ -65,7 +65,7 @@ func (l *load) askOnce(one promise) {
 	case <-l.stopped: // nothing is asked any more
 	default:
 		if r, known := w.became(one.purchase); known {
-			final.Reply = r
+			final.reply = r
 		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
 			l.promise(one)
 			return
@@ -117,7 +117,7 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 	at.answered = r.at
 	t.came(p, r, at)
 	if r.Outcome != ledger.OutcomeAccepted {
-		t.keep(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.Reply)
+		t.keep(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.reply)
 	}
 	switch r.Outcome {
 	case ledger.OutcomeSold:
@@ -127,10 +127,10 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 		t.steps.Open++
 	case ledger.OutcomeUnknown: // an answer outside the contract
 		t.steps.Open++
-		t.answer(r.Reply, ledger.CallBuy)
+		t.answer(r.reply, ledger.CallBuy)
 	default:
 		t.steps.Refused++
-		t.answer(r.Reply, ledger.CallBuy)
+		t.answer(r.reply, ledger.CallBuy)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
-	"seckill/loadtest/adapter"
 )
 
 // Exit statuses of a run, and of runs with several strategies, where those that may
@@ -145,19 +144,9 @@ type lockTimes struct {
 	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for one
 }
 
-// right says in figures that nothing was oversold, lost or invented.
+// right says that nothing was oversold, lost or invented.
 func (r *Result) right() string {
-	what := numbers.Count(r.Requests, "request")
-	if r.Copies > 0 {
-		what += ", " + numbers.CountOf(r.Copies, "copy", "copies")
-	}
-	if r.Retries > 0 {
-		what += ", " + numbers.CountOf(r.Retries, "retry", "retries")
-	}
-	if c := r.Cancellations.Done + r.Cancellations.Unknown; c > 0 {
-		what += ", " + numbers.Count(c, "cancellation")
-	}
-	return "right: nothing oversold, lost or invented in " + what
+	return "right: nothing oversold, lost or invented in " + numbers.Count(r.Requests, "request")
 }
 
 // served says in figures how the sale was served.
@@ -179,15 +168,15 @@ func (r *Result) served() string {
 		said += ", longest pause with units left " + numbers.Duration(int64(s.LongestMs*1000))
 	}
 	if a.Remaining > 0 {
-		said += fmt.Sprintf("; %s left: %s", numbers.Thousands(a.Remaining), r.refusals())
+		said += fmt.Sprintf("; %s left", numbers.Thousands(a.Remaining))
 	}
 	return said
 }
 
 // blocked says how the sale stood still.
 func (r *Result) blocked() string {
-	return fmt.Sprintf("%s, but not served: %s. %s of %s sold: %s",
-		r.right(), r.Stood(), numbers.Thousands(r.Audit.Sold), numbers.Count(r.Audit.Initial, "unit"), r.refusals())
+	return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
+		r.right(), r.Stood(), numbers.Thousands(r.Audit.Sold), numbers.Count(r.Audit.Initial, "unit"))
 }
 
 // Stood says how long the sale stood still; "" if it is not known.
@@ -212,26 +201,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s sold of %s: %s too many",
 			numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(a.Sold-a.Initial))
 	case ledger.Lost:
-		var broken []string
-		for _, v := range a.Violations {
-			broken = append(broken, strings.ReplaceAll(v.Rule, "_", " "))
-		}
-		return "not oversold, but the ledger or the buyers were wronged: " + strings.Join(broken, ", ")
+		return "not oversold, but the ledger or the buyers were wronged"
 	}
 	return "this run proves nothing"
-}
-
-// refusals says why units were left although buyers asked for them.
-func (r *Result) refusals() string {
-	var why []string
-	for _, o := range adapter.Outcomes {
-		switch n := r.Counts[o]; {
-		case n == 0 || o == ledger.OutcomeSold:
-		case o == ledger.OutcomeUnknown:
-			why = append(why, numbers.Count(n, "buyer")+" without a certain answer")
-		default:
-			why = append(why, fmt.Sprintf("%s told %s", numbers.Count(n, "buyer"), strings.ReplaceAll(string(o), "_", " ")))
-		}
-	}
-	return strings.Join(why, ", ")
 }

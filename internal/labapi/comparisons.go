@@ -166,10 +166,8 @@ func (s *Server) startComparison(c *gin.Context) error {
 
 // compare performs a comparison and keeps what it came to.
 func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparison, chosen []catalog.Info, targets []string) Comparison {
-	serving := s.Lab.ServiceSettings()
 	result := s.Compare(ctx, chosen, compare.Options{Settings: begun.Settings,
-		Locks: &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
-		Sale:  loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
+		Sale: loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		OnStep: func(done, total int, next compare.Step) {
 			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
 		},

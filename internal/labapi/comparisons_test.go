@@ -119,8 +119,8 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
 	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	_, o := f.begin(t, h.URL, goodComparison)
-	if len(o.Sale.Targets) != 2 || *o.Locks != (compare.Locks{Lease: 8000, Wait: 3000, Poll: 10}) {
-		t.Errorf("it runs on %v with %+v, want both, and the lab's lock times", o.Sale.Targets, *o.Locks)
+	if len(o.Sale.Targets) != 2 {
+		t.Errorf("it runs on %v, want both", o.Sale.Targets)
 	}
 
 	l, f = newFakeLab(), newComparing()

@@ -109,9 +109,9 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 func TestWindow(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
-	history := func() (ops []Op) {
+	history := func(n int) (ops []Op) {
 		left := int64(50)
-		for i := range 200 {
+		for i := range n {
 			at := int64(10 * i)
 			o := Op{Client: i, Quantity: 1 + rng.Int64N(3), Call: at - rng.Int64N(40), Return: at + rng.Int64N(40)}
 			switch {
@@ -128,8 +128,12 @@ func TestWindow(t *testing.T) {
 		}
 		return ops
 	}
+	whole := history(1500) // as of a load run, a third of whose calls give back
+	if f := Check(50, whole, time.Minute); !f.Decided || !f.Linearizable {
+		t.Errorf("seed %d: a true history is %+v", seed, f)
+	}
 	for n := 20; n < 200; n += 20 {
-		ops := window(history(), n)
+		ops := window(history(200), n)
 		if !porcupine.CheckOperations(Model(50), Operations(ops)) {
 			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
 		}

@@ -20,7 +20,6 @@ type Options struct {
 	Sale       loadtest.Config // where; its scenario is the settings'
 	Candidates []Candidate
 	NotRun     []NotRun // chosen, but known to be unavailable
-	Locks      *Locks   // of the service processes; nil: not known
 
 	// OnStep, if not nil, is called before each turn, OnTurn after it, with what the
 	// strategy came to so far.
@@ -74,9 +73,8 @@ type comparison struct {
 }
 
 func newComparison(o Options) *comparison {
-	o.Scenario.Connected = true // a large crowd must not be measured while it connects
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
-		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets, Locks: o.Locks,
+		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
 		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}

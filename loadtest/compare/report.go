@@ -289,9 +289,6 @@ func (r *Result) facts() [][2]string {
 		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
-	if l := r.Locks; l != nil {
-		facts = append(facts, [2]string{"locks", fmt.Sprintf("lease %d ms, wait %d ms, poll %d ms", l.Lease, l.Wait, l.Poll)})
-	}
 	for _, b := range r.Servers {
 		facts = append(facts, [2]string{b.Name, server(b)})
 	}

@@ -28,7 +28,6 @@ type Result struct {
 	Servers    []backend.Status        `json:"servers"`
 	Durability []measure.ServerSetting `json:"durability"` // as read from the servers
 	Targets    []string                `json:"targets"`    // the service processes
-	Locks      *Locks                  `json:"locks,omitempty"`
 
 	Settings   Settings `json:"settings"`
 	RelativeTo string   `json:"relative_to"` // what the factors are to; "": none was measured
@@ -37,13 +36,6 @@ type Result struct {
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"` // what else went wrong, in words
-}
-
-// Locks are the lock times of the service processes, in milliseconds.
-type Locks struct {
-	Lease int `json:"lease_ms"` // how long a lock lives unrenewed
-	Wait  int `json:"wait_ms"`  // how long a buyer waits for one
-	Poll  int `json:"poll_ms"`  // about how long a polling lock pauses
 }
 
 // A NotRun is a strategy that could not be run, and why.

@@ -12,7 +12,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 	"seckill/loadtest"
-	"seckill/loadtest/adapter"
 )
 
 // Write writes a result, in colours if color is set.
@@ -73,7 +72,7 @@ func (t *text) outcomes(r *loadtest.Result) {
 // told is how often each outcome was counted.
 func told(counted map[ledger.Outcome]int) string {
 	var counts []string
-	for _, o := range adapter.Outcomes {
+	for _, o := range loadtest.Outcomes {
 		if n := counted[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
 			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+numbers.Thousands(n))
 		}

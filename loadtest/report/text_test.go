@@ -11,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
-	"seckill/loadtest/adapter"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -100,7 +99,7 @@ func TestWrite(t *testing.T) {
 			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
 			r.Answers = append(r.Answers,
 				loadtest.Answer{Code: "backend_unavailable", Outcome: ledger.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
-				loadtest.Answer{Code: adapter.CodeTimeout, Outcome: ledger.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
+				loadtest.Answer{Code: "timeout", Outcome: ledger.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
 			r.Commands, r.CommandsMissing = nil, "http://127.0.0.1:8082 has no metric seckill_backend_commands_total"
 			r.Targets[1].Backends = []backend.Status{{Name: "mysql", Tier: backend.Given, Address: "db:3306", Error: "connection refused"}}
 			r.Audit.Cancelled = 1

@@ -176,23 +176,16 @@ func marks(text string) (found []string) {
 }
 
 // A chapter says what it needs, and its sources have addresses that are the same
-// in both languages; a primer is a list of ten lines at most.
+// in both languages.
 func TestWhatAChapterNeedsAndItsSources(t *testing.T) {
 	needs := map[string]string{"en": "\nYou need: ", "zh": "\n需要先了解："}
 	address := regexp.MustCompile(`\]\((https?://[^)\s]+)\)`)
-	primers := 0
 	for _, c := range chapters(t) {
 		addresses := map[string][]string{}
 		for _, language := range course.Languages {
 			first, _, _ := strings.Cut(c.Text[language], "\n## "+sections[language][1]+"\n")
 			if !strings.Contains(first, needs[language]) || strings.Count(first, "\n- ") < 2 {
 				t.Errorf("%s in %s does not say what it teaches and needs", c.Name, language)
-			}
-			if _, lines, has := strings.Cut(first, "\n## "+primer[language]+"\n"); has {
-				primers++
-				if n := strings.Count(lines, "\n- "); n < 5 || n > 10 {
-					t.Errorf("%s in %s: the primer has %d lines, want 5 to 10", c.Name, language, n)
-				}
 			}
 			_, sources, _ := strings.Cut(c.Text[language], "\n## "+sections[language][6]+"\n")
 			for _, m := range address.FindAllStringSubmatch(sources, -1) {
@@ -208,9 +201,6 @@ func TestWhatAChapterNeedsAndItsSources(t *testing.T) {
 		if !slices.Equal(addresses["en"], addresses["zh"]) {
 			t.Errorf("%s: English names %q, Chinese %q", c.Name, addresses["en"], addresses["zh"])
 		}
-	}
-	if primers < 8 {
-		t.Errorf("there are %d primers, want four in two languages", primers)
 	}
 }
 
@@ -231,7 +221,6 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 
 // A note for who teaches stands in both languages, and where the slides show it.
 func TestNotesForTeachers(t *testing.T) {
-	noted := 0
 	for _, c := range chapters(t) {
 		count := map[string]int{}
 		for _, language := range course.Languages {
@@ -244,10 +233,6 @@ func TestNotesForTeachers(t *testing.T) {
 		if count["en"] != count["zh"] {
 			t.Errorf("%s has %d notes in English, and %d in Chinese", c.Name, count["en"], count["zh"])
 		}
-		noted += min(count["en"], 1)
-	}
-	if noted < 16 {
-		t.Errorf("%d chapters have a note", noted)
 	}
 }
 

@@ -178,13 +178,6 @@ func TestRealLab(t *testing.T) {
 	tb.says(".play-ending .banner", "You sold 3 of 2")
 	done("break it oneself")
 
-	begin("shop")
-	click("button.buy")
-	tb.shows(`.answer[data-code=sold]`)
-	tb.await(`document.querySelector(".orders li code")?.innerText === document.querySelector(".answer code").innerText`)
-	done("buy one")
-	tb.click("button.cancel")
-
 	begin("#/guarantees")
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
 	click(`.matrix [data-cell="redis-lua.late-command"]`)

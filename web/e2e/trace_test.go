@@ -148,10 +148,7 @@ func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, says string }{
 		"empty":    {"", "no counterexample"},
-		"html":     {"<script>alert(1)</script>", "no counterexample"},
 		"null":     {"null", "no counterexample"},
-		"list":     {"[]", "no counterexample"},
-		"other":    {`{"format":1,"rows":[]}`, "no counterexample"},
 		"new":      {change(func(e map[string]any) { e["format"] = 2 }), "format 2"},
 		"idle":     {change(func(e map[string]any) { e["steps"] = []any{} }), "no counterexample"},
 		"nobody's": {change(func(e map[string]any) { e["steps"].([]any)[2] = map[string]any{"command": "SELECT"} }), "Step 3 of that file is not valid"},

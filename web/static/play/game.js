@@ -3,7 +3,6 @@ import { Copy } from '../copy.js';
 import { Failed } from '../loaded.js';
 import { useKeys } from '../keys.js';
 import { link, stay } from '../route.js';
-import { t } from '../text.js';
 import { Chosen } from '../trace/chosen.js';
 import { model } from '../trace/model.js';
 import { State } from '../trace/state.js';
@@ -60,18 +59,14 @@ function Task({ level, game, query }) {
 }
 
 /** @param {{failure: import('./session.js').Failure, query: Record<string, string>, session: ReturnType<typeof useSession>, fresh: () => void}} props */
-function Wrong({ failure: { kind, error }, query, session, fresh }) {
+function Wrong({ failure, query, session, fresh }) {
   const w = words().wrong;
-  const offer = (/** @type {string} */ text, /** @type {() => void} */ act) => html`<p><button type="button" class="offer small" onClick=${act}>${text}</button></p>`;
-  if (kind === 'other') return html`<${Failed} error=${error} again=${session.again} />`;
+  if (!query.counterexample || failure.code !== 'unplayable') return html`<${Failed} error=${failure} again=${failure.code === 'bad_schedule' ? fresh : session.again} />`;
   return html`
-    <section class="panel failed" role="alert" data-failure=${kind}>
-      <p class="wrong">${w[kind]}</p>
-      ${kind === 'gone' && offer(w.goOn, session.open)}
-      ${kind === 'many' && offer(t.nav.again, session.open)}
-      ${kind === 'unplayable' && html`<p><a class="offer small" href=${link('trace', query.counterexample)}>${w.trace}</a></p>
-        <p><a class="offer small" href=${link('play', '', { strategy: query.counterexample?.split('.')[0] })}>${words().free}</a></p>`}
-      ${kind === 'schedule' && offer(w.fresh, fresh)}
+    <section class="panel failed" role="alert">
+      <p class="wrong">${w.unplayable}</p>
+      <p><a class="offer small" href=${link('trace', query.counterexample)}>${w.trace}</a></p>
+      <p><a class="offer small" href=${link('play', '', { strategy: query.counterexample.split('.')[0] })}>${words().free}</a></p>
     </section>`;
 }
 

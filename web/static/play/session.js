@@ -5,22 +5,15 @@ import { whenBack } from '../loaded.js';
 import { useEffect, useRef, useState } from '../ui.js';
 
 /**
- * What went wrong: gone: the lab has ended the game; schedule: the moves of the
- * address do not fit; setting: nor does what it begins with; many: too many games;
- * unplayable: the counterexample cannot be a game;
- * stale: the move was not possible any more; other: the error says it.
- * @typedef {{kind: 'gone'|'schedule'|'setting'|'many'|'stale'|'unplayable'|'other', error: Error}} Failure
+ * before: the game before the last change.
  * @typedef {{game: Json.Game | null, before: Json.Game | null, busy: boolean, failure: Failure | null}} Session
- *   before: the game before the last change
+ * @typedef {Error & {code?: string}} Failure
  */
 
 const games = '/api/lab/v1/games';
 
-/** @type {Record<string, Failure['kind']>} */
-const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', unplayable: 'unplayable', unknown_example: 'unplayable', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
-
-/** @param {Error} error @returns {Failure} */
-const failed = (error) => ({ kind: (error instanceof Refused && kinds[error.code]) || 'other', error });
+/** The game has moved on, or is over: what it is now says why the move cannot be made. */
+const stale = ['impossible_move', 'stale_move', 'game_over', 'nothing_to_undo'];
 
 /**
  * Hook: the game of an address. keep writes a schedule into the address.
@@ -42,9 +35,8 @@ export function useSession(begin, schedule, keep) {
     setSession({ game: now, before: before?.id === now.id ? before : null, busy: false, failure: null });
     keep(now.schedule);
   };
-  const miss = (/** @type {Error} */ error) => {
-    const failure = failed(error);
-    if (failure.kind === 'gone') game.current = null;
+  const miss = (/** @type {Failure} */ failure) => {
+    if (failure.code === 'unknown_game') game.current = null; // the lab has ended it
     setSession((s) => ({ ...s, busy: false, failure }));
   };
 
@@ -54,7 +46,7 @@ export function useSession(begin, schedule, keep) {
     let own = null;
     game.current = null;
     shown.current = schedule;
-    setSession((s) => ({ game: s.failure?.kind === 'gone' ? s.game : null, before: null, busy: true, failure: null }));
+    setSession({ game: null, before: null, busy: true, failure: null });
     const end = () => {
       if (own) call('DELETE', `${games}/${own.id}`, undefined, { keepalive: true }).catch(() => {}); // the lab ends it by itself later
       own = null;
@@ -93,7 +85,7 @@ export function useSession(begin, schedule, keep) {
       } catch (error) {
         if (game.current !== now) return;
         miss(error);
-        if (failed(error).kind === 'stale') await look(now);
+        if (stale.includes(error.code)) await look(now);
       }
     });
   };
@@ -118,7 +110,7 @@ export function useSession(begin, schedule, keep) {
       queue.current = queue.current.then(() => look(now));
     }
   };
-  retry.current = session.failure?.kind === 'other' ? again : () => {};
+  retry.current = session.failure && !(session.failure instanceof Refused) ? again : () => {};
   useEffect(() => whenBack(() => retry.current()), []);
 
   return {

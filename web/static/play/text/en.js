@@ -82,14 +82,7 @@ export default {
     begun: 'The game has begun.', now: (n) => `The game stands after ${plural(n, 'move')}.`,
   },
   wrong: {
-    gone: 'This game has ended, because nothing happened in it for a long time. Its moves are still in the address.',
-    goOn: 'Replay it and go on',
-    schedule: 'The moves in the address do not fit this game. Perhaps the link was cut off.',
-    setting: 'The address asks for a game that cannot be played: there may be 2 or 3 buyers and 1 to 100 units.',
-    fresh: 'Begin without them',
-    many: 'Too many games are open in this lab. Close the game in another tab, or wait a little.',
     unplayable: 'This counterexample needs more than a game has: a buyer who comes later, another server, or a request that is sent again. Its trace shows every step.',
     trace: 'Its trace',
-    stale: 'That was no longer possible: the game has moved on.',
   },
 };

@@ -1,4 +1,4 @@
-package adapter
+package loadtest
 
 import (
 	"context"
@@ -27,21 +27,21 @@ func TestClassify(t *testing.T) {
 	}{
 		{200, json, sale, ledger.OutcomeSold, ""},
 		{200, "application/json", `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"version","more":[1]}`, ledger.OutcomeSold, ""},
-		{200, "text/html", sale, ledger.OutcomeUnknown, CodeNonsense},
-		{200, "", sale, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, sale + "x", ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, sale[:20], ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, "", ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, "null", ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"","sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":7,"sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"a1","sku_id":2,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"a1","sku_id":1,"quantity":1,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"naive"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0.5,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{201, json, sale, ledger.OutcomeUnknown, CodeNonsense},
-		{302, "text/html", "moved", ledger.OutcomeUnknown, CodeNonsense},
+		{200, "text/html", sale, ledger.OutcomeUnknown, codeNonsense},
+		{200, "", sale, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, sale + "x", ledger.OutcomeUnknown, codeNonsense},
+		{200, json, sale[:20], ledger.OutcomeUnknown, codeNonsense},
+		{200, json, "", ledger.OutcomeUnknown, codeNonsense},
+		{200, json, "null", ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"","sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":7,"sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":2,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":1,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"naive"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0.5,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
+		{201, json, sale, ledger.OutcomeUnknown, codeNonsense},
+		{302, "text/html", "moved", ledger.OutcomeUnknown, codeNonsense},
 
 		{409, problem, `{"code":"sold_out"}`, ledger.OutcomeSoldOut, "sold_out"},
 		{409, problem, `{"code":"duplicate"}`, ledger.OutcomeDuplicate, "duplicate"},
@@ -63,17 +63,17 @@ func TestClassify(t *testing.T) {
 		{504, problem, `{"code":"unknown_outcome"}`, ledger.OutcomeUnknown, "unknown_outcome"},
 		{500, problem, `{"code":"internal"}`, ledger.OutcomeUnknown, "internal"},
 
-		{409, problem, `{"code":"sold_out"`, ledger.OutcomeUnknown, CodeNonsense},
-		{409, json, `{"code":"sold_out"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{404, problem, `{"code":"sold_out"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{409, problem, `{"code":"surprise"}`, ledger.OutcomeUnknown, CodeNonsense},
-		{404, "text/plain", "404 page not found", ledger.OutcomeUnknown, CodeNonsense},
+		{409, problem, `{"code":"sold_out"`, ledger.OutcomeUnknown, codeNonsense},
+		{409, json, `{"code":"sold_out"}`, ledger.OutcomeUnknown, codeNonsense},
+		{404, problem, `{"code":"sold_out"}`, ledger.OutcomeUnknown, codeNonsense},
+		{409, problem, `{"code":"surprise"}`, ledger.OutcomeUnknown, codeNonsense},
+		{404, "text/plain", "404 page not found", ledger.OutcomeUnknown, codeNonsense},
 		{500, "text/plain", "boom", ledger.OutcomeUnknown, "http_500"},
 		{502, "text/html", "<h1>Bad Gateway</h1>", ledger.OutcomeUnknown, "http_502"},
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
-		o := Order{SKU: 1, Quantity: 2, Strategy: "version"}
-		r := o.Bought(Response{Status: test.status, ContentType: test.contentType, Body: []byte(test.body)})
+		o := wantedSale{SKU: 1, Quantity: 2, Strategy: "version"}
+		r := o.Bought(response{Status: test.status, ContentType: test.contentType, Body: []byte(test.body)})
 		if r.Outcome != test.outcome || r.Code != test.code {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
 				r.Outcome, r.Code, r.Message, test.outcome, test.code)
@@ -90,16 +90,16 @@ func TestNoAnswer(t *testing.T) {
 		outcome ledger.Outcome
 		code    string
 	}{
-		{context.DeadlineExceeded, ledger.OutcomeUnknown, CodeTimeout},
-		{context.Canceled, ledger.OutcomeUnknown, CodeInterrupted},
-		{io.ErrUnexpectedEOF, ledger.OutcomeUnknown, CodeLost},
-		{io.EOF, ledger.OutcomeUnknown, CodeLost},
-		{errors.New("http: server closed idle connection"), ledger.OutcomeUnknown, CodeLost},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ledger.OutcomeUnknown, CodeLost},
-		{&net.OpError{Op: "write", Err: syscall.EPIPE}, ledger.OutcomeUnknown, CodeLost},
-		{fmt.Errorf("wrapped: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ledger.OutcomeError, CodeUnreachable},
+		{context.DeadlineExceeded, ledger.OutcomeUnknown, codeTimeout},
+		{context.Canceled, ledger.OutcomeUnknown, codeInterrupted},
+		{io.ErrUnexpectedEOF, ledger.OutcomeUnknown, codeLost},
+		{io.EOF, ledger.OutcomeUnknown, codeLost},
+		{errors.New("http: server closed idle connection"), ledger.OutcomeUnknown, codeLost},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ledger.OutcomeUnknown, codeLost},
+		{&net.OpError{Op: "write", Err: syscall.EPIPE}, ledger.OutcomeUnknown, codeLost},
+		{fmt.Errorf("wrapped: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ledger.OutcomeError, codeUnreachable},
 	} {
-		if r := NoAnswer(test.err); r.Outcome != test.outcome || r.Code != test.code {
+		if r := noAnswer(test.err); r.Outcome != test.outcome || r.Code != test.code {
 			t.Errorf("%v is %s %q, want %s %q", test.err, r.Outcome, r.Code, test.outcome, test.code)
 		}
 	}
@@ -107,14 +107,14 @@ func TestNoAnswer(t *testing.T) {
 
 // What buyers who reserve are told, and what is none of the contract.
 func TestRepliesToThoseWhoReserve(t *testing.T) {
-	buy := Order{SKU: 1, Quantity: 3, Strategy: "reserve"}.Reserved
+	buy := wantedSale{SKU: 1, Quantity: 3, Strategy: "reserve"}.Reserved
 	in := func(state string) string {
 		return `{"reservation_id":"o1","sku_id":1,"user_id":42,"quantity":3,"remaining":7,"strategy":"reserve","state":"` + state + `"}`
 	}
 	problem := func(code string) string { return `{"code":"` + code + `","detail":"d"}` }
 	for _, c := range []struct {
 		what   string
-		reply  func(Response) Reply
+		reply  func(response) reply
 		status int
 		body   string
 		want   ledger.Outcome
@@ -125,22 +125,22 @@ func TestRepliesToThoseWhoReserve(t *testing.T) {
 		{"another strategy", buy, 200, strings.Replace(in("reserved"), `"strategy":"reserve"`, `"strategy":"version"`, 1), ledger.OutcomeUnknown},
 		{"no id", buy, 200, strings.Replace(in("reserved"), "o1", "", 1), ledger.OutcomeUnknown},
 		{"sold out", buy, 409, problem("sold_out"), ledger.OutcomeSoldOut},
-		{"paid", Paid, 200, in("paid"), ledger.OutcomeSold},
-		{"paid, it says, and it is not", Paid, 200, in("reserved"), ledger.OutcomeUnknown},
-		{"too late", Paid, 409, problem("expired"), ledger.OutcomeExpired},
-		{"expired with another status", Paid, 404, problem("expired"), ledger.OutcomeUnknown},
-		{"cancelled before", Paid, 409, problem("cancelled"), ledger.OutcomeError},
-		{"released", Released, 200, in("cancelled"), ledger.OutcomeCancelled},
-		{"released by the deadline", Released, 200, in("expired"), ledger.OutcomeCancelled},
-		{"released, it says, and it is not", Released, 200, in("reserved"), ledger.OutcomeUnknown},
-		{"paid before", Released, 409, problem("paid"), ledger.OutcomeError},
-		{"not known", Paid, 504, problem("unknown_outcome"), ledger.OutcomeUnknown},
+		{"paid", paid, 200, in("paid"), ledger.OutcomeSold},
+		{"paid, it says, and it is not", paid, 200, in("reserved"), ledger.OutcomeUnknown},
+		{"too late", paid, 409, problem("expired"), ledger.OutcomeExpired},
+		{"expired with another status", paid, 404, problem("expired"), ledger.OutcomeUnknown},
+		{"cancelled before", paid, 409, problem("cancelled"), ledger.OutcomeError},
+		{"released", released, 200, in("cancelled"), ledger.OutcomeCancelled},
+		{"released by the deadline", released, 200, in("expired"), ledger.OutcomeCancelled},
+		{"released, it says, and it is not", released, 200, in("reserved"), ledger.OutcomeUnknown},
+		{"paid before", released, 409, problem("paid"), ledger.OutcomeError},
+		{"not known", paid, 504, problem("unknown_outcome"), ledger.OutcomeUnknown},
 	} {
 		kind := typeProblem
 		if c.status == 200 {
 			kind = typeJSON
 		}
-		if r := c.reply(Response{Status: c.status, ContentType: kind, Body: []byte(c.body)}); r.Outcome != c.want {
+		if r := c.reply(response{Status: c.status, ContentType: kind, Body: []byte(c.body)}); r.Outcome != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.what, r.Outcome, r.Message, c.want)
 		}
 	}

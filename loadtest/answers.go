@@ -1,0 +1,306 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"seckill/internal/ledger"
+	"seckill/internal/wire"
+)
+
+const (
+	typeJSON    = "application/json"
+	typeProblem = "application/problem+json"
+)
+
+// Outcomes are what a purchase can come to, in the order of reports.
+var Outcomes = []ledger.Outcome{
+	ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
+	ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
+}
+
+// Codes for what is not one of the service's answers.
+const (
+	codeTimeout     = "timeout"         // no answer within the buyer's time-out
+	codeInterrupted = "interrupted"     // the run ended while the buyer waited
+	codeLost        = "connection_lost" // reset or closed before the answer was complete
+	codeUnreachable = "unreachable"     // no connection, so nothing was sent
+	codeNonsense    = "nonsense"        // an answer outside the contract
+)
+
+// maxBody bounds the body of an answer, in bytes.
+const maxBody = 64 << 10
+
+// A response is an HTTP answer. Its body is valid until the next one is read.
+type response struct {
+	Status      int
+	ContentType string
+	Body        []byte
+	RetryAfter  time.Duration // 0: none, or a date
+}
+
+// A reply is what one buyer was told.
+type reply struct {
+	Outcome    ledger.Outcome
+	Code       string // empty for a sale
+	Message    string
+	OrderID    string
+	Remaining  int64
+	Status     int           // 0: no answer
+	RetryAfter time.Duration // 0: none
+}
+
+// Again reports whether a client sends the same request again after this.
+func (r reply) Again() bool {
+	switch r.Code {
+	case codeTimeout, codeLost, codeUnreachable:
+		return true
+	}
+	return r.Status >= 500 || r.Outcome == ledger.OutcomeInProgress
+}
+
+// Silent reports that no answer came, so that it has no time.
+func (r reply) Silent() bool {
+	return r.Code == codeTimeout || r.Code == codeLost || r.Code == codeInterrupted
+}
+
+// Definite reports whether the answer says what the buyer got.
+func (r reply) Definite() bool {
+	switch r.Outcome {
+	case ledger.OutcomeUnknown, ledger.OutcomeError, ledger.OutcomeInProgress:
+		return false
+	}
+	return true
+}
+
+// noAnswer is the reply to a request that ended with err. Only a failed dial
+// proves that nothing was sent; everything else is unknown.
+func noAnswer(err error) reply {
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return unknown(codeInterrupted, err.Error())
+	case errors.As(err, &op) && op.Op == "dial":
+		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error()}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return unknown(codeTimeout, "no answer in time")
+	}
+	return unknown(codeLost, err.Error())
+}
+
+func unknown(code, message string) reply {
+	return reply{Outcome: ledger.OutcomeUnknown, Code: code, Message: message}
+}
+
+// nonsense is the reply of an answer that the contract does not allow.
+func nonsense(format string, args ...any) reply {
+	return unknown(codeNonsense, fmt.Sprintf(format, args...))
+}
+
+// isType compares a Content-Type without its parameters; want is lower case.
+func isType(contentType, want string) bool {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(t), want)
+}
+
+// excerpt makes any body fit into one line of a report.
+func excerpt(body []byte) string {
+	const most = 120
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "�")), " ")
+	if text == "" {
+		return "an empty body"
+	}
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// A problemBody is our service's error answer.
+type problemBody struct {
+	Code   string `json:"code"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+// Message is the detail, or else the title.
+func (p problemBody) Message() string {
+	if p.Detail != "" {
+		return p.Detail
+	}
+	return p.Title
+}
+
+// A wantedSale is what a buyer asks for, and so what a sale must say.
+type wantedSale struct {
+	SKU, Quantity int64
+	Strategy      string
+}
+
+// Bought says what a purchase was told. What deviates from the contract proves
+// nothing, so its outcome is unknown.
+func (o wantedSale) Bought(a response) reply {
+	switch a.Status {
+	case http.StatusOK:
+		return o.receipt(a, ledger.OutcomeSold)
+	case http.StatusAccepted:
+		return accepted(a)
+	}
+	var p problemBody
+	if !isType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
+		if a.Status >= 500 { // a proxy, or a process that is shutting down
+			return unknown(fmt.Sprintf("http_%d", a.Status), excerpt(a.Body))
+		}
+		return nonsense("status %d, %s: %s", a.Status, a.ContentType, excerpt(a.Body))
+	}
+	known, ok := wire.Coded(p.Code)
+	if !ok || known.Status != a.Status {
+		return nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
+	}
+	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Message()}
+}
+
+// A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
+// tell what is there.
+type sale struct {
+	OrderID       string `json:"order_id"`
+	ReservationID string `json:"reservation_id"`
+	SKU           *int64 `json:"sku_id"`
+	Quantity      *int64 `json:"quantity"`
+	Remaining     *int64 `json:"remaining"`
+	Strategy      string `json:"strategy"`
+	State         string `json:"state"` // of a reservation
+}
+
+// read decodes an answer 200; false: it is not JSON of the right form. This reader
+// takes less than half the time of encoding/json.
+func read(a response, into any) bool {
+	return isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
+}
+
+// receipt reads an answer 200, and checks that it is what was asked for.
+func (o wantedSale) receipt(a response, outcome ledger.Outcome) reply {
+	var s sale
+	if !read(a, &s) {
+		return nonsense("a sale of type %q: %s", a.ContentType, excerpt(a.Body))
+	}
+	return o.check(s, a, outcome)
+}
+
+func (o wantedSale) check(s sale, a response, outcome ledger.Outcome) reply {
+	id := s.OrderID
+	if outcome == ledger.OutcomeReserved {
+		id = s.ReservationID
+	}
+	switch {
+	case id == "" || s.SKU == nil || s.Quantity == nil || s.Remaining == nil:
+		return nonsense("a sale without all its fields: %s", excerpt(a.Body))
+	case *s.SKU != o.SKU || *s.Quantity != o.Quantity:
+		return nonsense("asked for %d of SKU %d, was given %d of SKU %d", o.Quantity, o.SKU, *s.Quantity, *s.SKU)
+	case s.Strategy != o.Strategy:
+		return nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
+	}
+	return reply{Outcome: outcome, OrderID: id, Remaining: *s.Remaining}
+}
+
+// accepted reads the first of two answers.
+func accepted(a response) reply {
+	var first struct {
+		Status    string `json:"status"`
+		RequestID string `json:"request_id"`
+	}
+	if !read(a, &first) || first.Status != "accepted" || first.RequestID == "" {
+		return nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, excerpt(a.Body))
+	}
+	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+}
+
+// cancelled says what became of a cancellation.
+func cancelled(a response) reply {
+	var o struct {
+		Status string `json:"status"`
+	}
+	if a.Status == http.StatusOK && read(a, &o) {
+		if o.Status == ledger.Cancelled {
+			return reply{Outcome: ledger.OutcomeCancelled}
+		}
+		return nonsense("a cancelled order with status %q: %s", o.Status, excerpt(a.Body))
+	}
+	return wantedSale{}.Bought(a)
+}
+
+// Became reads a look-up of an accepted purchase; false: it is open, as after an
+// answer that says nothing, such as of a backend that does not answer. A request that is not known any
+// more is final and stays accepted: the judge finds out what became of it.
+func (o wantedSale) Became(a response) (r reply, final bool) {
+	var page struct {
+		Orders  []sale `json:"orders"`
+		Request struct {
+			Status string `json:"status"`
+			Code   string `json:"code"`
+			Detail string `json:"detail"`
+		} `json:"request"`
+	}
+	open := reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	if a.Status != http.StatusOK {
+		return open, false
+	}
+	if !read(a, &page) {
+		return nonsense("a look-up of type %q: %s", a.ContentType, excerpt(a.Body)), true
+	}
+	switch page.Request.Status {
+	case "pending", "unknown":
+		return open, false
+	case "none":
+		return open, true
+	case "refused":
+		if known, ok := wire.Coded(page.Request.Code); ok && known.Outcome != ledger.OutcomeUnknown {
+			return reply{Outcome: known.Outcome, Code: page.Request.Code, Message: page.Request.Detail}, true
+		}
+	case "ordered":
+		if len(page.Orders) == 1 {
+			return o.check(page.Orders[0], a, ledger.OutcomeSold), true
+		}
+	}
+	return nonsense("a look-up that says %s", excerpt(a.Body)), true
+}
+
+// Reserved says what a buyer was told who reserves. A copy may be told what became
+// of the reservation since; it was theirs all the same.
+func (o wantedSale) Reserved(a response) reply {
+	if a.Status != http.StatusOK {
+		return o.Bought(a)
+	}
+	return o.receipt(a, ledger.OutcomeReserved)
+}
+
+// paid says what became of a payment.
+func paid(a response) reply { return reservationIn(a, ledger.OutcomeSold, "paid") }
+
+// released says what became of the cancellation of a reservation.
+func released(a response) reply {
+	return reservationIn(a, ledger.OutcomeCancelled, "cancelled", "expired")
+}
+
+// reservationIn is the outcome, if the answer says that the reservation is in one
+// of the states.
+func reservationIn(a response, outcome ledger.Outcome, states ...string) reply {
+	if a.Status != http.StatusOK {
+		return wantedSale{}.Bought(a)
+	}
+	var r sale
+	if read(a, &r) && r.ReservationID != "" && slices.Contains(states, r.State) {
+		return reply{Outcome: outcome}
+	}
+	return nonsense("a reservation in the state %q: %s", r.State, excerpt(a.Body))
+}
