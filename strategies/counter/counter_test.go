@@ -54,7 +54,6 @@ var nextSKU atomic.Int64
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
 	t.Helper()
 	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
-	sh.in.Redis.AddHook(repeat{})
 	sh.sku = nextSKU.Add(1)
 	sh.reset(t, stock)
 	return sh
@@ -366,68 +365,6 @@ func TestRefusedOrderWasCounted(t *testing.T) {
 		t.Errorf("the number is %s, want 4", n)
 	}
 	judged(t, sh.audit(t, other), ledger.Held)
-}
-
-// What the row refuses is closed in Redis at once: the next buyer has the units, and
-// nothing is left to look up.
-func TestRefusedPurchaseIsClosed(t *testing.T) {
-	sh := open(t, counter.RedisCounterMySQL, 5)
-	m := &meddler{fits: named("INSERT"), before: func() error {
-		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
-	}}
-	if _, err := sh.buy(m.with(t), 1, 1); !seckill.NothingTaken(err) {
-		t.Errorf("the order was refused, and its buyer told %v", err)
-	}
-	sh.settled(t, 5)
-	sh.mustBuy(t, 2, 5)
-	judged(t, sh.audit(t), ledger.Held)
-}
-
-// The same user twice at once: the second waits for what becomes of the first.
-func TestSecondPurchaseOfAUserWaits(t *testing.T) {
-	for name, fails := range map[string]bool{"sold": false, "refused": true} {
-		t.Run(name, func(t *testing.T) {
-			sh := open(t, counter.RedisCounterMySQL, 5)
-			other := sh.other(t)
-			other.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease}})
-			second := make(chan error, 1)
-			waits := make(chan struct{})
-			var once sync.Once
-			waiter := &meddler{fits: func(c *tap.Command) bool {
-				if c.Backend == tap.Waiting {
-					once.Do(func() { close(waits) })
-				}
-				return false
-			}}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			m := &meddler{fits: orderBegins, before: func() error {
-				go func() {
-					_, err := other.Deduct(tap.With(t.Context(), waiter),
-						seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("second", sh.sku)})
-					second <- err
-				}()
-				<-waits
-				if fails {
-					cancel()
-				}
-				return nil
-			}}
-			_, err := sh.Deduct(tap.With(ctx, m), sh.purchase(1, 2))
-			sh.told = nil
-			if fails != (err != nil) {
-				t.Errorf("the first was told %v", err)
-			}
-			want := seckill.ErrDuplicate
-			if fails {
-				want = nil
-			}
-			if err := <-second; !errors.Is(err, want) {
-				t.Errorf("the second was told %v, want %v", err, want)
-			}
-			judged(t, sh.audit(t), ledger.Held)
-		})
-	}
 }
 
 // A request's id belongs to a user, not to a SKU: what it bought elsewhere is

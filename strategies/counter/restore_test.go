@@ -5,41 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 	"seckill/strategies/counter"
 )
-
-// A repeater sends every script twice, as a client does that takes a lost
-// reply for a lost command.
-type repeater struct{ again bool }
-
-func (r *repeater) with(t *testing.T) context.Context {
-	t.Cleanup(func() {
-		if !r.again {
-			t.Error("nothing was repeated")
-		}
-	})
-	return context.WithValue(t.Context(), repeating{}, r)
-}
-
-type repeating struct{}
-
-// repeat is a go-redis hook that does what a repeater asks for.
-type repeat struct{ tap.RedisHook }
-
-func (repeat) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		r, _ := ctx.Value(repeating{}).(*repeater)
-		if r != nil && cmd.Name() == "evalsha" {
-			r.again = true
-			_ = next(ctx, cmd)
-		}
-		return next(ctx, cmd)
-	}
-}
 
 // loses plays a Redis that comes back without its data, with the number made
 // anew by the next buyer.

@@ -1,7 +1,6 @@
 package counter_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -34,44 +33,6 @@ func (sh *shop) numberIs(t *testing.T, want string) {
 	if got := sh.number(t); got != want {
 		t.Errorf("the number is %s, want %s", got, want)
 	}
-}
-
-func TestALateResetOfTheSameRunChangesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, info catalog.Info) {
-		sh := open(t, info, 10)
-		other := sh.other(t)
-		sh.mustBuy(t, 1, 4)
-		for _, late := range []*shop{sh, other} {
-			if err := late.seedAgain(t); err != nil {
-				t.Error(err)
-			}
-			sh.numberIs(t, "6")
-		}
-		sh.refused(t, 2, 7, seckill.ErrSoldOut)
-		sh.reset(t, 7)
-		sh.numberIs(t, "7")
-	})
-}
-
-// A reset that was delayed on its way arrives when the next sale is on.
-func TestAResetOfAnOlderRunChangesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, info catalog.Info) {
-		sh := open(t, info, 10)
-		other := sh.other(t)
-		m := &meddler{fits: named("EVALSHA"), before: func() error {
-			other.reset(t, 7)
-			other.mustBuy(t, 1, 2)
-			return nil
-		}}
-		if _, err := sh.store.Reset(t.Context(), sh.sku, "delayed", 20); err != nil {
-			t.Fatal(err)
-		}
-		if err := sh.Strategy.(seckill.Resetter).Reset(m.with(t), sh.sku, 20); err != nil {
-			t.Errorf("it was overtaken, and that is no failure: %v", err)
-		}
-		other.numberIs(t, "5")
-		judged(t, other.audit(t), ledger.Held)
-	})
 }
 
 // elsewhere sells the same SKU from another database, in a run of the same
@@ -153,38 +114,5 @@ func TestADatabaseThatWasSetBack(t *testing.T) {
 	}
 	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
 		t.Errorf("told %v, want unavailable, and what to do", err)
-	}
-}
-
-// Giving back may be repeated: a lost reply does not tell whether it ran.
-func TestGivingBackTwiceGivesOnce(t *testing.T) {
-	for _, info := range []catalog.Info{counter.RedisCounter, counter.RedisMulti} {
-		for name, gives := range map[string]func(sh *shop, ctx context.Context) error{
-			"an order": func(sh *shop, ctx context.Context) error {
-				return sh.Restore(ctx, sh.mustBuy(t, 1, 2).OrderID)
-			},
-			"a refused purchase": func(sh *shop, ctx context.Context) error {
-				sh.mustBuy(t, 1, 2)
-				if err := sh.Restore(t.Context(), sh.mustBuy(t, 3, 2).OrderID); err != nil {
-					return err
-				}
-				_, err := sh.Deduct(ctx, seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1,
-					RequestID: fmt.Sprint("again", sh.sku)})
-				if errors.Is(err, seckill.ErrDuplicate) {
-					return nil
-				}
-				return err
-			},
-		} {
-			t.Run(info.Name+": "+name, func(t *testing.T) {
-				sh := open(t, info, 5)
-				r := &repeater{}
-				if err := gives(sh, r.with(t)); err != nil {
-					t.Error(err)
-				}
-				sh.told = nil
-				judged(t, sh.audit(t), ledger.Held)
-			})
-		}
 	}
 }

@@ -204,42 +204,6 @@ func TestMergedAnswersEach(t *testing.T) {
 	}
 }
 
-func TestMergedBesideAnotherProcess(t *testing.T) {
-	for what, c := range map[string]struct {
-		stock, bought int64
-		want          []any
-	}{
-		"it takes some":            {20, 5, []any{11, 10}},
-		"it leaves too few":        {10, 7, []any{seckill.ErrSoldOut, 1}},
-		"it leaves none":           {10, 9, []any{seckill.ErrSoldOut, seckill.ErrSoldOut}},
-		"it gives back all it has": {10, 0, []any{6, 5}},
-	} {
-		t.Run(what, func(t *testing.T) {
-			s := open(t, Merged, c.stock)
-			seen := meets("UPDATE", func() {
-				r, err := s.processes[1].Deduct(t.Context(), s.purchase(99, max(c.bought, 1), ""))
-				if c.bought == 0 {
-					err = errors.Join(err, s.processes[1].Restore(t.Context(), r.OrderID))
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-			crowd := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(3, 1), seen: seen}
-			says(t, crowd.buy(t), c.want...)
-			s.held(t)
-		})
-	}
-}
-
-// A batch that meets a reset is refused, and takes nothing from the new sale.
-func TestMergedMeetsAReset(t *testing.T) {
-	s, out := open(t, Merged, 10), seckill.ErrConflict
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: meets("UPDATE", func() { s.reset(t, 7) })}
-	says(t, c.buy(t), out, out)
-	s.held(t)
-}
-
 // Others are faster whenever the batch has looked: each of its buyers is sold to
 // alone in the end.
 func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {

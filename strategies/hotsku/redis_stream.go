@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,7 +21,6 @@ import (
 )
 
 //go:embed redis_stream.go stream_accept.lua stream_writer.go
-//go:embed stream_waiters.go stream_worker.go
 //go:embed stream_next.lua stream_settle.lua stream_cancel.lua
 //go:embed stream_seed.lua stream_count.lua
 //go:embed redis_stream.en.md redis_stream.zh.md
@@ -32,9 +32,17 @@ var streamAcceptLua string
 //go:embed stream_cancel.lua
 var streamCancelLua string
 
+//go:embed stream_seed.lua
+var streamSeedLua string
+
+//go:embed stream_count.lua
+var streamCountLua string
+
 var (
 	streamAccept = redis.NewScript(streamAcceptLua)
 	streamCancel = redis.NewScript(streamCancelLua)
+	streamSeed   = redis.NewScript(streamSeedLua)
+	streamCount  = redis.NewScript(streamCountLua)
 )
 
 // RedisStream accepts in Redis, and writes what it has accepted in batches.
@@ -79,16 +87,19 @@ type redisStream struct {
 	store    *ledger.Store
 	deps     catalog.Deps
 	consumer string // this process, as the group of writers knows it
-	waiting  waitersBySKU
-	woken    chan struct{} // an entry has no buyer who waits
+
+	mu      sync.Mutex
+	flights map[int64]*flight // the last one of each SKU
+	left    map[int64]bool    // SKUs with entries that no buyer waits for
+
 	// accept is the one step in which the broken twin differs.
-	accept func(context.Context, seckill.Purchase) (
-		state string, run int64, err error)
+	accept func(context.Context, seckill.Purchase) (state string, err error)
 }
 
 func newRedisStream(d catalog.Deps) *redisStream {
 	s := &redisStream{redis: d.Redis, store: d.Ledger, deps: d,
-		consumer: rand.Text(), woken: make(chan struct{}, 1)}
+		consumer: rand.Text(), flights: map[int64]*flight{},
+		left: map[int64]bool{}}
 	s.accept = s.acceptWhole
 	return s
 }
@@ -96,130 +107,144 @@ func newRedisStream(d catalog.Deps) *redisStream {
 // Deduct accepts in Redis, and waits until the order is in the database.
 func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
-) (seckill.Receipt, error) {
-	end := time.Now().Add(s.deps.Settings.LockWait)
-	_, written, run, err := s.admit(ctx, p, end)
-	if written { // a copy: the ledger has its answer
+) (r seckill.Receipt, err error) {
+	sold, accepted, err := s.buy(ctx, p, true)
+	if err == nil && !accepted { // a copy: the ledger has its answer
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
-		return seckill.Receipt{}, err
+		return r, err
 	}
-	a := s.await(ctx, &waiter{Purchase: p, who: who(p), run: run}, end)
-	return a.receipt, a.err
+	return s.receiptOf(p, sold)
 }
 
-// admit returns when p is accepted: its entry is in the stream, or was before.
-// written: it has become an order already. A buyer whose answer depends on open
-// entries helps to write them first.
-func (s *redisStream) admit(
-	ctx context.Context, p seckill.Purchase, end time.Time,
-) (r seckill.Receipt, written bool, run int64, err error) {
-	for {
-		state, run, err := s.accept(ctx, p)
-		if err != nil {
-			return r, false, 0, answered(err)
-		}
-		switch word, rest, _ := strings.Cut(state, " "); word {
-		case "accepted":
-			s.noted(p.SKU)
-			return r, false, run, nil
-		case "open":
-			if rest != strconv.FormatInt(p.Quantity, 10) {
-				return r, false, 0, seckill.ErrMismatch
+// Accept answers as soon as the entry is in the stream: the worker of this
+// process writes the order, or any other consumer if this one dies.
+func (s *redisStream) Accept(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, written bool, err error) {
+	sold, accepted, err := s.buy(ctx, p, false)
+	if err != nil || accepted {
+		return r, false, err
+	}
+	r, err = s.receiptOf(p, sold)
+	return r, true, err
+}
+
+// buy asks Redis for p until there is an answer: that it is sold, and as what,
+// or accepted, by this call or a copy's, if the buyer does not wait. A buyer
+// whose answer depends on open entries, their own or others', helps to write.
+func (s *redisStream) buy(
+	ctx context.Context, p seckill.Purchase, waits bool,
+) (sold string, accepted bool, err error) {
+	end := time.Now().Add(s.deps.Settings.LockWait)
+	state, err := s.accept(ctx, p)
+	for err == nil {
+		word, rest, _ := strings.Cut(state, " ")
+		state = ""
+		switch word {
+		case "accepted", "open":
+			if word == "open" && rest != fmt.Sprint(p.Quantity) {
+				return "", false, seckill.ErrMismatch
 			}
-			s.noted(p.SKU)
-			return r, false, run, nil
-		case "seen":
-			return r, false, 0, seckill.ErrDuplicate
-		case "refused":
-			return r, false, 0, refusedFor(rest)
-		case "foreign":
-			return r, false, 0, foreignStream(p.SKU)
-		case "missing":
-			err = s.rebuild(ctx, p.SKU)
+			accepted = true
+			if !waits {
+				s.toWorker(p.SKU)
+				return "", true, nil
+			}
+			state, err = s.share(ctx, p.SKU, who(p), end)
 		case "undecided":
-			err = s.await(ctx, &waiter{Purchase: p, run: run}, end).err
-		default: // "sold out"; or "sold …", as the copy of a sold request
-			if rest == "out" {
-				return r, false, 0, seckill.ErrSoldOut
+			_, err = s.share(ctx, p.SKU, "", end)
+			if err != nil {
+				err = fmt.Errorf("%w: purchases before this one are not "+
+					"written yet: %w", seckill.ErrBusy, err)
 			}
-			r, err := s.receiptOf(p, rest)
-			return r, true, run, err
+		case "missing":
+			err = s.seed(ctx, p.SKU)
+		case "foreign":
+			err = fmt.Errorf("%w: %s was set for another database: reset "+
+				"the sale", seckill.ErrUnavailable, streamKey(p.SKU))
+		case "seen":
+			err = seckill.ErrDuplicate
+		case "refused":
+			return "", accepted, refusedFor(rest)
+		case "sold":
+			if rest != "out" {
+				return rest, accepted, nil
+			}
+			err = seckill.ErrSoldOut
 		}
-		if errors.Is(err, seckill.ErrUnknown) || time.Now().After(end) {
-			return r, false, 0, fmt.Errorf("%w: purchases before this one "+
-				"are not written yet", seckill.ErrBusy)
-		}
-		if err != nil {
-			return r, false, 0, err
+		if err == nil && state == "" {
+			state, err = s.accept(ctx, p)
 		}
 	}
+	if accepted { // whatever Redis says now
+		s.toWorker(p.SKU)
+		err = notWritten(err)
+	}
+	return "", accepted, err
 }
 
 // acceptWhole takes the units and appends the entry in one script.
 func (s *redisStream) acceptWhole(
 	ctx context.Context, p seckill.Purchase,
-) (state string, run int64, err error) {
-	id, err := s.store.Identity(ctx)
-	if err != nil {
-		return "", 0, err
-	}
-	return stateOf(streamAccept.Run(ctx, s.redis, keysOf(p.SKU),
-		p.Quantity, p.User, p.RequestID, id, s.store.Strategy()))
+) (state string, err error) {
+	answer, err := s.send(ctx, streamAccept, p.SKU,
+		p.Quantity, p.User, p.RequestID, s.store.Strategy())
+	return text(answer), err
 }
 
-func stateOf(c *redis.Cmd) (state string, run int64, err error) {
-	answer, err := c.StringSlice()
-	if err != nil {
-		return "", 0, err
+var errForgotten = errors.New("Redis has forgotten what it had accepted")
+
+func notWritten(err error) error {
+	return fmt.Errorf("%w: accepted, and not written yet: %w",
+		seckill.ErrUnknown, err)
+}
+
+// receiptOf reads what Redis remembers of a sold request.
+func (s *redisStream) receiptOf(
+	p seckill.Purchase, sold string,
+) (r seckill.Receipt, err error) {
+	r = seckill.Receipt{SKU: p.SKU, Strategy: s.store.Strategy()}
+	n, _ := fmt.Sscan(sold, &r.OrderID, &r.Remaining, &r.Quantity)
+	switch {
+	case n != 3:
+		return r, notWritten(errForgotten)
+	case r.Quantity != p.Quantity:
+		return r, seckill.ErrMismatch
 	}
-	if answer[1] != "" {
-		run, err = strconv.ParseInt(answer[1], 10, 64)
-	}
-	return answer[0], run, err
+	return r, nil
 }
 
 // Restore appends the cancellation to the same stream: the database cancels,
 // and then the units come back in Redis: once, also after a death in between.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
-	o, err := s.store.Order(ctx, orderID)
-	if err != nil {
-		return err
-	}
-	sale, err := s.sale(ctx, o.Run)
-	if err != nil {
-		return err
-	}
-	for range 2 {
-		state, err := streamCancel.Run(ctx, s.redis, keysOf(o.SKUID), sale,
-			o.UserID, o.RequestID, o.Quantity, o.PublicID,
-			o.Status == ledger.Active, o.Run).Text()
-		switch {
-		case err != nil:
-			return answered(err)
-		case state == "done":
-			return nil
-		case state == "over":
-			return seckill.ErrUnknownOrder // the sale was reset meanwhile
-		case state == "open":
-			return s.cancelled(ctx, o)
+	end := time.Now().Add(s.deps.Settings.LockWait)
+	for accepted := false; ; {
+		var answer any
+		o, err := s.store.Order(ctx, orderID)
+		if err == nil {
+			answer, err = s.send(ctx, streamCancel, o.SKUID, o.Run, o.UserID,
+				o.RequestID, o.Quantity, orderID, o.Status == ledger.Active)
 		}
-		if err := s.rebuild(ctx, o.SKUID); err != nil {
+		state := text(answer)
+		switch state {
+		case "missing":
+			err = s.seed(ctx, o.SKUID)
+		case "over": // the sale was reset meanwhile
+			err = seckill.ErrUnknownOrder
+		case "open":
+			accepted = true
+			s.toWorker(o.SKUID)
+			state, err = s.share(ctx, o.SKUID, "cancel "+orderID, end)
+		}
+		switch {
+		case err != nil && accepted && !errors.Is(err, seckill.ErrUnknownOrder):
+			return notWritten(err)
+		case err != nil || state == "done":
 			return err
 		}
 	}
-	return fmt.Errorf("%w: Redis loses what it is told",
-		seckill.ErrUnavailable)
-}
-
-// cancelled waits until the cancellation of o is in the database.
-func (s *redisStream) cancelled(ctx context.Context, o ledger.Order) error {
-	s.noted(o.SKUID)
-	w := &waiter{who: "cancel " + o.PublicID, run: o.Run}
-	w.SKU = o.SKUID
-	return s.await(ctx, w,
-		time.Now().Add(s.deps.Settings.LockWait)).err
 }
 
 func streamKey(sku int64) string { return fmt.Sprint("seckill:stream:", sku) }
@@ -228,166 +253,84 @@ func beside(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
-// keysOf is what most scripts are given.
+// keysOf is what every script is given.
 func keysOf(sku int64) []string {
 	return []string{streamKey(sku), beside(sku, "run"),
 		beside(sku, "requests"), beside(sku, "buyers"),
-		beside(sku, "orders"), beside(sku, "open")}
+		beside(sku, "orders"), beside(sku, "open"), beside(sku, "epoch")}
 }
 
-//go:embed stream_seed.lua
-var streamSeedLua string
-
-//go:embed stream_count.lua
-var streamCountLua string
-
-var (
-	streamSeed  = redis.NewScript(streamSeedLua)
-	streamCount = redis.NewScript(streamCountLua)
-)
-
-// sale names a run as the number's companion does.
-func (s *redisStream) sale(ctx context.Context, run int64) (string, error) {
+// send runs a script for a SKU of this database.
+func (s *redisStream) send(
+	ctx context.Context, script *redis.Script, sku int64, args ...any,
+) (answer any, err error) {
 	id, err := s.store.Identity(ctx)
-	return fmt.Sprint(id, " ", run), err
-}
-
-// runOf is the run of a sale of this database; 0 if it is not one.
-func (s *redisStream) runOf(ctx context.Context, sale string) (int64, error) {
-	id, err := s.store.Identity(ctx)
-	if of, text, _ := strings.Cut(sale, " "); err == nil && of == id {
-		return strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, err
 	}
-	return 0, err
+	answer, err = script.Run(ctx, s.redis, keysOf(sku),
+		append([]any{id}, args...)...).Result()
+	return answer, answered(err)
 }
 
 // Reset begins the stream of the sale that the ledger has set: this reset may
 // have been overtaken by another. What the old stream still had is dropped:
 // those orders would have been of the old sale.
 func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
-	var set struct{ Initial, Run int64 }
-	err := s.store.Read(ctx, &set,
-		"SELECT initial, run FROM stock WHERE id = ?", sku)
-	if err != nil {
-		return err
-	}
-	return s.seed(ctx, sku, set.Initial, set.Run, false)
+	return s.seed(ctx, sku)
 }
 
-// rebuild makes a stream that Redis has lost from the row. What had been
-// accepted and was not written is forgotten; the database decides about buyers
-// whom Redis does not remember.
-func (s *redisStream) rebuild(ctx context.Context, sku int64) error {
-	var now struct{ Num, Run int64 }
-	err := s.store.Read(ctx, &now,
-		"SELECT num, run FROM stock WHERE id = ?", sku)
-	if err != nil {
-		return err
+// seed makes the stream of the ledger's run from the row, if Redis has lost it
+// or has an older one. What had been accepted and was not written is forgotten;
+// the database decides about buyers whom Redis does not remember.
+func (s *redisStream) seed(ctx context.Context, sku int64) error {
+	for range 2 { // a reset may come between
+		var row struct{ Num, Run, Fence int64 }
+		err := s.store.Read(ctx, &row,
+			"SELECT num, run, fence FROM stock WHERE id = ?", sku)
+		if err != nil {
+			return err
+		}
+		set, err := s.send(ctx, streamSeed, sku, row.Num, row.Run, row.Fence)
+		if err != nil || set != int64(-1) {
+			return err
+		}
 	}
-	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-	}
-	return nil
-}
-
-func (s *redisStream) seed(
-	ctx context.Context, sku, stock, run int64, onlyMissing bool,
-) error {
-	id, err := s.store.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	set, err := streamSeed.Run(ctx, s.redis,
-		append(keysOf(sku), beside(sku, "epoch"), beside(sku, "runs")),
-		stock, id, run, onlyMissing).Int64()
-	if err == nil && set < 0 {
-		return s.overtaken(ctx, sku, run)
-	}
-	return answered(err)
-}
-
-// overtaken: Redis has seen a newer run. So has the ledger, or its database
-// was set back to an older state.
-func (s *redisStream) overtaken(ctx context.Context, sku, run int64) error {
-	var now int64
-	err := s.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
-	if err != nil || now > run {
-		return err
-	}
-	return fmt.Errorf("%w: Redis has sold a newer run than %d: if the "+
-		"database was restored, delete %s and reset the sale",
-		seckill.ErrUnavailable, run, beside(sku, "runs"))
-}
-
-func foreignStream(sku int64) error {
-	return fmt.Errorf("%w: %s was set for another database: reset the sale",
-		seckill.ErrUnavailable, streamKey(sku))
+	return fmt.Errorf("%w: Redis has sold a newer run than the database "+
+		"has: if that was restored, delete %s and reset the sale",
+		seckill.ErrUnavailable, beside(sku, "run"))
 }
 
 // Count is what the number says is left, and with it what the entries that
 // are not written yet come to: a purchase that has no order still has its
 // units, a cancellation that the database has done has not brought them back.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
-	found, err := streamCount.Run(ctx, s.redis, []string{streamKey(sku),
-		beside(sku, "run"), beside(sku, "orders")}).Slice()
-	if err != nil {
-		return 0, answered(err)
-	}
-	var current int64
-	err = s.store.Read(ctx, &current,
-		"SELECT run FROM stock WHERE id = ?", sku)
+	answer, err := s.send(ctx, streamCount, sku)
 	if err != nil {
 		return 0, err
 	}
-	run, err := s.runOf(ctx, text(found[1]))
+	found := answer.([]any)
+	var run int64
+	err = s.store.Read(ctx, &run, "SELECT run FROM stock WHERE id = ?", sku)
 	if err != nil {
 		return 0, err
-	}
-	if run != current {
-		return 0, fmt.Errorf("%w: %s was not set for run %d",
-			seckill.ErrUnknownSKU, streamKey(sku), current)
 	}
 	left, err := strconv.ParseInt(text(found[0]), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %s holds %q", seckill.ErrUnknownSKU,
-			streamKey(sku), found[0])
+	if err != nil || text(found[1]) != fmt.Sprint(run) {
+		return 0, fmt.Errorf("%w: %s was not set for run %d",
+			seckill.ErrUnknownSKU, streamKey(sku), run)
 	}
-	back, err := s.unwritten(ctx, sku, run, entriesOf(sku, found[2]))
-	return left + back, err
-}
-
-// unwritten are the units of entries that the row has and the number has not.
-func (s *redisStream) unwritten(
-	ctx context.Context, sku, run int64, entries []entry,
-) (units int64, err error) {
-	if len(entries) == 0 {
-		return 0, nil
-	}
-	var requests []string
-	for _, e := range entries {
-		requests = append(requests, e.RequestID)
-	}
-	var orders []ledger.Order
-	err = s.store.Read(ctx, &orders, "SELECT user_id, request_id, status "+
-		"FROM orders WHERE sku_id = ? AND run = ? AND request_id IN ?",
-		sku, run, requests)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
-		return 0, err
-	}
-	status := map[string]string{}
-	for _, o := range orders {
-		status[fmt.Sprint(o.UserID, " ", o.RequestID)] = o.Status
-	}
-	for _, e := range entries {
-		wanted := "" // a purchase without an order
-		if e.kind == "cancel" {
-			wanted = ledger.Cancelled
-		}
-		if e.run == run && status[who(e.Purchase)] == wanted {
-			units += e.Quantity
+	for _, e := range entriesOf(sku, found[2]) {
+		o, err := s.store.RequestedIn(ctx, run, e.Purchase)
+		switch {
+		case err != nil && !errors.Is(err, seckill.ErrUnknownOrder):
+			return 0, err
+		case e.run == run && e.kind == "buy" && err != nil,
+			e.run == run && e.kind == "cancel" && o.Status == ledger.Cancelled:
+			left += e.Quantity
 		}
 	}
-	return units, nil
+	return left, nil
 }
 
 // An entry of the stream: a purchase, or the cancellation of its order.
@@ -438,9 +381,6 @@ func text(v any) string {
 	return t
 }
 
-// A process that leaves has so long to say what it has done.
-const afterwards = 2 * time.Second
-
 // answered classifies the error of a command that changes something in Redis.
 // Where Redis was not reached, or says that it refuses, nothing was changed;
 // any other failure may have come after the change.
@@ -459,97 +399,55 @@ func answered(err error) error {
 	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
 
-// Accept answers as soon as the entry is in the stream: the worker of this
-// process writes the order, or any other consumer if this one dies.
-func (s *redisStream) Accept(
-	ctx context.Context, p seckill.Purchase,
-) (r seckill.Receipt, written bool, err error) {
-	end := time.Now().Add(s.deps.Settings.LockWait)
-	r, written, _, err = s.admit(ctx, p, end)
-	if err == nil && !written {
-		s.wake()
-	}
-	return r, written, err
-}
-
 // Became asks the streams, and then the refusals of the ledger: Redis may have
 // lost what it remembered.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
-	err := s.remembered(ctx, sku, user, requestID)
-	if !errors.Is(err, seckill.ErrUnknownOrder) &&
-		!errors.Is(err, seckill.ErrUnavailable) {
-		return err
+	state, err := s.remembered(ctx, sku, fmt.Sprint(user, " ", requestID))
+	switch word, _, _ := strings.Cut(state, " "); word {
+	case "open":
+		return seckill.ErrPending
+	case "sold":
+		return nil
 	}
-	name, found := s.store.Refused(ctx, sku, user, requestID)
+	code, found := s.store.Refused(ctx, sku, user, requestID)
 	switch {
 	case found == nil:
-		return refusedFor(strings.ReplaceAll(name, "_", " "))
-	case !errors.Is(found, seckill.ErrUnknownOrder):
-		return found
+		return refusedFor(code)
+	case err != nil && errors.Is(found, seckill.ErrUnknownOrder):
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
-	return err
+	return found
 }
 
-// remembered is what Redis says of a request.
+// remembered is what Redis knows of a request for a SKU, or for any. An error
+// is of a SKU that could not be asked, if no other knows the request.
 func (s *redisStream) remembered(
-	ctx context.Context, sku, user int64, requestID string,
-) error {
-	skus := []int64{sku}
-	for after := int64(0); ; {
-		if sku == 0 {
-			page, err := s.store.SKUs(ctx, after, mostAsked)
-			if err != nil {
-				return err
-			}
-			skus = skus[:0]
-			for _, one := range page {
-				skus = append(skus, one.ID)
-				after = one.ID
-			}
+	ctx context.Context, sku int64, who string,
+) (state string, failed error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	var all []struct{ ID, Run int64 }
+	err = s.store.Read(ctx, &all,
+		"SELECT id, run FROM stock WHERE id = ? OR ? = 0", sku, sku)
+	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
+		return "", err
+	}
+	for _, row := range all {
+		sale, err := s.redis.Get(ctx, beside(row.ID, "run")).Result()
+		if err == nil && sale == fmt.Sprint(id, " ", row.Run) {
+			state, err = s.redis.HGet(ctx, beside(row.ID, "requests"),
+				who).Result()
 		}
-		err := s.rememberedOf(ctx, skus, fmt.Sprint(user, " ", requestID))
-		if !errors.Is(err, seckill.ErrUnknownOrder) || len(skus) < mostAsked {
-			return err
+		if err != nil && !errors.Is(err, redis.Nil) {
+			failed = err // a shard is down; others may answer
+		}
+		if state != "" {
+			return state, nil
 		}
 	}
-}
-
-func (s *redisStream) rememberedOf(
-	ctx context.Context, skus []int64, who string,
-) error {
-	states, sales := make([]*redis.StringCmd, len(skus)),
-		make([]*redis.StringCmd, len(skus))
-	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, sku := range skus {
-			states[i] = p.HGet(ctx, beside(sku, "requests"), who)
-			sales[i] = p.Get(ctx, beside(sku, "run"))
-		}
-		return nil
-	})
-	lost := seckill.ErrUnknownOrder // if no SKU knows the request
-	for i := range skus {
-		// On a Cluster a shard of some SKUs may be down while others answer.
-		for _, err := range []error{states[i].Err(), sales[i].Err()} {
-			if err != nil && !errors.Is(err, redis.Nil) {
-				lost = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-			}
-		}
-		run, err := s.runOf(ctx, sales[i].Val())
-		if err != nil {
-			return err
-		}
-		word, rest, _ := strings.Cut(states[i].Val(), " ")
-		switch {
-		case run == 0 || word == "": // another database's, or nothing
-		case word == "open":
-			return seckill.ErrPending
-		case word == "sold":
-			return nil
-		case word == "refused":
-			return refusedFor(rest)
-		}
-	}
-	return lost
+	return "", failed
 }

@@ -60,20 +60,20 @@ var RedisStreamTwoCalls = catalog.Info{
 // acceptInTwoCalls takes the units, and then appends the entry.
 func (s *redisStream) acceptInTwoCalls(
 	ctx context.Context, p seckill.Purchase,
-) (state string, run int64, err error) {
-	id, err := s.store.Identity(ctx)
+) (state string, err error) {
+	answer, err := s.send(ctx, streamTake, p.SKU,
+		p.Quantity, p.User, p.RequestID)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
-	state, run, err = stateOf(streamTake.Run(ctx, s.redis, keysOf(p.SKU),
-		p.Quantity, p.User, p.RequestID, id))
-	if err != nil || state != "accepted" {
-		return state, run, err
+	taken := answer.([]any)
+	if state = text(taken[0]); state != "accepted" {
+		return state, nil
 	}
 	// Between the two, the units are gone and no message says so.
 	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: beside(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
-			"run", run}}).Err()
-	return state, run, err
+			"run", taken[1]}}).Err()
+	return state, answered(err)
 }

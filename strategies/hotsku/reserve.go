@@ -250,15 +250,7 @@ const (
 
 // Work sweeps until ctx ends, and lets go of nothing half done.
 func (s *reserve) Work(ctx context.Context) {
-	failed := false
-	for {
-		pause := time.NewTimer(sweepEvery)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return
-		case <-pause.C:
-		}
+	for failed := false; tap.Sleep(ctx, sweepEvery) == nil; {
 		for ctx.Err() == nil {
 			swept, cancel := tap.WithTimeout(
 				context.WithoutCancel(ctx), sweepLimit)

@@ -3,51 +3,48 @@
 -- KEYS[1] the number   KEYS[2] its sale, "database run"
 -- KEYS[3] requests: "user request" = what became of it   KEYS[4] buyers
 -- KEYS[5] the stream   KEYS[6] open units, accepted and not written
--- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] database
+-- ARGV[1] database   ARGV[2] quantity   ARGV[3] user   ARGV[4] request
 -- ARGV[5] strategy
 --
--- {state, run}: 'accepted', or what became of the request before ('open'
--- with its quantity, 'sold …', 'refused …'), or why not: 'missing', 'foreign'
--- (another database's), 'seen', 'sold out', 'undecided' (it depends on open
--- units).
+-- 'accepted', or what became of the request before ('open' with its quantity,
+-- 'sold …', 'refused …'), or why not: 'missing', 'foreign' (another
+-- database's), 'seen', 'sold out', 'undecided' (it depends on open units).
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
 if not sale or not num or redis.call('EXISTS', KEYS[5]) == 0 then
-	return {'missing', ''}
+	return 'missing'
 end
-if string.sub(sale, 1, #ARGV[4] + 1) ~= ARGV[4] .. ' ' then
-	return {'foreign', ''}
+if string.sub(sale, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
+	return 'foreign'
 end
-local run = string.sub(sale, #ARGV[4] + 2)
-
-local me = ARGV[2] .. ' ' .. ARGV[3]
+local me = ARGV[3] .. ' ' .. ARGV[4]
 local known = redis.call('HGET', KEYS[3], me)
-if known and known ~= 'refused not started' then
-	return {known, run}
+if known and known ~= 'refused not_started' then
+	return known
 end
-local other = redis.call('HGET', KEYS[4], ARGV[2])
+local other = redis.call('HGET', KEYS[4], ARGV[3])
 if other then
-	local state = redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other)
+	local state = redis.call('HGET', KEYS[3], ARGV[3] .. ' ' .. other)
 	if state and string.sub(state, 1, 4) == 'open' then
-		return {'undecided', run}
+		return 'undecided'
 	end
-	return {'seen', run}
+	return 'seen'
 end
 
-local wanted = tonumber(ARGV[1])
+local wanted = tonumber(ARGV[2])
 if num < wanted then
 	local open = tonumber(redis.call('GET', KEYS[6]) or '0')
 	if num + open < wanted then
-		return {'sold out', run}
+		return 'sold out'
 	end
-	return {'undecided', run}
+	return 'undecided'
 end
 
 redis.call('DECRBY', KEYS[1], wanted)
 redis.call('INCRBY', KEYS[6], wanted)
-redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[1])
-redis.call('HSET', KEYS[4], ARGV[2], ARGV[3])
-redis.call('XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[2],
-	'request', ARGV[3], 'quantity', ARGV[1], 'strategy', ARGV[5],
-	'run', run)
-return {'accepted', run}
+redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[2])
+redis.call('HSET', KEYS[4], ARGV[3], ARGV[4])
+redis.call('XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[3],
+	'request', ARGV[4], 'quantity', ARGV[2], 'strategy', ARGV[5],
+	'run', string.sub(sale, #ARGV[1] + 2))
+return 'accepted'

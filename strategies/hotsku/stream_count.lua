@@ -1,7 +1,12 @@
 -- Reads a SKU's number and the entries that are not settled, in one view.
 --
--- KEYS[1] the number   KEYS[2] its sale   KEYS[3] the stream
+-- KEYS[1] the number   KEYS[2] its sale   KEYS[5] the stream
+-- ARGV[1] database
 --
--- {number, sale, entries}; number and sale are '' if they are missing.
-return {redis.call('GET', KEYS[1]) or '', redis.call('GET', KEYS[2]) or '',
-	redis.call('XRANGE', KEYS[3], '-', '+')}
+-- {number, run, entries}; '' for what is missing, or another database's.
+local sale = redis.call('GET', KEYS[2]) or ''
+if string.sub(sale, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
+	return {'', '', {}}
+end
+return {redis.call('GET', KEYS[1]) or '', string.sub(sale, #ARGV[1] + 2),
+	redis.call('XRANGE', KEYS[5], '-', '+')}

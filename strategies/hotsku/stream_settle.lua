@@ -2,17 +2,17 @@
 --
 -- KEYS[1] the number   KEYS[2] its sale   KEYS[3] requests   KEYS[4] buyers
 -- KEYS[5] the stream   KEYS[6] open units
--- ARGV[1] sale, and then of each entry:
+-- ARGV[1] database   ARGV[2] run, and then of each entry:
 --   its id, kind, user, request, quantity, order, and the verdict:
 --   'sold …', 'refused …', 'done' (a cancellation), 'over' (it was sent in
 --   an earlier sale, and came late)
 --
 -- XACK answers 1 once for each entry, so every call may be repeated.
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then
+if redis.call('GET', KEYS[2]) ~= ARGV[1] .. ' ' .. ARGV[2] then
 	return 0 -- another sale: it knows nothing of these
 end
 local closed = 0
-for i = 2, #ARGV, 7 do
+for i = 3, #ARGV, 7 do
 	local id, kind, user, request, quantity, order, verdict =
 		ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4],
 		ARGV[i + 5], ARGV[i + 6]

@@ -2,32 +2,32 @@
 --
 -- KEYS[1] the number   KEYS[2] its sale, "database run"
 -- KEYS[3] requests   KEYS[4] buyers   KEYS[5] the stream   KEYS[6] open units
--- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] database
+-- ARGV[1] database   ARGV[2] quantity   ARGV[3] user   ARGV[4] request
 --
--- {state, run}, as stream_accept.lua.
+-- {state, run}: what stream_accept.lua answers, and of which run.
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
 if not sale or not num or redis.call('EXISTS', KEYS[5]) == 0 then
 	return {'missing', ''}
 end
-if string.sub(sale, 1, #ARGV[4] + 1) ~= ARGV[4] .. ' ' then
+if string.sub(sale, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
 	return {'foreign', ''}
 end
-local run = string.sub(sale, #ARGV[4] + 2)
-local me = ARGV[2] .. ' ' .. ARGV[3]
+local run = string.sub(sale, #ARGV[1] + 2)
+local me = ARGV[3] .. ' ' .. ARGV[4]
 local known = redis.call('HGET', KEYS[3], me)
-if known and known ~= 'refused not started' then
+if known and known ~= 'refused not_started' then
 	return {known, run}
 end
-local other = redis.call('HGET', KEYS[4], ARGV[2])
+local other = redis.call('HGET', KEYS[4], ARGV[3])
 if other then
-	local state = redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other)
+	local state = redis.call('HGET', KEYS[3], ARGV[3] .. ' ' .. other)
 	if state and string.sub(state, 1, 4) == 'open' then
 		return {'undecided', run}
 	end
 	return {'seen', run}
 end
-local wanted = tonumber(ARGV[1])
+local wanted = tonumber(ARGV[2])
 if num < wanted then
 	local open = tonumber(redis.call('GET', KEYS[6]) or '0')
 	if num + open < wanted then
@@ -37,6 +37,6 @@ if num < wanted then
 end
 redis.call('DECRBY', KEYS[1], wanted)
 redis.call('INCRBY', KEYS[6], wanted)
-redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[1])
-redis.call('HSET', KEYS[4], ARGV[2], ARGV[3])
+redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[2])
+redis.call('HSET', KEYS[4], ARGV[3], ARGV[4])
 return {'accepted', run}

@@ -3,6 +3,7 @@ package hotsku
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,19 +71,30 @@ func (s *streamed) wantHeld(t *testing.T, what string) {
 // accepted leaves an entry in the stream whose buyer does not wait.
 func (s *streamed) accepted(t *testing.T, user, quantity int64) {
 	t.Helper()
-	if state, _, err := s.of[0].accept(t.Context(), s.purchase(user, quantity, "")); state != "accepted" || err != nil {
+	if state, err := s.of[0].accept(t.Context(), s.purchase(user, quantity, "")); state != "accepted" || err != nil {
 		t.Fatalf("user %d: %q, %v", user, state, err)
 	}
 }
 
-// drain has a process write what it can.
-func (s *streamed) drain(t *testing.T, process int) (left bool) {
+// drain has a process write what it can read.
+func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
-	left, err := s.of[process].drain(t.Context(), s.sku)
+	for read := true; read; {
+		var err error
+		if read, err = s.of[process].round(t.Context(), s.sku, &flight{states: map[string]string{}}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// open are the entries that are not settled.
+func (s *streamed) open(t *testing.T) int64 {
+	t.Helper()
+	n, err := s.of[0].redis.XLen(t.Context(), beside(s.sku, "orders")).Result()
 	if err != nil {
 		t.Error(err)
 	}
-	return left
+	return n
 }
 
 // age lets the lease of everything end that was read from the stream.
@@ -132,10 +144,11 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 		if time.Since(begun) > 20*lease {
 			t.Fatalf("nobody took the entry over in %s, and %d tries", time.Since(begun), tries)
 		}
-		if _, err := s.of[0].drain(cutOff(t.Context()), s.sku); err == nil && tries == 0 {
+		if _, err := s.of[0].round(cutOff(t.Context()), s.sku, &flight{}); err == nil && tries == 0 {
 			t.Fatal("the one that was cut off could write")
 		}
-		left = s.drain(t, 1)
+		s.drain(t, 1)
+		left = s.open(t) > 0
 	}
 	if took := time.Since(begun); took < lease || tries < 3 {
 		t.Errorf("it was taken over after %s and %d tries, the lease is %s", took, tries, lease)
@@ -157,17 +170,12 @@ func TestStreamOfAnotherDatabase(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
 	s.accepted(t, 1, 2)
 	sale := s.of[0].redis.GetSet(t.Context(), beside(s.sku, "run"), "another 1").Val()
-	stranger := s.of[1]
-	if _, err := stranger.drain(t.Context(), s.sku); !errors.Is(err, errForeign) {
+	if _, err := s.of[1].round(t.Context(), s.sku, &flight{}); !errors.Is(err, errForgotten) {
 		t.Errorf("a service of another database was told %v", err)
 	}
-	stranger.noted(s.sku)
-	stranger.drainAll(t.Context())
-	if len(stranger.waiting.used) > 0 {
-		t.Error("it will try again and again")
-	}
 	s.of[0].redis.Set(t.Context(), beside(s.sku, "run"), sale, 0)
-	if s.drain(t, 0) {
+	s.drain(t, 0)
+	if s.open(t) > 0 {
 		t.Error("the entry is left")
 	}
 	if _, ok := s.order(t, 1); !ok {
@@ -183,7 +191,8 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	s.write(t, "UPDATE stock SET num = 0, initial = 0 WHERE id = ?")
 	ctx := taptest.Before(t.Context(), "BEGIN", func() {
 		s.age(t)
-		if s.drain(t, 1) {
+		s.drain(t, 1)
+		if s.open(t) > 0 {
 			t.Error("the entry was not taken over")
 		}
 		s.write(t, "UPDATE stock SET num = 1, initial = 1 WHERE id = ?")
@@ -220,10 +229,13 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.of[0].redis.Del(t.Context(), append(keysOf(s.sku), beside(s.sku, "epoch"))...).Err(); err != nil {
+	if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.of[0].seed(t.Context(), s.sku, 4, s.run, true); err != nil { // its number is old
+	if err := s.of[0].seed(t.Context(), s.sku); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.of[0].redis.Set(t.Context(), streamKey(s.sku), 4, 0).Err(); err != nil { // its number is old
 		t.Fatal(err)
 	}
 	var g errgroup.Group
@@ -277,28 +289,31 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.wantHeld(t, "in the end")
 }
 
-// The worker writes what buyers have left, its own process's and that of one
-// that died, and at the end what came last.
+// The worker writes what nobody waits for: also what a process had accepted that died.
 func TestStreamWorker(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
-	s.accepted(t, 1, 1) // by a process that died before it could note it
+	s.accepted(t, 1, 1) // by a process that died before it could leave it to its worker
+	var working sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
-	s.of[1].search(ctx)
-	s.of[1].drainAll(ctx)
-	if _, ok := s.order(t, 1); !ok {
-		t.Error("what a dead process had accepted is not written")
-	}
+	working.Go(func() { s.of[1].Work(ctx) })
+	s.written(t, 1)
 	s.accepted(t, 2, 1)
-	s.of[0].noted(s.sku)
+	s.of[1].toWorker(s.sku)
+	s.written(t, 2)
 	stop()
-	s.of[0].Work(ctx)
-	if _, ok := s.order(t, 2); !ok {
-		t.Error("what this process had accepted is not written at its end")
-	}
+	working.Wait()
 	s.wantHeld(t, "in the end")
-	if len(s.of[0].waiting.by) > 0 || s.of[0].waiting.used[s.sku] {
-		t.Errorf("the worker keeps %v and %v", s.of[0].waiting.by, s.of[0].waiting.used)
+}
+
+// written returns when a user has an order.
+func (s *streamed) written(t *testing.T, user int64) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(time.Millisecond) {
+		if _, ok := s.order(t, user); ok {
+			return
+		}
 	}
+	t.Fatalf("the order of user %d is not written", user)
 }
 
 // Redis loses all: the stream is made anew from the row.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
@@ -27,151 +28,154 @@ var (
 	streamSettle = redis.NewScript(streamSettleLua)
 )
 
-// mostEntries bounds one transaction.
-const mostEntries = 256
+const (
+	// mostEntries bounds one transaction.
+	mostEntries = 256
+	// A writer that leaves has so long to say what it has done.
+	afterwards = 2 * time.Second
+)
 
 // A streamBatch is what one round reads and writes.
 type streamBatch struct {
 	sku, run, epoch int64
-	sale            string
 	entries         []entry
 }
 
-// A decision is what the database says of an entry.
+// A decision is what the database says of an entry, as Redis remembers it.
 type decision struct {
 	entry
-	state string // as Redis remembers it
-	reply
+	state string
 }
 
-// round reads entries, writes them, and tells those who wait for them. moved
-// means that something was told or written.
+// A flight is a round of one SKU, by one buyer of this process for all who
+// board before it begins. Who comes later waits for the next.
+type flight struct {
+	aboard []string // their requests
+	begun  bool
+	done   chan struct{}
+	states map[string]string // of the requests, by the end
+}
+
+// share takes part in a round, so that one buyer writes for many. It returns
+// what became of a request, whoever has written it; "": Redis does not know it.
+func (s *redisStream) share(
+	ctx context.Context, sku int64, who string, end time.Time,
+) (state string, err error) {
+	f, before := s.board(sku, who)
+	read := true
+	if f == before {
+		err = f.wait(ctx, end)
+	} else {
+		read, err = s.fly(ctx, sku, f, before, end)
+	}
+	if err == nil || f != before { // it is done
+		state = f.states[who]
+	}
+	open := strings.HasPrefix(state, "open")
+	switch {
+	case state != "" && !open:
+		return state, nil
+	case err == nil && time.Now().After(end):
+		err = errLate
+	case err == nil && (open || !read): // another process has the entry
+		err = tap.Sleep(ctx, s.deps.Settings.LockPoll)
+	}
+	return state, err
+}
+
+var errLate = errors.New("time is up")
+
+// board returns a flight that has not begun: one that another makes, then it is
+// before, too, or a new one, to be made when the one before it, if any, is done.
+func (s *redisStream) board(sku int64, who string) (f, before *flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.flights[sku]
+	if f = before; f == nil || f.begun {
+		f = &flight{done: make(chan struct{}), states: map[string]string{}}
+		s.flights[sku] = f
+	}
+	f.aboard = append(f.aboard, who)
+	return f, before
+}
+
+func (f *flight) wait(ctx context.Context, end time.Time) error {
+	_, err := tap.WaitAtMost(ctx, "who writes for all",
+		max(0, time.Until(end)), f.done, nil)
+	return err
+}
+
+// fly makes a flight. A reply that was lost is looked up at once, by another
+// round.
+func (s *redisStream) fly(
+	ctx context.Context, sku int64, f, before *flight, end time.Time,
+) (read bool, err error) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.flights[sku] == f {
+			delete(s.flights, sku)
+		}
+		close(f.done)
+	}()
+	if before != nil {
+		if err := before.wait(ctx, end); err != nil {
+			return false, err
+		}
+	}
+	s.mu.Lock()
+	f.begun = true
+	s.mu.Unlock()
+	read, err = s.round(ctx, sku, f)
+	if err != nil && ctx.Err() == nil {
+		read, err = s.round(ctx, sku, f)
+	}
+	return read, err
+}
+
+// round reads entries, and writes them. read: there were some.
 func (s *redisStream) round(
-	ctx context.Context, ws *waiters, sku int64,
-) (moved bool, err error) {
-	b, told, err := s.next(ctx, ws, sku)
+	ctx context.Context, sku int64, f *flight,
+) (read bool, err error) {
+	b, err := s.next(ctx, sku, f)
 	if err != nil || len(b.entries) == 0 {
-		return told, err
+		return false, err
 	}
 	decisions, err := s.write(ctx, b)
+	for _, d := range decisions {
+		f.states[d.who()] = d.state
+	}
 	s.settle(ctx, b, decisions)
-	ws.tellOf(b.run, decisions)
-	if errors.Is(err, errStale) {
-		return true, s.overtook(ctx, ws, b)
+	if errors.Is(err, errStale) { // Redis has an older run, or epoch
+		err = s.seed(ctx, sku)
 	}
 	return true, err
 }
 
-// next reads what is to be written, and tells those whose entries other
-// processes have written.
+// next reads what is to be written, and what became of those aboard.
 func (s *redisStream) next(
-	ctx context.Context, ws *waiters, sku int64,
-) (b streamBatch, told bool, err error) {
-	id, err := s.store.Identity(ctx)
-	if err != nil {
-		return b, false, err
-	}
-	asked := ws.asked()
+	ctx context.Context, sku int64, f *flight,
+) (b streamBatch, err error) {
 	args := []any{s.consumer, mostEntries,
-		s.deps.Settings.LockLease.Milliseconds(), ws.epoch, id}
-	for _, w := range asked {
-		args = append(args, w.who)
+		s.deps.Settings.LockLease.Milliseconds()}
+	for _, who := range f.aboard {
+		args = append(args, who)
 	}
-	found, err := streamNext.Run(ctx, s.redis, []string{
-		beside(sku, "orders"), beside(sku, "run"), beside(sku, "requests"),
-		beside(sku, "epoch")}, args...).Slice()
+	answer, err := s.send(ctx, streamNext, sku, args...)
 	if err != nil {
-		return b, false, answered(err)
+		return b, err
 	}
-	b = streamBatch{sku: sku, sale: text(found[0])}
-	b.entries = entriesOf(sku, found[2])
+	found := answer.([]any)
+	if found[0] == "" { // there is no stream, or another database's
+		return b, errForgotten
+	}
+	b = streamBatch{sku: sku, entries: entriesOf(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
-	b.run, err = s.runOf(ctx, b.sale)
-	switch {
-	case err != nil:
-		return b, false, err
-	case b.sale == "":
-		return b, false, errForgotten
-	case b.run == 0:
-		return b, false, errForeign
+	for i, state := range found[3].([]any) {
+		f.states[f.aboard[i]] = text(state)
 	}
-	answers := s.ofOldSales(ctx, ws, b.run)
-	states, _ := found[3].([]any)
-	for i, w := range asked {
-		if a, known := s.meaning(w, text(states[i])); known && w.run == b.run {
-			answers[w] = a
-		}
-	}
-	ws.tell(answers)
-	return b, len(answers) > 0, nil
-}
-
-var (
-	errForgotten = errors.New("what Redis had accepted is forgotten")
-	errForeign   = fmt.Errorf("%w: the stream is another database's",
-		errForgotten)
-)
-
-// meaning is what Redis remembers of a request; false: it is open.
-func (s *redisStream) meaning(w *waiter, state string) (a reply, known bool) {
-	word, rest, _ := strings.Cut(state, " ")
-	switch word {
-	case "open":
-		return a, false
-	case "done":
-		return a, true
-	case "refused":
-		return reply{err: refusedFor(rest)}, true
-	case "sold":
-		a.receipt, a.err = s.receiptOf(w.Purchase, rest)
-		return a, true
-	}
-	return reply{err: notWritten(errForgotten)}, true
-}
-
-// receiptOf reads what Redis remembers of a sold request.
-func (s *redisStream) receiptOf(
-	p seckill.Purchase, sold string,
-) (r seckill.Receipt, err error) {
-	r = seckill.Receipt{SKU: p.SKU, Strategy: s.store.Strategy()}
-	n, _ := fmt.Sscan(sold, &r.OrderID, &r.Remaining, &r.Quantity)
-	switch {
-	case n != 3:
-		return r, notWritten(errForgotten)
-	case r.Quantity != p.Quantity:
-		return r, seckill.ErrMismatch
-	}
-	return r, nil
-}
-
-// write has the database decide about every entry of b: purchases all at once
-// if nothing stands in the way, else one by one. What it has not decided stays
-// in the stream, and is read again.
-func (s *redisStream) write(
-	ctx context.Context, b streamBatch,
-) (list []decision, err error) {
-	var buys []entry
-	for _, e := range b.entries {
-		switch {
-		case e.run != b.run:
-			list = append(list, decision{entry: e, state: "over"})
-		case e.kind == "buy":
-			buys = append(buys, e)
-		default:
-			if err := s.cancelOrder(ctx, b, e); err != nil {
-				return list, err
-			}
-			list = append(list, decision{entry: e, state: "done"})
-		}
-	}
-	if len(buys) == 0 {
-		return list, nil
-	}
-	sold, err := s.sell(ctx, b, buys)
-	if errors.Is(err, errNotAll) || errors.Is(err, seckill.ErrDuplicate) {
-		sold, err = s.oneByOne(ctx, b, buys)
-	}
-	return append(list, sold...), err
+	b.run, err = strconv.ParseInt(text(found[0]), 10, 64)
+	return b, err
 }
 
 // settle acknowledges what is decided, after the COMMIT. Entries that it does
@@ -182,66 +186,44 @@ func (s *redisStream) settle(
 	if len(decisions) == 0 {
 		return
 	}
-	args := []any{b.sale}
-	for _, v := range decisions {
-		args = append(args, v.id, v.kind, v.User, v.RequestID, v.Quantity,
-			v.order, v.state)
+	args := []any{b.run}
+	for _, d := range decisions {
+		args = append(args, d.id, d.kind, d.User, d.RequestID, d.Quantity,
+			d.order, d.state)
 	}
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
-	err := streamSettle.Run(ctx, s.redis, keysOf(b.sku), args...).Err()
+	_, err := s.send(ctx, streamSettle, b.sku, args...)
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "entries stay open in Redis",
 			"sku", b.sku, "entries", len(decisions), "error", err)
 	}
 }
 
-// overtook finds out by what b was: by a reset, or by a writer who took over.
-func (s *redisStream) overtook(
-	ctx context.Context, ws *waiters, b streamBatch,
-) error {
-	var row struct{ Run, Fence int64 }
-	err := s.store.Read(ctx, &row,
-		"SELECT run, fence FROM stock WHERE id = ?", b.sku)
-	if err != nil {
-		return err
+// write has the database decide about every entry of b. What it has not
+// decided stays in the stream, and is read again.
+func (s *redisStream) write(
+	ctx context.Context, b streamBatch,
+) (list []decision, err error) {
+	var buys []entry
+	for _, e := range b.entries {
+		switch {
+		case e.run != b.run:
+			list = append(list, decision{e, "over"})
+		case e.kind == "buy":
+			buys = append(buys, e)
+		default:
+			if err := s.cancelOrder(ctx, b, e); err != nil {
+				return list, err
+			}
+			list = append(list, decision{e, "done"})
+		}
 	}
-	if row.Run == b.run {
-		ws.epoch = row.Fence
-		return nil
+	if len(buys) == 0 {
+		return list, nil
 	}
-	ws.tell(s.ofOldSales(ctx, ws, row.Run))
-	return nil
-}
-
-// ofOldSales answers the waiters of sales that are over: no order of those can
-// be written any more.
-func (s *redisStream) ofOldSales(
-	ctx context.Context, ws *waiters, run int64,
-) map[*waiter]reply {
-	answers := map[*waiter]reply{}
-	for _, w := range ws.before(run) {
-		answers[w] = s.ofOldSale(ctx, w)
-	}
-	return answers
-}
-
-func (s *redisStream) ofOldSale(ctx context.Context, w *waiter) reply {
-	switch {
-	case w.who == "":
-		return reply{} // they ask Redis again
-	case w.who != who(w.Purchase):
-		return reply{err: seckill.ErrUnknownOrder} // a cancellation
-	}
-	o, err := s.store.RequestedIn(ctx, w.run, w.Purchase)
-	switch {
-	case err == nil:
-		return reply{receipt: o.Receipt()}
-	case errors.Is(err, seckill.ErrUnknownOrder):
-		return reply{err: fmt.Errorf("%w: the sale was reset meanwhile",
-			seckill.ErrConflict)}
-	}
-	return reply{err: notWritten(err)}
+	sold, err := s.sell(ctx, b, buys)
+	return append(list, sold...), err
 }
 
 var (
@@ -250,9 +232,10 @@ var (
 	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
 )
 
-// sell writes the orders of entries, or none. The row decides: whether there
-// is enough, whether the sale is the same, whether it has started, and whether
-// the entries are still this writer's, or were taken over while it slept.
+// sell writes the orders of entries: all at once if nothing stands in the way,
+// else one by one. The row decides: whether there is enough, whether the sale
+// is the same, whether it has started, and whether the entries are still this
+// writer's, or were taken over while it slept.
 func (s *redisStream) sell(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -278,70 +261,69 @@ func (s *redisStream) sell(
 		receipts, err = s.store.RecordAll(tx, b.run, left, orders)
 		return err
 	})
-	for i, r := range receipts {
-		if err == nil {
-			list = append(list, soldTo(entries[i], r))
+	switch {
+	case err == nil:
+		for i, r := range receipts {
+			list = append(list, decision{entries[i], soldAs(r)})
 		}
+		return list, nil
+	case !errors.Is(err, errNotAll) && !errors.Is(err, seckill.ErrDuplicate):
+		return nil, err
+	case len(entries) == 1:
+		return s.decide(ctx, b, entries[0])
 	}
-	return list, err
-}
-
-func soldTo(e entry, r seckill.Receipt) decision {
-	return decision{e, fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ",
-		r.Quantity), reply{receipt: r}}
-}
-
-// oneByOne finds out which entries stand in the way of a batch.
-func (s *redisStream) oneByOne(
-	ctx context.Context, b streamBatch, entries []entry,
-) (list []decision, err error) {
-	for _, e := range entries {
-		one, err := s.sell(ctx, b, []entry{e})
-		if errors.Is(err, errNotAll) || errors.Is(err, seckill.ErrDuplicate) {
-			one, err = s.decide(ctx, b, e)
-		}
+	for i := range entries {
+		one, err := s.sell(ctx, b, entries[i:i+1])
+		list = append(list, one...)
 		if err != nil {
 			return list, err
 		}
-		list = append(list, one...)
 	}
 	return list, nil
 }
 
-// lock takes the row for a writer of b, and makes sleepers stale.
-func (s *redisStream) lock(tx *gorm.DB, b streamBatch) error {
-	rows, _, err := s.store.Exec(tx, "UPDATE stock SET fence = ? "+
-		"WHERE id = ? AND run = ? AND fence <= ?",
-		b.epoch, b.sku, b.run, b.epoch)
-	if err == nil && rows == 0 {
-		err = errStale
-	}
-	return err
+func soldAs(r seckill.Receipt) string {
+	return fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ", r.Quantity)
+}
+
+// locked runs f in a transaction of a writer of b, and makes sleepers stale.
+func (s *redisStream) locked(
+	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
+) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		rows, _, err := s.store.Exec(tx, "UPDATE stock SET fence = ? "+
+			"WHERE id = ? AND run = ? AND fence <= ?",
+			b.epoch, b.sku, b.run, b.epoch)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return errStale
+		}
+		return f(tx)
+	})
 }
 
 // decide says what became of an entry that cannot be sold. It may have been
 // written before: by this process, whose COMMIT got no reply, or by one that
-// died before it could settle.
+// died before it could settle. There is no decision if it can be sold now.
 func (s *redisStream) decide(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+	err = s.locked(ctx, b, func(tx *gorm.DB) error {
 		list = nil
-		if err := s.lock(tx, b); err != nil {
-			return err
-		}
 		o, why := s.store.WhyNot(tx, b.run, e.Purchase)
-		switch name := nameOf(why); {
+		code := codeOf(why)
+		switch {
 		case o != nil:
-			list = []decision{soldTo(e, o.Receipt())}
-		case name != "":
-			list = []decision{{e, "refused " + name, reply{err: why}}}
-			return s.store.Refuse(tx, b.run, e.Accepted,
-				strings.ReplaceAll(name, " ", "_"))
+			list = []decision{{e, soldAs(o.Receipt())}}
+		case code != "":
+			list = []decision{{e, "refused " + code}}
+			return s.store.Refuse(tx, b.run, e.Accepted, code)
 		default:
-			return why // nil: try again
+			return why
 		}
-		return nil // the refusal holds once the epoch is committed
+		return nil // the answer holds once the epoch is committed
 	})
 	if err != nil {
 		return nil, err
@@ -353,10 +335,7 @@ func (s *redisStream) decide(
 func (s *redisStream) cancelOrder(
 	ctx context.Context, b streamBatch, e entry,
 ) error {
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		if err := s.lock(tx, b); err != nil {
-			return err
-		}
+	return s.locked(ctx, b, func(tx *gorm.DB) error {
 		o, back, err := s.store.Cancel(tx, e.order)
 		if err != nil || !back {
 			return err
@@ -367,26 +346,84 @@ func (s *redisStream) cancelOrder(
 	})
 }
 
-// The refusals of the database, as Redis remembers them.
+// The refusals of the database, as Redis and the ledger remember them.
 var refusals = map[string]error{
-	"sold out":    seckill.ErrSoldOut,
+	"sold_out":    seckill.ErrSoldOut,
 	"duplicate":   seckill.ErrDuplicate,
-	"not started": seckill.ErrNotStarted,
+	"not_started": seckill.ErrNotStarted,
 }
 
-func nameOf(err error) string {
-	for name, refusal := range refusals {
+func codeOf(err error) string {
+	for code, refusal := range refusals {
 		if errors.Is(err, refusal) {
-			return name
+			return code
 		}
 	}
 	return ""
 }
 
-func refusedFor(name string) error {
-	if err := refusals[name]; err != nil {
+func refusedFor(code string) error {
+	if err := refusals[code]; err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: refused: %s", seckill.ErrUnknown,
-		strconv.Quote(name))
+	return fmt.Errorf("%w: refused: %q", seckill.ErrUnknown, code)
+}
+
+const (
+	// workEvery is how often to look after entries that no buyer waits for.
+	workEvery = 20 * time.Millisecond
+	// workAgain is when to try again after a failure.
+	workAgain = time.Second
+	// searchEvery is how often to look for those of processes that died.
+	searchEvery = time.Minute
+)
+
+// Work writes entries whose buyers do not wait for them, until ctx ends: those
+// of this process, and those of others. What it leaves stays in the stream, for
+// others and for the next start.
+func (s *redisStream) Work(ctx context.Context) {
+	for searched := (time.Time{}); ctx.Err() == nil; {
+		if time.Since(searched) > searchEvery {
+			searched = time.Now()
+			all, _ := s.store.SKUs(ctx, 0, -1) // or in a minute
+			for _, sku := range all {
+				s.toWorker(sku.ID)
+			}
+		}
+		s.mu.Lock()
+		left := s.left
+		s.left = map[int64]bool{}
+		s.mu.Unlock()
+		pause := workEvery
+		for sku := range left {
+			err := s.writeSome(ctx, sku)
+			if err != nil && ctx.Err() == nil {
+				s.deps.Log.WarnContext(ctx, "entries are not written",
+					"sku", sku, "error", err)
+				pause = workAgain
+			}
+		}
+		_ = tap.Sleep(ctx, pause) // the loop sees that ctx has ended
+	}
+}
+
+// toWorker leaves a SKU to the worker of this process.
+func (s *redisStream) toWorker(sku int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left[sku] = true
+}
+
+// writeSome takes part in one round of a SKU. If there are more entries, or
+// another process has them, the worker comes again.
+func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
+	_, err := s.share(ctx, sku, "", time.Now().Add(time.Minute))
+	if errors.Is(err, errForgotten) {
+		return nil
+	}
+	left, failed := s.redis.XLen(ctx, beside(sku, "orders")).Result()
+	if err = errors.Join(err, failed); err != nil || left > 0 {
+		s.toWorker(sku)
+	}
+	return err
 }

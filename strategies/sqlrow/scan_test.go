@@ -1,7 +1,6 @@
 package sqlrow
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -215,22 +214,4 @@ func explain(t *testing.T, s session, query string) string {
 		t.Fatal(err)
 	}
 	return fields[slices.Index(columns, "type")].(*sql.NullString).String
-}
-
-// Two sessions look FOR UPDATE for the same row, which is not there: both get
-// the gap, so it locks nobody out, and neither can insert.
-func TestTwoHoldTheSameGap(t *testing.T) {
-	in := instance(t, 0)
-	a, b := newSession(t, in), newSession(t, in)
-	const missing = "SELECT id FROM stock WHERE id = 1099511627776 FOR UPDATE NOWAIT"
-	for _, s := range []session{a, b} {
-		s.do("BEGIN")
-		defer s.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK")
-		if s.waits(missing) {
-			t.Error("the lock on a missing row excludes somebody")
-		}
-	}
-	if !a.waits("INSERT INTO stock (id, name, initial, num, run) VALUES (1099511627776, '', 0, 0, 1)") {
-		t.Error("the gap of another does not stop an insert")
-	}
 }

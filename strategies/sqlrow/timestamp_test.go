@@ -2,13 +2,11 @@ package sqlrow
 
 import (
 	"database/sql"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
@@ -126,32 +124,5 @@ func TestEqualWritesHideIt(t *testing.T) {
 				t.Errorf("%s: write %d (%d) changed %d rows, want %d for the last and 1 before", name, n+1, num, rows, c.rows)
 			}
 		}
-	}
-}
-
-// In one process, under a clock that goes forward, nobody is faster than a
-// microsecond: the load run that breaks whole seconds leaves microseconds whole.
-func TestLoadRun(t *testing.T) {
-	for micro, want := range map[bool]ledger.Verdict{false: ledger.Oversold, true: ledger.Held} {
-		t.Run(fmt.Sprintf("microseconds %v", micro), func(t *testing.T) {
-			s := open(t, Timestamp, 50, catalog.Deps{Settings: catalog.Settings{MicrosecondTS: micro, Retries: 64}})
-			var g errgroup.Group
-			g.SetLimit(32)
-			for user := range int64(300) {
-				g.Go(func() error {
-					err := s.buy(t.Context(), 0, user+1, 1+user%2)
-					if seckill.NothingTaken(err) {
-						return nil
-					}
-					return err
-				})
-			}
-			if err := g.Wait(); err != nil {
-				t.Error(err)
-			}
-			if got := s.judge(t); got.Verdict != want {
-				t.Errorf("the audit says %s, want %s: %+v", got.Verdict, want, got)
-			}
-		})
 	}
 }
