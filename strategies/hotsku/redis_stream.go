@@ -70,7 +70,8 @@ var RedisStream = catalog.Info{
 		{Flag: "--lock-lease",
 			Doc: "after this the entries of a dead consumer are taken over"},
 		{Flag: "--lock-poll",
-			Doc: "how often to ask for an order that another process writes"}},
+			Doc: "four times as often an order that another process " +
+				"writes is looked for"}},
 	Files:   redisStreamFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

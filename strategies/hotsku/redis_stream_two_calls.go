@@ -47,7 +47,8 @@ var RedisStreamTwoCalls = catalog.Info{
 		{Flag: "--lock-lease",
 			Doc: "after this the entries of a dead consumer are taken over"},
 		{Flag: "--lock-poll",
-			Doc: "how often to ask for an order that another process writes"}},
+			Doc: "four times as often an order that another process " +
+				"writes is looked for"}},
 	Files:   redisStreamTwoCallsFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

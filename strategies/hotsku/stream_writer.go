@@ -77,8 +77,9 @@ func (s *redisStream) share(
 		return state, nil
 	case err == nil && time.Now().After(end):
 		err = errLate
-	case err == nil && (open || !read): // another process has the entry
-		err = tap.Sleep(ctx, s.deps.Settings.LockPoll)
+	case err == nil && (open || !read):
+		// Another process has it, and writes a batch in less than a poll.
+		err = tap.Sleep(ctx, s.deps.Settings.LockPoll/4)
 	}
 	return state, err
 }
