@@ -39,7 +39,8 @@ type ZooKeeperClient struct {
 	connected bool
 	up        chan struct{}   // closed while connected, and at Close
 	late      []chan struct{} // commands whose callers stopped waiting
-	dialErr   error           // of the last attempt to connect
+	dialErr   error
+	rounds    chan error // no server of the list accepted a session
 }
 
 // A ZooKeeperSession is what ephemeral nodes belong to.
@@ -66,6 +67,7 @@ var (
 	errZooKeeperClosed = errors.New("the ZooKeeper client is closed")
 	errZooKeeperDown   = errors.New("there is no connection to ZooKeeper")
 	errZooKeeperSilent = errors.New("ZooKeeper has not answered for the session's time-out")
+	errNotZooKeeper    = errors.New("what answers there is not ZooKeeper")
 )
 
 const (
@@ -80,13 +82,13 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	}
 	c := &ZooKeeperClient{
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
-		up: make(chan struct{}),
+		up: make(chan struct{}), rounds: make(chan error, 1),
 	}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
 	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.heed),
-		zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
+		zk.WithHostProvider(&zkHosts{failed: c.roundFailed}), zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
 	if err != nil {
 		c.end()
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
@@ -96,10 +98,12 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	defer cancel()
 	select {
 	case <-c.up:
+	case err = <-c.rounds:
 	case <-ctx.Done():
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), cmp.Or(c.dialErr, context.Cause(ctx)))
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	in.ZooKeeper = c
 	in.versions[NameZooKeeper] = c.version()
@@ -255,6 +259,22 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	c.wire.asked.Store(0) // the old connection's answers will never come
 	c.link = &zkLink{Conn: conn, clock: &c.wire, limit: c.asked}
 	return c.link, nil
+}
+
+func (c *ZooKeeperClient) roundFailed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.dialErr
+	if err == nil && c.link != nil {
+		err = c.link.refused()
+	}
+	if err == nil {
+		err = errors.New("it opens no session")
+	}
+	select {
+	case c.rounds <- err:
+	default:
+	}
 }
 
 // version uses the one four-letter command that servers allow by default.

@@ -52,6 +52,7 @@ const (
 	headTimeout = 8
 	headID      = 12
 	headLen     = 20
+	maxAnswer   = 1 << 10
 )
 
 // A request: length, number and operation in four bytes each.
@@ -84,6 +85,9 @@ func (l *zkLink) Read(p []byte) (int, error) {
 		defer l.mu.Unlock()
 		if missing := headLen - len(l.head); missing > 0 {
 			l.head = append(l.head, p[:min(n, missing)]...)
+			if l.garbled() { // the library would make room for its "length"
+				return 0, errNotZooKeeper
+			}
 		}
 	}
 	return n, err
@@ -107,6 +111,19 @@ func (l *zkLink) SetReadDeadline(t time.Time) error {
 	return l.Conn.SetReadDeadline(t)
 }
 
+func (l *zkLink) garbled() bool {
+	return len(l.head) >= 4 && binary.BigEndian.Uint32(l.head) > maxAnswer
+}
+
+func (l *zkLink) refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.garbled() {
+		return errNotZooKeeper
+	}
+	return nil
+}
+
 func (l *zkLink) granted() (id int64, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,6 +132,30 @@ func (l *zkLink) granted() (id int64, timeout time.Duration) {
 	}
 	return int64(binary.BigEndian.Uint64(l.head[headID:])),
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
+}
+
+// zkHosts cycles through the servers. Unlike the library's list it resolves
+// names when it dials, since a server may come back under another address, and
+// pauses (the library's second) only after every server was tried.
+type zkHosts struct {
+	servers     []string
+	next, tried int
+	failed      func()
+}
+
+func (h *zkHosts) Init(servers []string) error { h.servers = servers; return nil }
+func (h *zkHosts) Len() int                    { return len(h.servers) }
+func (h *zkHosts) Connected()                  { h.tried = 0 }
+
+func (h *zkHosts) Next() (server string, retryStart bool) {
+	if h.tried == len(h.servers) {
+		h.tried, retryStart = 0, true
+		h.failed()
+	}
+	server = h.servers[h.next]
+	h.next = (h.next + 1) % len(h.servers)
+	h.tried++
+	return server, retryStart
 }
 
 // zkLog logs the library's messages at debug level: its errors are returned.

@@ -227,23 +227,41 @@ func TestZooKeeperUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	go func() {
+		for {
+			c, err := other.Accept()
+			if err != nil {
+				return
+			}
+			c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			defer c.Close()
+		}
+	}()
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone.Close()
 	for name, c := range map[string]struct{ addr, says string }{
-		"nobody":       {gone.Addr().String(), "connection refused"},
-		"nothing said": {silent.Addr().String(), "deadline"},
-		"no such host": {"no-such-host.invalid:2181", "no-such-host.invalid"},
+		"nobody":        {gone.Addr().String(), "connection refused"},
+		"nothing said":  {silent.Addr().String(), "session"},
+		"not ZooKeeper": {other.Addr().String(), "not ZooKeeper"},
+		"no such host":  {"no-such-host.invalid:2181", "no-such-host.invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // instead of its own 5 s
-			defer cancel()
-			in, err := backend.Open(ctx, backend.Config{ZooKeeperAddrs: []string{c.addr}})
+			begin := time.Now()
+			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{c.addr}})
 			if err == nil {
 				in.Close()
 				t.Fatal("opened")
+			}
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("it took %v to say so", took)
 			}
 			for _, want := range []string{"zookeeper at " + c.addr, c.says} {
 				if !strings.Contains(err.Error(), want) {

@@ -89,9 +89,9 @@ type redisStream struct {
 	deps     catalog.Deps
 	consumer string // this process, as the group of writers knows it
 
-	mu      sync.Mutex
-	flights map[int64]*flight // the last one of each SKU
-	left    map[int64]bool    // SKUs with entries that no buyer waits for
+	mu     sync.Mutex
+	rounds map[int64]*round // the last one of each SKU
+	left   map[int64]bool   // SKUs with entries that no buyer waits for
 
 	// accept is the one step in which the broken twin differs.
 	accept func(context.Context, seckill.Purchase) (state string, err error)
@@ -99,7 +99,7 @@ type redisStream struct {
 
 func newRedisStream(d catalog.Deps) *redisStream {
 	s := &redisStream{redis: d.Redis, store: d.Ledger, deps: d,
-		consumer: rand.Text(), flights: map[int64]*flight{},
+		consumer: rand.Text(), rounds: map[int64]*round{},
 		left: map[int64]bool{}}
 	s.accept = s.acceptWhole
 	return s

@@ -81,7 +81,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
 	for read := true; read; {
 		var err error
-		if read, err = s.of[process].round(t.Context(), s.sku, &flight{states: map[string]string{}}); err != nil {
+		if read, err = s.of[process].run(t.Context(), s.sku, &round{states: map[string]string{}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 		if time.Since(begun) > 20*lease {
 			t.Fatalf("nobody took the entry over in %s, and %d tries", time.Since(begun), tries)
 		}
-		if _, err := s.of[0].round(cutOff(t.Context()), s.sku, &flight{}); err == nil && tries == 0 {
+		if _, err := s.of[0].run(cutOff(t.Context()), s.sku, &round{}); err == nil && tries == 0 {
 			t.Fatal("the one that was cut off could write")
 		}
 		s.drain(t, 1)
@@ -170,7 +170,7 @@ func TestStreamOfAnotherDatabase(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
 	s.accepted(t, 1, 2)
 	sale := s.of[0].redis.GetSet(t.Context(), beside(s.sku, "run"), "another 1").Val()
-	if _, err := s.of[1].round(t.Context(), s.sku, &flight{}); !errors.Is(err, errForgotten) {
+	if _, err := s.of[1].run(t.Context(), s.sku, &round{}); !errors.Is(err, errForgotten) {
 		t.Errorf("a service of another database was told %v", err)
 	}
 	s.of[0].redis.Set(t.Context(), beside(s.sku, "run"), sale, 0)

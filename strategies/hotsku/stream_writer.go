@@ -47,13 +47,13 @@ type decision struct {
 	state string
 }
 
-// A flight is a round of one SKU, by one buyer of this process for all who
-// board before it begins. Who comes later waits for the next.
-type flight struct {
-	aboard []string // their requests
-	begun  bool
-	done   chan struct{}
-	states map[string]string // of the requests, by the end
+// A round reads and writes entries of one SKU. One buyer of this process leads
+// it for all who join before it begins. Who comes later waits for the next.
+type round struct {
+	requests []string // of those who joined
+	begun    bool
+	done     chan struct{}
+	states   map[string]string // of the requests, by the end
 }
 
 // share takes part in a round, so that one buyer writes for many. It returns
@@ -61,15 +61,15 @@ type flight struct {
 func (s *redisStream) share(
 	ctx context.Context, sku int64, who string, end time.Time,
 ) (state string, err error) {
-	f, before := s.board(sku, who)
+	r, before := s.join(sku, who)
 	read := true
-	if f == before {
-		err = f.wait(ctx, end)
+	if r == before {
+		err = r.wait(ctx, end)
 	} else {
-		read, err = s.fly(ctx, sku, f, before, end)
+		read, err = s.lead(ctx, sku, r, before, end)
 	}
-	if err == nil || f != before { // it is done
-		state = f.states[who]
+	if err == nil || r != before { // it is done
+		state = r.states[who]
 	}
 	open := strings.HasPrefix(state, "open")
 	switch {
@@ -86,38 +86,38 @@ func (s *redisStream) share(
 
 var errLate = errors.New("time is up")
 
-// board returns a flight that has not begun: one that another makes, then it is
-// before, too, or a new one, to be made when the one before it, if any, is done.
-func (s *redisStream) board(sku int64, who string) (f, before *flight) {
+// join returns a round that has not begun: one that another leads, then it is
+// before, too, or a new one, to be led when the one before it, if any, is done.
+func (s *redisStream) join(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before = s.flights[sku]
-	if f = before; f == nil || f.begun {
-		f = &flight{done: make(chan struct{}), states: map[string]string{}}
-		s.flights[sku] = f
+	before = s.rounds[sku]
+	if r = before; r == nil || r.begun {
+		r = &round{done: make(chan struct{}), states: map[string]string{}}
+		s.rounds[sku] = r
 	}
-	f.aboard = append(f.aboard, who)
-	return f, before
+	r.requests = append(r.requests, who)
+	return r, before
 }
 
-func (f *flight) wait(ctx context.Context, end time.Time) error {
+func (r *round) wait(ctx context.Context, end time.Time) error {
 	_, err := tap.WaitAtMost(ctx, "who writes for all",
-		max(0, time.Until(end)), f.done, nil)
+		max(0, time.Until(end)), r.done, nil)
 	return err
 }
 
-// fly makes a flight. A reply that was lost is looked up at once, by another
-// round.
-func (s *redisStream) fly(
-	ctx context.Context, sku int64, f, before *flight, end time.Time,
+// lead runs a round. A reply that was lost is looked up at once, by running it
+// again.
+func (s *redisStream) lead(
+	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.flights[sku] == f {
-			delete(s.flights, sku)
+		if s.rounds[sku] == r {
+			delete(s.rounds, sku)
 		}
-		close(f.done)
+		close(r.done)
 	}()
 	if before != nil {
 		if err := before.wait(ctx, end); err != nil {
@@ -125,26 +125,26 @@ func (s *redisStream) fly(
 		}
 	}
 	s.mu.Lock()
-	f.begun = true
+	r.begun = true
 	s.mu.Unlock()
-	read, err = s.round(ctx, sku, f)
+	read, err = s.run(ctx, sku, r)
 	if err != nil && ctx.Err() == nil {
-		read, err = s.round(ctx, sku, f)
+		read, err = s.run(ctx, sku, r)
 	}
 	return read, err
 }
 
-// round reads entries, and writes them. read: there were some.
-func (s *redisStream) round(
-	ctx context.Context, sku int64, f *flight,
+// run reads entries, and writes them. read: there were some.
+func (s *redisStream) run(
+	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
-	b, err := s.next(ctx, sku, f)
+	b, err := s.next(ctx, sku, r)
 	if err != nil || len(b.entries) == 0 {
 		return false, err
 	}
 	decisions, err := s.write(ctx, b)
 	for _, d := range decisions {
-		f.states[d.who()] = d.state
+		r.states[d.who()] = d.state
 	}
 	s.settle(ctx, b, decisions)
 	if errors.Is(err, errStale) { // Redis has an older run, or epoch
@@ -153,13 +153,13 @@ func (s *redisStream) round(
 	return true, err
 }
 
-// next reads what is to be written, and what became of those aboard.
+// next reads what is to be written, and what became of those who joined.
 func (s *redisStream) next(
-	ctx context.Context, sku int64, f *flight,
+	ctx context.Context, sku int64, r *round,
 ) (b streamBatch, err error) {
 	args := []any{s.consumer, mostEntries,
 		s.deps.Settings.LockLease.Milliseconds()}
-	for _, who := range f.aboard {
+	for _, who := range r.requests {
 		args = append(args, who)
 	}
 	answer, err := s.send(ctx, streamNext, sku, args...)
@@ -173,7 +173,7 @@ func (s *redisStream) next(
 	b = streamBatch{sku: sku, entries: entriesOf(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
 	for i, state := range found[3].([]any) {
-		f.states[f.aboard[i]] = text(state)
+		r.states[r.requests[i]] = text(state)
 	}
 	b.run, err = strconv.ParseInt(text(found[0]), 10, 64)
 	return b, err

@@ -135,5 +135,5 @@ export default {
   "@ was told accepted, and the look-up says: accepted, and not written yet": "{0} 被告知已受理，查询却说：已受理，尚未写入",
   "accepted": "已受理",
   "the outcome is unknown: no answer from Redis: context canceled": "结果未知：Redis 没有答复：context canceled",
-  "busy: waited as long as allowed: purchases before this one are not written yet": "繁忙：已经等到了时限：在这之前的购买还没有写入",
+  "busy: waited as long as allowed: purchases before this one are not written yet: context deadline exceeded: the buyer's time is up": "繁忙：已经等到了时限：在这之前的购买还没有写入，买家的时间用完了",
 };
