@@ -33,7 +33,7 @@ var UnitRowsHasty = catalog.Info{
 		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
 			catalog.Cancel, catalog.Reset, catalog.DeadHolder,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs).
-		Breaks(catalog.SoldOut),
+		Breaks(catalog.SoldOut, catalog.BuyerLeaves),
 	Repair: "unit-rows",
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked},

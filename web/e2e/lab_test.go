@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,10 +32,15 @@ type up struct {
 }
 
 // shared is the lab of all tests that need a real one; it ends with the test program.
-var shared *up
+var (
+	shared *up
+	starts sync.Mutex
+)
 
 func sharedLab(t *testing.T) *up {
 	t.Helper()
+	starts.Lock()
+	defer starts.Unlock()
 	if shared != nil {
 		return shared
 	}
@@ -219,6 +225,7 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 
 // The other screens with all that a real lab knows.
 func TestScreensOfARealLab(t *testing.T) {
+	t.Parallel()
 	tb := fresh(t, sharedLab(t).page)
 	type place struct{ where, ready string }
 	// What a fake cannot have: all strategies, and the servers' own waits.

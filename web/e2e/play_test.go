@@ -16,6 +16,7 @@ func (tb *tab) plays(keys string) {
 
 // On real servers: a level is solved by keys, looked at again, shared, and taken back.
 func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
+	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/play")
 	tb.shows(`.level a`)
 	tb.good("levels")
@@ -74,6 +75,7 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 }
 
 func TestGamesOfAllKinds(t *testing.T) {
+	t.Parallel()
 	tb := fresh(t, sharedLab(t).page+"#/play/row-lock")
 	t.Log("one waits, and impossible is an answer")
 	tb.says(".play-budget", "1 of 1 fault left")

@@ -132,6 +132,7 @@ func TestGuarantees(t *testing.T) {
 // The screen shows the committed run with the signs of the proof: what did not hold says
 // what broke, and opens with its course, its figures and the command that runs it again.
 func TestChaosScreen(t *testing.T) {
+	t.Parallel()
 	var file struct{ Chaos chaos.Result }
 	data, err := os.ReadFile("../static/chaos/results.json")
 	if err == nil {
