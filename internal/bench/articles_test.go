@@ -13,7 +13,8 @@ import (
 // A lease shorter than its task loses updates; one many times longer does not.
 func TestExperiments(t *testing.T) {
 	o := short(t, mysqllock.LockTableCentral, redislock.RedisLua)
-	o.Hold, o.For, o.Rounds = 10*time.Millisecond, 300*time.Millisecond, 1
+	// A second, as the first holder of each name of the segmented table writes its row.
+	o.Hold, o.For, o.Rounds = 10*time.Millisecond, time.Second, 1
 	c, err := RunArticles(t.Context(), o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	if err != nil {
 		t.Fatal(err)
