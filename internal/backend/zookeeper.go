@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -106,7 +107,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	in.ZooKeeper = c
-	in.versions[NameZooKeeper] = c.version()
+	in.versions[NameZooKeeper] = c.version(ctx)
 	return nil
 }
 
@@ -278,8 +279,26 @@ func (c *ZooKeeperClient) roundFailed() {
 }
 
 // version uses the one four-letter command that servers allow by default.
-func (c *ZooKeeperClient) version() string {
-	stats, _ := zk.FLWSrvr([]string{c.conn.Server()}, time.Second)
-	number, _, _ := strings.Cut(stats[0].Version, "-") // 3.8.0-5a02a05eddb5…
-	return strings.TrimSpace("ZooKeeper " + number)
+func (c *ZooKeeperClient) version(ctx context.Context) string {
+	const unnamed = "ZooKeeper"
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	conn, err := c.dialer.DialContext(ctx, "tcp", c.conn.Server())
+	if err != nil {
+		return unnamed
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
+	if _, err := io.WriteString(conn, "srvr"); err != nil {
+		return unnamed
+	}
+	answer, _ := io.ReadAll(io.LimitReader(conn, 4096))
+	_, rest, ok := strings.Cut(string(answer), "ookeeper version: ")
+	if !ok {
+		return unnamed
+	}
+	number, _, _ := strings.Cut(rest, ",")
+	number, _, _ = strings.Cut(number, "-") // 3.8.0-5a02a05eddb5…
+	return unnamed + " " + strings.TrimSpace(number)
 }

@@ -46,7 +46,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	sold := make(chan int, 1)
 	go func() {
 		var next tap.Counter
-		for points.Watch(&next, "naive", nil, seckill.Purchase{SKU: 1}) == &next && ctx.Err() == nil { // nobody waits yet
+		for points.Watch(&next, "naive", nil, seckill.Purchase{SKU: 1}) == &next && ctx.Err() == nil { // no fault waits yet
 			time.Sleep(time.Millisecond)
 		}
 		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status

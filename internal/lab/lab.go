@@ -211,7 +211,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 	l.stopped = true
 	closers := l.closers
 	l.mu.Unlock()
-	_ = os.Remove(filepath.Join(l.folder, stateFile)) // nobody finds it from now on
+	_ = os.Remove(filepath.Join(l.folder, stateFile)) // Running does not find it from now on
 	if err := l.children.end(ctx); err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 	return h.URL
 }
 
-// nobody is an address that refuses connections.
-func nobody(t *testing.T) string {
+// closedPort is an address that refuses connections.
+func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	l.Close()
@@ -51,7 +51,7 @@ func TestProxySkipsTheDead(t *testing.T) {
 	if a.Load() < 10 || b.Load() < 10 || a.Load()+b.Load() != 30 {
 		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
 	}
-	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: nobody(t), Up: true}}} })
+	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
 	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503, "backend_unavailable") // it has just died
 }
 

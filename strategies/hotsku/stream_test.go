@@ -289,7 +289,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.wantHeld(t, "in the end")
 }
 
-// The worker writes what nobody waits for: also what a process had accepted that died.
+// The worker writes what no buyer waits for: also what a process had accepted that died.
 func TestStreamWorker(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
 	s.accepted(t, 1, 1) // by a process that died before it could leave it to its worker
