@@ -57,7 +57,8 @@ type round struct {
 }
 
 // share takes part in a round, so that one buyer writes for many. It returns
-// what became of a request, also if another process wrote it; "": Redis does not know it.
+// what became of a request, by this process or another; "": Redis does not
+// know it.
 func (s *redisStream) share(
 	ctx context.Context, sku int64, who string, end time.Time,
 ) (state string, err error) {
