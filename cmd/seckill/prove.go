@@ -185,8 +185,8 @@ func (c *ProveCmd) changes(m *prove.Matrix) ([]prove.Difference, error) {
 }
 
 // exploredService is the service of one process, as buyers with a key ask it.
-func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings,
+func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
 		PurchaseTimeout: time.Minute})
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 	"seckill/internal/wire"
 )
 
-// A Service makes the HTTP service of a process.
-type Service func(*backend.Instance, catalog.Info, catalog.Settings) (http.Handler, error)
+// A Service makes the HTTP service of a process, which has this clock.
+type Service func(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error)
 
 // asks sends a purchase with an Idempotency-Key through the whole service, and
 // sends it again, with the same key, while it is not told for good what became
@@ -37,7 +37,7 @@ var asks = doing{
 			return err
 		}
 		if p.service == nil {
-			if p.service, err = w.service(p.in, p.info, w.settings); err != nil {
+			if p.service, err = w.service(p.in, p.info, w.settings, p.now); err != nil {
 				return err
 			}
 		}

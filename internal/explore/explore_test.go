@@ -41,8 +41,9 @@ func open(t *testing.T, info catalog.Info) *explore.World {
 }
 
 // service is what buyers with a key ask.
-func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, PurchaseTimeout: time.Minute})
+func service(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
+		PurchaseTimeout: time.Minute})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type process struct {
 	session  int64        // in ZooKeeper
 	tainted  bool         // not to be used for another schedule
 	ahead    atomic.Int64 // of the true time, in ns
+	now      func() time.Time
 
 	service http.Handler // nil until an actor asks it
 }
@@ -48,11 +49,11 @@ func (w *World) start(ctx context.Context) (*process, error) {
 	}
 	p := &process{in: in, store: ledger.NewStore(in.DB), options: w.info.LockOptions(w.settings)}
 	p.info = observe.Locks(w.info, func(l lock.Locker) { p.locker = l })
-	p.strategy, err = catalog.Build(p.info, catalog.Deps{Instance: in, Ledger: p.store, Settings: w.settings,
-		Now: func() time.Time {
-			w.asksTime.Store(true)
-			return w.time().Add(time.Duration(p.ahead.Load()))
-		}})
+	p.now = func() time.Time {
+		w.asksTime.Store(true)
+		return w.time().Add(time.Duration(p.ahead.Load()))
+	}
+	p.strategy, err = catalog.Build(p.info, catalog.Deps{Instance: in, Ledger: p.store, Settings: w.settings, Now: p.now})
 	if err == nil && in.ZooKeeper != nil {
 		var session *backend.ZooKeeperSession
 		if session, err = in.ZooKeeper.Session(ctx); err == nil {

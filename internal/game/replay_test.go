@@ -38,8 +38,9 @@ func kept(t *testing.T, name string) (text string, rules []string) {
 }
 
 // service is what buyers with a key ask.
-func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, PurchaseTimeout: time.Minute})
+func service(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
+		PurchaseTimeout: time.Minute})
 	if err != nil {
 		return nil, err
 	}

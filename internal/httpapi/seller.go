@@ -32,10 +32,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 		return sl
 	}
 	deps := catalog.Deps{Instance: s.Instance, Ledger: s.ledger, Settings: s.Settings,
-		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name)}
-	if s.Points != nil {
-		deps.Now = s.Points.Now
-	}
+		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name), Now: s.Now}
 	var err error
 	if sl.strategy, err = catalog.Build(info, deps); err != nil {
 		s.Log.Warn("a strategy cannot run", "strategy", info.Name, "error", err)

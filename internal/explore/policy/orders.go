@@ -37,15 +37,10 @@ func (p *Orders) End(err error) {
 		if p.seen == nil {
 			p.seen = map[string]bool{}
 		}
-		p.seen[order(p.here[:min(len(p.here), mostOrdered)])] = true
+		p.seen[order(p.here)] = true
 	}
 	p.Policy.End(err)
 }
-
-// mostOrdered bounds how many steps of a schedule are looked at, as order compares each
-// with all before it, and buyers who ask again and again make schedules of any length.
-// Those that differ only later count once: there were at least so many orders.
-const mostOrdered = 300
 
 // order writes all schedules that differ only in the order of independent steps
 // alike: of the steps that may come next, the one whose name is first comes.
