@@ -14,6 +14,7 @@ import (
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/strategies/counter"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -100,6 +101,16 @@ func table(o *explore.Schedule) string {
 	var b strings.Builder
 	_ = explore.NewExample("as it came", "", o).WriteTable(&b)
 	return b.String()
+}
+
+// Strategies that look at the time of day do so by the explorer's clock, which moves
+// with a schedule, also behind the service.
+func TestTheServiceHasTheClockOfTheProcess(t *testing.T) {
+	w := open(t, counter.RedisCounterMySQL)
+	one := &explore.Scenario{Name: "one buyer with a key", Stock: 5, Buyers: []explore.Buyer{{Name: "A", Quantity: 2, Does: explore.Asks}}}
+	if res := search(t, w, one, explore.Limits{Schedules: 1}); res.Broken != 0 || !w.AsksTime() {
+		t.Errorf("one buyer with a key: %+v, and the strategy asked the explorer's clock: %v", res, w.AsksTime())
+	}
 }
 
 // Conditional is four commands a buyer: BEGIN, UPDATE, INSERT, COMMIT. Two of
