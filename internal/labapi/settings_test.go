@@ -42,6 +42,8 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"lease_ms":99`), 400, "lease_ms", "range", `"min":100`},
 		{sale(`,"poll_ms":0`), 400, "poll_ms", "range", ""},
 		{sale(`,"faults":[{"kind":"kill_service"},{"kind":7}]`), 400, "faults[1].kind", "wrong_type", ""},
+		{sale(`,"rate":"fast"`), 400, "rate", "wrong_type", "must be a number"},
+		{sale(`,"async":1`), 400, "async", "wrong_type", "must be true or false"},
 		{sale(`,"faults":[{"kind":"kill_service","colour":7}]`), 400, "faults[0].colour", "unknown_field", ""},
 		{sale(`,"faults":[{}]`), 400, "faults[0].kind", "one_of", "pause_service"},
 		{sale(`,"faults":[{"kind":"restart_redis"}]`), 400, "faults[0].kind", "fault_unavailable", "redis was given"},

@@ -137,7 +137,7 @@ func wrong(err error) error {
 	}
 	field := fieldAt(value.JSONPointer)
 	if errors.Is(err, json.ErrUnknownName) {
-		return Invalid(field, "unknown_field", nil, "is not a field here")
+		return Invalid(field, "unknown_field", nil, "is not a field here; known are: "+strings.Join(members(value.GoType), ", "))
 	}
 	return Invalid(field, "wrong_type", nil, "must be "+expects(value.GoType))
 }
@@ -147,12 +147,26 @@ func expects(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
 		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
 	case reflect.Slice:
 		return "a list"
 	case reflect.Struct:
 		return "an object"
 	}
 	return "a whole number of 64 bits at most, without fraction or exponent"
+}
+
+// members are the names that an object read into a struct may have.
+func members(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // fieldAt is a place in a body as people write it, such as faults[0].kind.
