@@ -96,42 +96,7 @@ func TestPagesAreReached(t *testing.T) {
 	}
 }
 
-// The README is read in a few minutes, in both languages, and these say the
-// same: commands, links, names of strategies and figures.
-func TestReadmesAgree(t *testing.T) {
-	en, zh := page(t, "README.md"), page(t, "README.zh.md")
-	for name, text := range map[string]string{"README.md": en, "README.zh.md": zh} {
-		if len(text) > 8_000 {
-			t.Errorf("%s has %d bytes, want at most 8,000: move something to docs", name, len(text))
-		}
-	}
-	for what, of := range map[string]func(string) []string{"commands": firstColumns, "links": links, "names": inlineCode, "figures": figuresIn} {
-		if a, b := of(en), of(zh); !slices.Equal(a, b) {
-			t.Errorf("%s: README.md has\n%q\nand README.zh.md\n%q", what, a, b)
-		}
-	}
-}
-
 var columnEnds = regexp.MustCompile(`\s\s+.*| +#.*`)
-
-// firstColumns are the lines in fences without what is said about them.
-func firstColumns(text string) (lines []string) {
-	for _, m := range fence.FindAllStringSubmatch(text, -1) {
-		for line := range strings.Lines(m[2]) {
-			lines = append(lines, columnEnds.ReplaceAllString(strings.TrimSpace(line), ""))
-		}
-	}
-	return lines
-}
-
-func links(text string) (to []string) {
-	for _, m := range link.FindAllStringSubmatch(text, -1) {
-		if !strings.HasPrefix(m[1], "README") { // each leads to the other
-			to = append(to, m[1])
-		}
-	}
-	return to
-}
 
 // inlineCode are the words between backticks, each once: sentences put them in
 // other places in each language.
@@ -141,10 +106,4 @@ func inlineCode(text string) []string {
 		words[m[1]] = true
 	}
 	return slices.Sorted(maps.Keys(words))
-}
-
-func figuresIn(text string) []string {
-	found := regexp.MustCompile(`\b\d[\d,.]*\d\b`).FindAllString(fence.ReplaceAllString(text, ""), -1)
-	slices.Sort(found)
-	return slices.Compact(found)
 }

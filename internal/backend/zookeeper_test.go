@@ -22,30 +22,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-const (
-	shortSession = 100 * time.Millisecond
-	longSession  = time.Minute
-)
-
-// onWire opens an instance whose way to ZooKeeper is a wire, and says who else
-// can look. The server bounds the session time-out that is asked for.
-func onWire(t *testing.T, session time.Duration) (*backend.Instance, *backendtest.Wire, *backend.ZooKeeperClient) {
-	t.Helper()
-	other := labtest.Instance(t, backend.ZooKeeper)
-	w := backendtest.NewWire(t, other.Config.ZooKeeperAddrs[0])
-	in, err := backend.Open(t.Context(), backend.Config{
-		ZooKeeperAddrs: []string{w.Addr}, ZooKeeperSession: session})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return in, w, other.ZooKeeper
-}
-
 // freshDir is a node of this test's own; its parents are there.
 func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
 	t.Helper()
@@ -71,17 +47,6 @@ func soon(t *testing.T, what string, f func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("still waiting after a minute: %s", what)
 		}
-	}
-}
-
-func over(t *testing.T, s *backend.ZooKeeperSession) error {
-	t.Helper()
-	select {
-	case <-s.Alive().Done():
-		return context.Cause(s.Alive())
-	case <-time.After(time.Minute):
-		t.Fatal("the session is still said to be alive after a minute")
-		return nil
 	}
 }
 
@@ -151,72 +116,6 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	}
 	if stat, err := c.Exists(t.Context(), dir+"/never"); stat != nil || err != nil {
 		t.Errorf("a command that the tap stopped was sent: %+v, %v", stat, err)
-	}
-}
-
-func TestZooKeeperLostConnectionIsNotALostSession(t *testing.T) {
-	in, wire, other := onWire(t, longSession)
-	dir, c := freshDir(t, other), in.ZooKeeper
-	before, err := c.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, err := c.Create(t.Context(), dir+"/n", nil, zk.FlagEphemeral)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wire.Cut()
-	soon(t, "the client notices", func() bool { return !c.Connected() })
-	wire.Pass()
-	after, err := c.Session(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after != before || before.Alive().Err() != nil {
-		t.Fatalf("session %x was followed by %x, %v", before.ID, after.ID, context.Cause(before.Alive()))
-	}
-	if stat, err := c.Exists(t.Context(), node); stat == nil || err != nil {
-		t.Errorf("the session is the same, its node is gone: %v", err)
-	}
-}
-
-func TestZooKeeperSessionEnds(t *testing.T) {
-	for name, fault := range map[string]func(*backendtest.Wire){
-		"connection cut":   (*backendtest.Wire).Cut,
-		"server is silent": (*backendtest.Wire).Freeze,
-	} {
-		t.Run(name, func(t *testing.T) {
-			in, wire, other := onWire(t, shortSession)
-			dir, c := freshDir(t, other), in.ZooKeeper
-			var node string
-			var s *backend.ZooKeeperSession
-			soon(t, "a session has a node", func() bool { // so short a session ends by itself on a busy machine
-				var err error
-				if s, err = c.Session(t.Context()); err != nil {
-					return false
-				}
-				node, err = c.Create(t.Context(), dir+"/n-", nil, zk.FlagEphemeralSequential)
-				return err == nil
-			})
-			fault(wire)
-			t.Logf("over: %v", over(t, s))
-			soon(t, "the server ends the session", func() bool {
-				stat, err := other.Exists(t.Context(), node)
-				return err == nil && stat == nil
-			})
-			wire.Pass()
-			next, err := c.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if next == s || next.Alive().Err() != nil {
-				t.Errorf("the session that followed is %+v, alive: %v", next, next.Alive().Err())
-			}
-			soon(t, "the client works again", func() bool {
-				_, err := c.Create(t.Context(), node, nil, zk.FlagEphemeral)
-				return err == nil || errors.Is(err, zk.ErrNodeExists) // a try whose answer was lost
-			})
-		})
 	}
 }
 

@@ -109,28 +109,3 @@ func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 		t.Errorf("process %d was started for a Redis that was given", p.PID())
 	}
 }
-
-func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
-	for name, c := range map[string]backend.Config{
-		backend.NameMySQL:     {MySQLDSN: "root:secret@tcp(127.0.0.1:1)/x"},
-		backend.NameRedis:     {RedisAddrs: []string{"127.0.0.1:1"}},
-		backend.NameRedlock:   {RedlockAddrs: []string{"127.0.0.1:1"}},
-		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
-		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
-	} {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Given: c, Backends: []string{name}})
-		if err == nil {
-			l.Stop(context.Background())
-			t.Errorf("%s at a closed port was accepted", name)
-			continue
-		}
-		if text := err.Error(); !strings.Contains(text, name+" at") || !strings.Contains(text, "127.0.0.1:1") ||
-			!strings.Contains(text, "is it running") || strings.Contains(text, "secret") {
-			t.Errorf("%s: %v, want its name and address, what to do, and no password", name, err)
-		}
-	}
-	both := backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}
-	if _, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Given: both}); err == nil || !strings.Contains(err.Error(), "give one") {
-		t.Errorf("both MySQL and SQLite: %v", err)
-	}
-}

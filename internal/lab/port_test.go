@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"seckill/internal/backend"
@@ -84,32 +83,5 @@ func answerAsRedis(l net.Listener) {
 		c.Read(make([]byte, 1000))
 		fmt.Fprintf(c, "+OK\r\n$%d\r\n%s\r\n", len(info), info)
 		c.Close()
-	}
-}
-
-func TestSweepLeavesTheLivingAndOthers(t *testing.T) {
-	base := t.TempDir()
-	other := filepath.Join(base, "seckill-other")
-	if err := os.Mkdir(other, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	living, lock, err := makeFolder(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	dead, lock, err := makeFolder(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock.Close()
-	if _, lock, err = makeFolder(base); err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	for path, want := range map[string]bool{other: true, living: true, dead: false} {
-		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
-		}
 	}
 }

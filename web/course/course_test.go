@@ -2,7 +2,6 @@ package course_test
 
 import (
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -175,67 +174,6 @@ func marks(text string) (found []string) {
 	return slices.Compact(found)
 }
 
-// A chapter says what it needs, and its sources have addresses that are the same
-// in both languages.
-func TestWhatAChapterNeedsAndItsSources(t *testing.T) {
-	needs := map[string]string{"en": "\nYou need: ", "zh": "\n需要先了解："}
-	address := regexp.MustCompile(`\]\((https?://[^)\s]+)\)`)
-	for _, c := range chapters(t) {
-		addresses := map[string][]string{}
-		for _, language := range course.Languages {
-			first, _, _ := strings.Cut(c.Text[language], "\n## "+sections[language][1]+"\n")
-			if !strings.Contains(first, needs[language]) || strings.Count(first, "\n- ") < 2 {
-				t.Errorf("%s in %s does not say what it teaches and needs", c.Name, language)
-			}
-			_, sources, _ := strings.Cut(c.Text[language], "\n## "+sections[language][6]+"\n")
-			for _, m := range address.FindAllStringSubmatch(sources, -1) {
-				addresses[language] = append(addresses[language], m[1])
-				if !strings.HasPrefix(m[1], "https://") { // the page shows no other links
-					t.Errorf("%s in %s: %s", c.Name, language, m[1])
-				}
-			}
-			if n := strings.Count(sources, "\n- "); n < 3 || len(addresses[language]) == 0 {
-				t.Errorf("%s in %s has %d sources", c.Name, language, n)
-			}
-		}
-		if !slices.Equal(addresses["en"], addresses["zh"]) {
-			t.Errorf("%s: English names %q, Chinese %q", c.Name, addresses["en"], addresses["zh"])
-		}
-	}
-}
-
-// Every question of a chapter has its model answer, below it, in both languages.
-func TestEveryQuestionIsAnswered(t *testing.T) {
-	heading := map[string]string{"en": "\n## To think about\n", "zh": "\n## 想一想\n"}
-	for _, c := range chapters(t) {
-		for _, language := range course.Languages {
-			_, text, _ := strings.Cut(c.Text[language], heading[language])
-			text, _, _ = strings.Cut(text, "\n## ")
-			question, answer, found := strings.Cut(text, "\n> answer: ")
-			if !found || !strings.ContainsAny(question, "?？") || len([]rune(answer)) < 40 || strings.Contains(answer, "\n\n") {
-				t.Errorf("%s in %s: the question %q has the model answer %q", c.Name, language, question, answer)
-			}
-		}
-	}
-}
-
-// A note for who teaches stands in both languages, and where the slides show it.
-func TestNotesForTeachers(t *testing.T) {
-	for _, c := range chapters(t) {
-		count := map[string]int{}
-		for _, language := range course.Languages {
-			_, text, _ := strings.Cut(c.Text[language], "\n## ")
-			count[language] = strings.Count(text, "\n\n> note: ")
-			if count[language] != strings.Count(c.Text[language], "> note: ") {
-				t.Errorf("%s in %s: a note stands alone, below a heading", c.Name, language)
-			}
-		}
-		if count["en"] != count["zh"] {
-			t.Errorf("%s has %d notes in English, and %d in Chinese", c.Name, count["en"], count["zh"])
-		}
-	}
-}
-
 // The core is a day's course: each of its chapters says so, by the same numbers, and
 // has a note for who teaches.
 func TestTheCore(t *testing.T) {
@@ -374,22 +312,6 @@ func TestFiguresCanBeMeasured(t *testing.T) {
 	}
 	if places == 0 {
 		t.Error("no chapter has a place for figures")
-	}
-}
-
-// A file that no chapter names would be shipped and never read.
-func TestEveryFileIsAChapters(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		name, isText := strings.CutSuffix(e.Name(), ".md")
-		if isText && !slices.ContainsFunc(chapters(t), func(c course.Chapter) bool {
-			return name == c.Name+".en" || name == c.Name+".zh"
-		}) {
-			t.Errorf("%s belongs to no chapter", e.Name())
-		}
 	}
 }
 
