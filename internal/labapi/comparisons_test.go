@@ -185,19 +185,6 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	}
 }
 
-func TestStoppedComparisonKeepsWhatWasMeasured(t *testing.T) {
-	_, h, f := startComparing(t, nil)
-	page := opened(t, h.URL)
-	begun, _ := f.begin(t, h.URL, goodComparison)
-	path := comparisonsPath + "/" + begun.ID
-	call{method: "DELETE", path: path}.wants(t, h.URL, 202, "")
-	if last := page.ended(); last["stopped"] != true || last["done"] == 9.0 {
-		t.Errorf("it ends as %v", last)
-	}
-	call{method: "GET", path: path}.wants(t, h.URL, 200, `"interrupted":true`)
-	call{method: "DELETE", path: path}.wants(t, h.URL, 202, `"state":"done"`) // it is kept
-}
-
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()

@@ -97,83 +97,6 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// runEnded waits until a page is told that a run has.
-func (e *events) runEnded() (last map[string]any) {
-	for last == nil || last["state"] != string(Done) && last["state"] != string(Failed) {
-		last = e.next("run")
-	}
-	return last
-}
-
-func TestRunIsSeenByAllPages(t *testing.T) {
-	s, h, load := start(t, nil)
-	first := watch(t, h.URL)
-	if hello := first.next("hello"); len(hello["runs"].([]any)) != 0 {
-		t.Fatalf("hello %v", hello)
-	}
-	status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
-	var begun Run
-	json.Unmarshal([]byte(body), &begun)
-	if status != 201 || begun.ID == "" || header.Get("Location") != "/api/lab/v1/runs/"+begun.ID {
-		t.Fatalf("POST runs: %d %s %v", status, body, header)
-	}
-	if c := <-load.configs; c.SKU != 1 || c.Stock != 100 || c.Buyers != 2000 || c.Concurrency != 64 || c.Quantity != 1 ||
-		len(c.Targets) != 1 || c.Timeout <= 0 {
-		t.Errorf("the load run was started with %+v", c)
-	}
-	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, h.URL, 409, "run_in_progress")
-	if r := first.next("run"); r["id"] != begun.ID || r["state"] != "running" {
-		t.Errorf("run event %v", r)
-	}
-	load.progress <- loadtest.Progress{Elapsed: time.Second, Requests: 7, Left: 93}
-	if l := lane(first.next("run"), 0); l["from"] != 0.0 || len(l["points"].([]any)) != 1 || l["progress"].(map[string]any)["left"] != 93.0 {
-		t.Errorf("run event %v", l)
-	}
-
-	late := watch(t, h.URL)
-	if hello := late.next("hello"); len(hello["runs"].([]any)) != 1 {
-		t.Errorf("late hello %v", hello)
-	}
-	if l := lane(late.next("run"), 0); len(l["points"].([]any)) != 1 || l["progress"].(map[string]any)["left"] != 93.0 {
-		t.Errorf("a page that opens late is told %v", l)
-	}
-	load.progress <- loadtest.Progress{Elapsed: 2 * time.Second, Requests: 9, Left: -3}
-	for _, e := range []*events{first, late} {
-		if l := lane(e.next("run"), 0); l["from"] != 1.0 || len(l["points"].([]any)) != 1 {
-			t.Errorf("run event %v", l)
-		}
-	}
-	// The last report may follow at once: it counts, and is no point of a chart.
-	load.progress <- loadtest.Progress{Elapsed: 2*time.Second + time.Millisecond, Requests: 2000}
-	for _, e := range []*events{first, late} {
-		if l := lane(e.next("run"), 0); l["points"] != nil || l["progress"].(map[string]any)["requests"] != 2000.0 {
-			t.Errorf("run event %v", l)
-		}
-	}
-	load.results <- &loadtest.Result{Verdict: ledger.Held}
-	for _, e := range []*events{first, late} {
-		if r := e.runEnded(); r["state"] != "done" || lane(r, 0)["result"].(map[string]any)["verdict"] != "held" {
-			t.Errorf("last event %v", r)
-		}
-	}
-	_, body, _ = call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
-	if !strings.Contains(body, `"verdict":"held"`) || !strings.Contains(body, `"points":[{`) {
-		t.Errorf("GET run: %s", body)
-	}
-	call{method: "GET", path: "/api/lab/v1/runs/none"}.wants(t, h.URL, 404, "unknown_run")
-
-	s.close()
-	for first.in.Scan() { // ends, or the test times out
-	}
-}
-
-func TestPagesAreToldThatThelabChanged(t *testing.T) {
-	s, h, _ := start(t, nil)
-	page := opened(t, h.URL)
-	s.labChanged()
-	page.next("lab")
-}
-
 // A page that reads nothing must not hold up a run.
 func TestSlowPage(t *testing.T) {
 	s, h, load := start(t, nil)
@@ -188,35 +111,49 @@ func TestSlowPage(t *testing.T) {
 	}
 }
 
-// A page that puts the news of a run together has what the lab has, of each
-// lane.
+// A page that puts the news of a run together has what the lab has, of each lane, also
+// one that is opened late. The last report may follow the one before at once: it counts,
+// and is no point of a chart.
 func TestNewsOfLanesAddUp(t *testing.T) {
-	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
-	page := opened(t, h.URL)
+	s, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	first := opened(t, h.URL)
 	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
+	for i := range 1000 {
+		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Second}
+	}
+	late := opened(t, h.URL)
 	go func() {
-		for i := range 3000 {
-			load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Second}
+		for i := range 2000 {
+			load.progress <- loadtest.Progress{Elapsed: time.Duration(1000+i) * time.Second, Left: -3}
 		}
-		load.results <- &loadtest.Result{}
-		load.results <- &loadtest.Result{}
+		load.progress <- loadtest.Progress{Elapsed: 2999*time.Second + time.Millisecond, Requests: 2000}
+		load.results <- &loadtest.Result{Verdict: ledger.Held}
+		load.results <- &loadtest.Result{Verdict: ledger.Held}
 	}()
-	var put [2][]Point
-	page.until(func(r Run) bool {
-		for i, l := range r.Lanes {
-			if l.From != len(put[i]) {
-				t.Fatalf("lane %d goes on at %d, and %d points are known", i, l.From, len(put[i]))
-			}
-			put[i] = append(put[i], l.Points...)
-		}
-		return ended(r)
-	})
 	var whole Run
-	_, body, _ := call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
-	json.Unmarshal([]byte(body), &whole)
-	for i, l := range whole.Lanes {
-		if !slices.Equal(put[i], l.Points) || len(l.Points) == 0 {
-			t.Errorf("lane %d: %d points were put together, the lab has %d", i, len(put[i]), len(l.Points))
+	for _, page := range []*events{first, late} {
+		var put [2][]Point
+		page.until(func(r Run) bool {
+			for i, l := range r.Lanes {
+				if l.From != len(put[i]) {
+					t.Fatalf("lane %d goes on at %d, and %d points are known", i, l.From, len(put[i]))
+				}
+				put[i] = append(put[i], l.Points...)
+			}
+			return ended(r)
+		})
+		_, body, _ := call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
+		json.Unmarshal([]byte(body), &whole)
+		for i, l := range whole.Lanes {
+			if !slices.Equal(put[i], l.Points) || len(l.Points) == 0 || l.Result.Verdict != ledger.Held {
+				t.Errorf("lane %d: %d points were put together, the lab has %d, and %+v", i, len(put[i]), len(l.Points), l.Result)
+			}
 		}
 	}
+	if len(whole.Lanes[0].Points)+len(whole.Lanes[1].Points) > 3000 {
+		t.Errorf("%d and %d points of 3000", len(whole.Lanes[0].Points), len(whole.Lanes[1].Points))
+	}
+	call{method: "GET", path: "/api/lab/v1/runs/none"}.wants(t, h.URL, 404, "unknown_run")
+	s.labChanged()
+	first.next("lab")
 }
