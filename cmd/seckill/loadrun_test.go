@@ -10,7 +10,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"seckill/internal/backend"
-	"seckill/internal/catalog"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -101,32 +100,6 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	r, err := loadtest.Run(t.Context(), c)
 	must(t, err)
 	return r
-}
-
-// asShipped: a run with every server alive held, or broke as it is shipped to.
-func asShipped(t *testing.T, info catalog.Info, r *loadtest.Result) {
-	t.Helper()
-	switch {
-	case info.BreaksIn(2):
-		if r.Verdict != ledger.Oversold && r.Verdict != ledger.Lost {
-			t.Errorf("shipped as broken, and the run says %s: %+v", r.Verdict, r.Audit)
-		}
-	case r.ExitStatus() != loadtest.ExitHeld:
-		t.Fatalf("the run says %s: %v %+v\nby request %v, by call %v", r.Verdict, r.Problems, r.Audit.Violations, r.Counts, r.Calls)
-	case r.Counts[ledger.OutcomeUnknown] != 0:
-		t.Errorf("%d unknown outcomes with every server alive", r.Counts[ledger.OutcomeUnknown])
-	}
-}
-
-// unhurried gives services in which no waiter of zk-norecheck gives up, so that
-// it must hold: its flaw, as it says, is that the next walks in after one that
-// did. Others keep the services there are.
-func unhurried(t *testing.T, info catalog.Info, urls []string) []string {
-	t.Helper()
-	if info.Name == "zk-norecheck" {
-		_, urls, _ = services(t, "--lock-wait=60s", "--purchase-timeout=60s", "--zookeeper-session=30s")
-	}
-	return urls
 }
 
 // midway calls f once, when a third of the buyers have been answered.
