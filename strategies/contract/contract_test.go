@@ -62,7 +62,7 @@ type Harness struct {
 	// Patience bounds the wait for what has to happen; 0: one minute.
 	Patience time.Duration
 
-	only []Promise // nil: all that apply
+	only []Promise // are asked; nil: all that apply
 }
 
 // A Foreign client takes the key and reports whether it got it.
