@@ -10,6 +10,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore/policy"
 	"seckill/internal/lock"
+	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
 
@@ -50,7 +51,7 @@ var kinds = map[Fault]faultKind{
 			if r.paused = r.leaseholder(); step.Who != "" {
 				r.paused = r.actor(step.Who)
 			}
-			if step.Command, err = r.endLease(ctx, r.paused); err != nil {
+			if step.Command, err = r.endLease(ctx, r.paused, true); err != nil {
 				return err
 			}
 			r.schedule.Steps = append(r.schedule.Steps, step)
@@ -274,12 +275,13 @@ func (r *run) leaseholder() *actor {
 }
 
 // endLease ends the lease of holder, or whichever there is if that is nil, and says
-// what that did; "" if there was no lease.
-func (r *run) endLease(ctx context.Context, holder *actor) (what string, err error) {
+// what that did; "" if there was no lease. Sessions and connections end only if they
+// are to: those of a process that lives do not end by themselves.
+func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what string, err error) {
 	if holder != nil {
 		holder.expired, holder.outcome.Expired = true, true
 	}
-	what, err = r.world.endLease(ctx, holder, r.scenario.Clears)
+	what, err = r.world.endLease(ctx, holder, sessions, r.scenario.Clears)
 	r.everythingMoved()
 	if err == nil && what != "" {
 		_, err = r.ringTimers(ctx)
@@ -288,16 +290,17 @@ func (r *run) endLease(ctx context.Context, holder *actor) (what string, err err
 }
 
 // endLease with clears removes a lock that never ends, too.
-func (w *World) endLease(ctx context.Context, of *actor, clears bool) (what string, err error) {
+func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) (what string, err error) {
 	w.clock.Add(int64(leaseEnd(w.settings)))
-	var did []string
+	var holder *probe.Holder
 	if of != nil {
-		did, err = w.probes.Expire(ctx, w.key(), of.holder())
-	} else {
-		did, err = w.probes.Expire(ctx, w.key(), nil)
+		holder = of.holder()
 	}
-	if err != nil {
-		return "", err
+	var did []string
+	if sessions || !w.keepsSessions() {
+		if did, err = w.probes.Expire(ctx, w.key(), holder); err != nil {
+			return "", err
+		}
 	}
 	if did != nil && w.admin.Etcd != nil {
 		// A lease is its process's, which finds out by and by: that would be
@@ -306,7 +309,7 @@ func (w *World) endLease(ctx context.Context, of *actor, clears bool) (what stri
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
 	}
-	if did == nil && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
+	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
 		n, err := w.sql.Kill(ctx, of.process.in.Dialer.LocalAddrs())
 		if err != nil {
 			return "", err

@@ -105,8 +105,8 @@ func (r *run) wakesLate(ctx context.Context) bool {
 }
 
 // stuck is called when no actor can go and not all have finished: time
-// passes. First a lease that is still there ends; when none is left, those who
-// wait give up.
+// passes. First a lease that is still there ends, but no session or connection of a
+// process that lives; when none is left, those who wait give up.
 func (r *run) stuck(ctx context.Context) error {
 	r.forced = true
 	if r.wakesLate(ctx) {
@@ -126,7 +126,7 @@ func (r *run) stuck(ctx context.Context) error {
 			return r.bury(ctx, a, false)
 		}
 	}
-	what, err := r.endLease(ctx, r.leaseholder())
+	what, err := r.endLease(ctx, r.leaseholder(), false)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 			return err
 		}
 	}
-	what, err := r.endLease(ctx, r.leaseholder())
+	what, err := r.endLease(ctx, r.leaseholder(), true)
 	if what == "" {
 		what = "clocks move on by a lease"
 	}
