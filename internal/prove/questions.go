@@ -204,7 +204,7 @@ func Questions() []Question {
 			}},
 		{ID: "late-command", Title: "late command", Choosing: true,
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at any later moment. " +
-				"Is the stock right?",
+				"Is the stock right, and is no buyer blocked for ever?",
 			premise: "it breaks with every command in time", nothing: nothingEnds, breaks: notOverlap,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				return append(b.shared(processes, explore.Buys, explore.Scenario{

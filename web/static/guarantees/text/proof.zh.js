@@ -100,6 +100,7 @@ export default {
   "two copies of one request, and again; a reply or a command is lost": "同一请求的两份副本，再来一次；一条答复或命令丢失",
   "a backend is unavailable: connection lost before the reply came": "后端不可用：答复到来之前连接断了",
   "a backend is unavailable: invalid connection": "后端不可用：连接无效",
+  "a backend is unavailable: no answer in time": "后端不可用：没有及时答复",
   "busy: waited as long as allowed: context deadline exceeded: the buyer's time is up": "繁忙：等到了允许的上限，买家的时间用完了",
   "busy: waited as long as allowed: Another copy of this request is in progress. Send it again after Retry-After seconds: you then get its order, or a chance of your own. (in_progress)": "繁忙：同一请求的另一份副本还在处理。过 Retry-After 秒再发一次，就会得到它的订单，或者轮到自己。（in_progress）",
   "cancelled": "已取消",
