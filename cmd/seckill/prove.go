@@ -318,8 +318,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	return exitStatus(statusDiffers)
 }
 
-// again does what an example tells of: the explorer step by step; a node is
-// lost at the same moment, and the buyers do what they do now.
+// again does what an example tells of, step by step.
 func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
 	losing, err := losingLab(ctx)
 	if err != nil {
@@ -332,7 +331,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	}
 	defer servers.Close()
 	if e.Question == prove.NodeLossQuestion {
-		return prove.LoseNode(ctx, info, servers)
+		return prove.LoseNode(ctx, info, servers, e)
 	}
 	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{Service: exploredService})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/tap"
 )
@@ -212,7 +211,7 @@ func (a *actor) Began(h *tap.Helper) { a.tell(event{kind: evBegins, helper: h}) 
 func (a *actor) Over(h *tap.Helper) { a.tell(event{kind: evOver, helper: h}) }
 
 // Holds implements observe.Holder.
-func (a *actor) Holds(_ lock.Lease, tx bool) { a.tell(event{kind: evHolds, tx: tx}) }
+func (a *actor) Holds(tx bool) { a.tell(event{kind: evHolds, tx: tx}) }
 
 // Frees implements observe.Holder.
 func (a *actor) Frees() { a.tell(event{kind: evFrees}) }

@@ -72,7 +72,7 @@ var doings = map[Does]doing{
 		},
 		told: func(w *World, o Outcome) (told []ledger.Told) {
 			placed := w.placed[o.owner()]
-			t := Tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
+			t := tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
 			if o.Same == "" { // the purchase, once
 				told = append(told, t)
 			}
@@ -135,15 +135,15 @@ func deduct(ctx context.Context, w *World, p *process, o *Outcome) {
 }
 
 func tellPurchase(w *World, o Outcome) []ledger.Told {
-	return []ledger.Told{Tell(w.purchase(o.Buyer), o)}
+	return []ledger.Told{tell(w.purchase(o.Buyer), o)}
 }
 
 func sold(o Outcome) string {
 	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
-// Tell is what a buyer knows of a purchase. Who has died has heard no refusal.
-func Tell(p seckill.Purchase, o Outcome) ledger.Told {
+// tell is what a buyer knows of a purchase. Who has died has heard no refusal.
+func tell(p seckill.Purchase, o Outcome) ledger.Told {
 	t := wire.Told(p, o.Receipt, o.Err)
 	if o.Dead && o.Err != nil {
 		t.Outcome = ledger.OutcomeUnknown

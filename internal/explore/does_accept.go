@@ -27,7 +27,7 @@ var (
 			}
 		},
 		told: func(w *World, o Outcome) []ledger.Told {
-			t := Tell(w.purchase(o.Buyer), o)
+			t := tell(w.purchase(o.Buyer), o)
 			if o.Accepted && !o.Dead {
 				t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
 			}

@@ -90,7 +90,7 @@ func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome,
 		if o.Name == NextBuyer {
 			return nil
 		}
-		t := Tell(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
+		t := tell(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
 		if o.Same == "" { // the reservation, once
 			t.Outcome = ledger.OutcomeReserved
 			told = append(told, t)

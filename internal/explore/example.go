@@ -17,7 +17,7 @@ type Example struct {
 	Strategy string    `json:"strategy"`
 	Question string    `json:"question,omitempty"` // which cell of the matrix it answers
 	Scenario Scenario  `json:"scenario"`
-	Schedule string    `json:"schedule,omitempty"` // as FormatSchedule; "" of a node's loss, which is not scheduled
+	Schedule string    `json:"schedule"` // as FormatSchedule
 	Steps    []Step    `json:"steps"`
 	Held     []Belief  `json:"held,omitempty"`
 	Problems []Problem `json:"problems"`
@@ -100,7 +100,7 @@ func (e Example) check() error {
 			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
-	if e.Schedule == "" && !slices.Contains(s.Faults, NodeLost) {
+	if e.Schedule == "" {
 		return errors.New("the counterexample has no schedule")
 	}
 	_, err := e.Choices()
@@ -126,7 +126,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err := w.check(&e.Scenario); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDiverged, err)
 	}
-	if slices.Contains(e.Scenario.Faults, NodeLost) {
+	if slices.Contains(e.Scenario.Faults, NodeLost) && w.node == nil {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
 	choices, err := e.Choices()

@@ -197,12 +197,35 @@ var kinds = map[Fault]faultKind{
 			return nil
 		},
 	},
+	// A server is lost while the first buyer stands before their first write to the
+	// database. They are paused until the others are through.
+	NodeLost: {
+		at: func(r *run, _ []*thread) []policy.Option {
+			c := r.actors[0].program().next()
+			if r.world.node == nil || c == nil || c.command.Backend != tap.SQL || c.command.Name != "INSERT" && c.command.Name != "UPDATE" {
+				return nil
+			}
+			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
+		},
+		happens: func(ctx context.Context, r *run, step Step) error {
+			step.Command = r.world.node.Name
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			r.last, r.paused = nil, r.actors[0]
+			r.everythingMoved()
+			begun := time.Now()
+			defer func() { r.schedule.Outage = time.Since(begun) }()
+			if err := r.world.node.Lose(ctx); err != nil {
+				return err
+			}
+			return r.world.answers(ctx)
+		},
+	},
 }
 
 // known reports whether a step of an example may have this fault.
 func known(f Fault) bool {
 	_, ok := kinds[f]
-	return ok || f == TimePasses || f == NodeLost
+	return ok || f == TimePasses
 }
 
 // befalls is every actor whom a fault could befall.

@@ -58,9 +58,7 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 		return nil, View{}, err
 	}
 	if !w.rehearsed {
-		plain := *s
-		plain.Faults = nil
-		if err := w.rehearse(ctx, &plain); err != nil {
+		if err := w.rehearse(ctx, s); err != nil {
 			return nil, View{}, err
 		}
 		w.rehearsed = true

@@ -39,6 +39,11 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	if err := w.fresh(ctx, s); err != nil {
 		return nil, err
 	}
+	if slices.Contains(s.Faults, NodeLost) && w.node != nil {
+		if err := w.node.Lag(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r.schedule.names = w.names
 	for i, b := range s.Buyers {
 		if err := r.enter(ctx, b); err != nil {

@@ -12,6 +12,8 @@
 package explore
 
 import (
+	"time"
+
 	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
@@ -92,7 +94,7 @@ const (
 	Arrives Fault = "arrives late"
 	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease.
 	ClockJumps Fault = "clock jumps"
-	// NodeLost: a server of several is lost, with what it has not replicated.
+	// NodeLost: a server of several is lost (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
 	// TimePasses: no buyer could go on, so leases ended.
 	TimePasses Fault = "time passes"
@@ -142,6 +144,8 @@ type Schedule struct {
 	// Held says when buyers believed that they had the lock.
 	Held     []Belief
 	Problems []Problem
+	// Outage is how long no server answered after NodeLost.
+	Outage time.Duration
 
 	names *observe.Names // nil: texts are plain
 }

@@ -56,10 +56,27 @@ func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Lim
 	return nil
 }
 
-// rehearse runs one schedule for nothing: the first that a Redis sees is another,
-// because it has yet to learn the scripts.
+// LoseNode has the first buyer go on until a node can be lost (Options.Node), and loses
+// it; or, with choices, makes those again. It looks at the servers' values after each step.
+func (w *World) LoseNode(ctx context.Context, s *Scenario, choices []Choice) (*Schedule, error) {
+	if err := w.rehearse(ctx, s); err != nil {
+		return nil, err
+	}
+	choose := (&policy.Replay{Choices: choices}).Choose
+	if choices == nil {
+		choose = func(options []policy.Option, _ int) (int, error) {
+			return max(0, slices.IndexFunc(options, func(o policy.Option) bool { return o.Fault == NodeLost })), nil
+		}
+	}
+	return w.play(ctx, s, true, choose)
+}
+
+// rehearse runs one schedule for nothing, and without a fault: the first that a Redis
+// sees is another, because it has yet to learn the scripts.
 func (w *World) rehearse(ctx context.Context, s *Scenario) error {
-	if _, err := w.play(ctx, s, false, policy.Undisturbed); err != nil {
+	plain := *s
+	plain.Faults = nil
+	if _, err := w.play(ctx, &plain, false, policy.Undisturbed); err != nil {
 		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
 	return nil

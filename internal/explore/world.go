@@ -32,10 +32,11 @@ type World struct {
 	sql      *probe.SQL
 	numbers  map[int]*process
 	closing  sync.WaitGroup // instances of processes that have died
-	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
-	began    atomic.Int64   // the second in which the schedule's SKU was made, in ns
-	reads    atomic.Int64   // of the clocks, in this schedule
-	asksTime atomic.Bool    // the strategy has looked at its process's clock
+	node     *Node
+	clock    atomic.Int64 // how far the processes' clocks were moved on, in ns
+	began    atomic.Int64 // the second in which the schedule's SKU was made, in ns
+	reads    atomic.Int64 // of the clocks, in this schedule
+	asksTime atomic.Bool  // the strategy has looked at its process's clock
 
 	rehearsed bool         // a live schedule has been played once, for nothing
 	shared    bool         // the servers, with other worlds
@@ -58,6 +59,34 @@ type Options struct {
 	// FirstSKU: the database is the world's own, and the servers are shared with
 	// other worlds, whose SKUs are others. 0: the servers are this world's.
 	FirstSKU int64
+	// Node is the one that NodeLost loses; nil: none can be lost.
+	Node *Node
+}
+
+// A Node is one server of several, which one schedule of a world can lose.
+type Node struct {
+	Name string // "the primary with what it had not replicated"
+	// Lag is called when the sale is ready, before any buyer comes.
+	Lag func(context.Context) error
+	// Lose has another server take over, if any must.
+	Lose func(context.Context) error
+}
+
+// answers returns when the servers answer all processes of the world again.
+func (w *World) answers(ctx context.Context) error {
+	instances := []*backend.Instance{w.admin}
+	for _, p := range w.numbers {
+		instances = append(instances, p.in)
+	}
+	for _, in := range instances {
+		for slices.ContainsFunc(in.Status(ctx), func(s backend.Status) bool { return !s.OK }) {
+			if ctx.Err() != nil {
+				return fmt.Errorf("wait until the servers answer without %s: %w", w.node.Name, context.Cause(ctx))
+			}
+			time.Sleep(quiet)
+		}
+	}
+	return nil
 }
 
 // Settings of a world: nothing ends by itself while a schedule runs.
@@ -90,7 +119,7 @@ func (w *World) skipKnown(ctx context.Context) error {
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, numbers: map[int]*process{},
+	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, node: o.Node, numbers: map[int]*process{},
 		names: observe.NewNames(), shared: o.FirstSKU > 0}
 	w.first = o.FirstSKU
 	w.next.Store(o.FirstSKU)

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"seckill/internal/lock"
 	"seckill/internal/tap"
 )
 
@@ -60,7 +59,7 @@ func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
 func (g *Gate) Reads() bool { return true }
 
 // Holds implements Holder.
-func (g *Gate) Holds(lease lock.Lease, _ bool) { g.granted(g.who, lease) }
+func (g *Gate) Holds(bool) { g.granted(g.who) }
 
 // Frees implements Holder.
 func (g *Gate) Frees() { g.releases(g.who) }

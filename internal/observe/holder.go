@@ -18,7 +18,7 @@ import (
 type Holder interface {
 	// Holds: the lock was granted. With transaction it is one's, and over with
 	// its COMMIT or ROLLBACK.
-	Holds(lease lock.Lease, transaction bool)
+	Holds(transaction bool)
 	// Frees: it is about to be released. Freed: it was, or that was tried.
 	Frees()
 	Freed()
@@ -55,10 +55,10 @@ func (l *locker) Acquire(ctx context.Context, key string, o lock.Options) (lock.
 	}
 	if s, ok := lease.(lock.SessionLease); ok {
 		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
-		h.Holds(lease, tx)
+		h.Holds(tx)
 		return &session{s, h}, nil
 	}
-	h.Holds(lease, false)
+	h.Holds(false)
 	return &held{lease, h}, nil
 }
 

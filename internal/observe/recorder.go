@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"seckill/internal/lock"
 	"seckill/internal/tap"
 )
 
@@ -28,9 +27,6 @@ type Sent struct {
 type Hold struct {
 	Who      string
 	From, To time.Duration // To is 0 while they have it
-	Sent     int           // commands there were before it
-	Beside   []string      // who else had it, and had not been told that their lease was over
-	lease    lock.Lease
 }
 
 // A Recorder keeps what several buyers send and when they have the lock, on one
@@ -98,23 +94,11 @@ func (r *Recorder) Answered(c *tap.Command, err error) {
 	s.Took, s.Done, s.Err, s.Reply = time.Since(r.began)-s.At, true, err, r.names.Reply(c)
 }
 
-// granted notes that a buyer has the lock. One of a database session ends with the
-// transaction that it is for: it is beside no other.
-func (r *Recorder) granted(who string, lease lock.Lease) {
+// granted notes that a buyer has the lock.
+func (r *Recorder) granted(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := Hold{Who: who, From: time.Since(r.began), Sent: len(r.list), lease: lease}
-	for _, other := range r.held {
-		if other.To == 0 && !ofSession(lease) && !ofSession(other.lease) && other.lease.Context().Err() == nil {
-			h.Beside = append(h.Beside, other.Who)
-		}
-	}
-	r.held = append(r.held, h)
-}
-
-func ofSession(l lock.Lease) bool {
-	_, ok := l.(lock.SessionLease)
-	return ok
+	r.held = append(r.held, Hold{Who: who, From: time.Since(r.began)})
 }
 
 // releases notes that a buyer is about to give the lock back.

@@ -39,10 +39,6 @@ type party struct {
 	probes   probe.Set
 }
 
-func (b *bench) party(ctx context.Context) (*party, error) {
-	return openParty(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), realSettings(), realSession)
-}
-
 // opened is a party whose sale of ten units has begun.
 func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
 	if p, err = b.party(ctx); err != nil {
@@ -54,10 +50,9 @@ func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
 	return p, sku, nil
 }
 
-func openParty(
-	ctx context.Context, info catalog.Info, config backend.Config, settings catalog.Settings, session time.Duration,
-) (*party, error) {
-	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, session, 24
+func (b *bench) party(ctx context.Context) (*party, error) {
+	info, config := b.info, b.servers.Config().Only(b.info.Uses()...)
+	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return nil, err
@@ -67,7 +62,7 @@ func openParty(
 		p.probes, err = probe.Of(ctx, in, info)
 	}
 	if err == nil {
-		p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: p.store, Settings: settings})
+		p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: p.store, Settings: realSettings()})
 	}
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -87,19 +82,13 @@ func init() { lastMeasuredSKU.Store(6_000_000_000) }
 // sale makes a SKU for one measurement.
 func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
-	_, err = p.sell(ctx, sku, stock)
-	return sku, err
-}
-
-func (p *party) sell(ctx context.Context, sku, stock int64) (run int64, err error) {
-	row, err := p.store.Reset(ctx, sku, "measured", stock)
-	if err != nil {
+	if _, err := p.store.Reset(ctx, sku, "measured", stock); err != nil {
 		return 0, err
 	}
 	if r, ok := p.strategy.(seckill.Resetter); ok {
 		err = r.Reset(ctx, sku, stock)
 	}
-	return row.Run, err
+	return sku, err
 }
 
 func buy(sku, user int64) seckill.Purchase {

@@ -117,7 +117,7 @@ func isToldAgain(t *testing.T, told explore.Example, on func(context.Context) (p
 	if _, err := w.Replay(t.Context(), read); err == nil {
 		t.Error("the explorer claims to replay the loss of a node")
 	}
-	if _, err := prove.LoseNode(t.Context(), named(t, "version"), s); err == nil {
+	if _, err := prove.LoseNode(t.Context(), named(t, "version"), s, read); err == nil {
 		t.Error("version lost a node that it has not got")
 	}
 }
