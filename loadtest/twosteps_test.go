@@ -119,15 +119,12 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		if r.Counts[ledger.OutcomeSold] != test.want.Ordered || r.Counts[ledger.OutcomeAccepted] != test.want.Open || r.Requests != testBuyers {
 			t.Errorf("%s: the requests came to %v", test.name, r.Counts)
 		}
-		broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule })
+		broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule && v.Count == got.Open })
 		// On a busy machine an open loop is late, which is no judgement on the service.
 		late := r.Verdict == ledger.NotValid && len(r.Audit.Violations) == 0 &&
 			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Code != CauseLate })
 		if (r.Verdict == ledger.Held || late) != (test.rule == "") || test.rule != "" && !broken {
 			t.Errorf("%s: %s, %+v %v", test.name, r.Verdict, r.Audit.Violations, r.Problems)
-		}
-		if a := r.Audit.Accepted; a == nil || a.Requests != got.Accepted || a.Refused != got.Refused || a.Lost != got.Open {
-			t.Errorf("%s: the judge counts %+v", test.name, a)
 		}
 	}
 }

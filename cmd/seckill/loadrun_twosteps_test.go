@@ -22,12 +22,12 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 			}
 		})})
 	s := r.TwoSteps
-	t.Logf("%s, %+v, %+v", r.Verdict, *s, *r.Audit.Accepted)
+	t.Logf("%s, %+v", r.Verdict, *s)
 	if r.Verdict != ledger.Held {
 		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}
-	if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted || r.Audit.Accepted.Lost > 0 {
-		t.Errorf("the buyers count %+v, the judge %+v", *s, *r.Audit.Accepted)
+	if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted {
+		t.Errorf("the buyers count %+v", *s)
 	}
 	if processes[0].Alive() {
 		t.Error("the run ended before a process was killed")

@@ -31,12 +31,9 @@ type Evidence struct {
 	// Patience is the longest wait for a lock plus the longest lease (and what
 	// else may rightly keep buyers waiting, such as an outage that was planned):
 	// a sale that stands still for longer is blocked. 0: Report.Served is
-	// ServedNotKnown.
+	// ServedNotKnown. A sale with a start of its own (Stock.StartsAt) is looked at
+	// from its first order on.
 	Patience time.Duration
-	// Started is when the sale was on, by the clock of Told; 0: from the start
-	// of the run. A sale with a start of its own (Stock.StartsAt) and Started 0
-	// is looked at from its first order on.
-	Started time.Duration
 }
 
 // Told is what a buyer was told about one call. Copies and retries of one

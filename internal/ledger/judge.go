@@ -444,12 +444,7 @@ func keyRefused(h *hearing, r *request, broken *examples) {
 	if r.got() == nil && r.sale == nil || slices.ContainsFunc(r.calls, func(t *Told) bool { return t.took() && !t.timed() }) {
 		return
 	}
-	acknowledged, gone := never, never // when the request was first told sold, and when its order was cancelled
-	for _, t := range r.calls {
-		if t.got() {
-			acknowledged = min(acknowledged, t.end())
-		}
-	}
+	acknowledged, gone := r.told(), never // gone: when its order was cancelled
 	if r.sale != nil {
 		gone = r.sale.gone()
 	}
@@ -580,25 +575,11 @@ func nothingSold(h *hearing, tell func(examples, ...any)) {
 	}
 }
 
-// lostRequest counts the requests that were accepted, and looks for those of them
-// that came to nothing.
+// lostRequest looks at the requests that were accepted for those that came to
+// nothing.
 func lostRequest(h *hearing, r *request, broken *examples) {
 	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
-	if i < 0 {
-		return
-	}
-	if h.report.Accepted == nil {
-		h.report.Accepted = &Accepteds{}
-	}
-	count := h.report.Accepted
-	count.Requests++
-	switch {
-	case r.sale != nil:
-		count.Ordered++
-	case h.refused[name{request: r.key, user: r.user}], r.refusedAfter(r.calls[i]):
-		count.Refused++
-	default:
-		count.Lost++
+	if i >= 0 && r.sale == nil && !h.refused[name{request: r.key, user: r.user}] && !r.refusedAfter(r.calls[i]) {
 		broken.add(byRequest, r.user, r.key)
 	}
 }

@@ -504,11 +504,6 @@ func TestJudgeReport(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	e := clean()
-	all(tells(1, OutcomeAccepted), tells(6, OutcomeAccepted), accepted(OutcomeSoldOut, 200, 210))(e)
-	tells(5, OutcomeAccepted)(e)
-	if r := Judge(*e); r.Accepted == nil || *r.Accepted != (Accepteds{Requests: 4, Ordered: 2, Refused: 1, Lost: 1}) {
-		t.Errorf("accepted are %+v", r.Accepted)
-	}
 	pair := func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3 }
 	for _, test := range []struct {
 		name, rule string
@@ -626,7 +621,6 @@ func TestServed(t *testing.T) {
 			e.sell(6, 1)
 			e.Told[len(e.Told)-1].at(28_900, 29_000)
 		}, ServedYes, 0.9},
-		{"the sale starts after them", func(e *Evidence) { e.Started = 26 * time.Second }, ServedYes, 3.9},
 		{"a start of its own, and nothing sold", func(e *Evidence) {
 			e.Snapshot.Stock.StartsAt, e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = &moment, nil, 10, e.Told[5:]
 		}, ServedNotKnown, 0},
@@ -641,11 +635,11 @@ func TestServed(t *testing.T) {
 		}
 	}
 	s := Judge(*stall()).Served
-	if s.FromMs != 5000 || s.Asked != 25 || s.Left != 5 || s.Calls != 30 || s.Answers[OutcomeBusy] != 25 || s.Rate(OutcomeSold) != 5.0/30 {
+	if s.FromMs != 5000 || s.Asked != 25 || s.Left != 5 {
 		t.Errorf("%+v", s)
 	}
-	both := Sum([]Report{Judge(*stall()), {Verdict: Held, Served: &Served{State: ServedYes, LongestMs: 1, Calls: 2, Answers: map[Outcome]int{OutcomeSold: 2}}}})
-	if !both.Served.Blocked() || both.Served.Calls != 32 || both.Served.Answers[OutcomeSold] != 7 || both.Served.LongestMs != s.LongestMs {
+	both := Sum([]Report{Judge(*stall()), {Verdict: Held, Served: &Served{State: ServedYes, LongestMs: 1}}})
+	if !both.Served.Blocked() || both.Served.LongestMs != s.LongestMs {
 		t.Errorf("the sum of two: %+v", both.Served)
 	}
 }

@@ -59,9 +59,6 @@ type Report struct {
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told.
 	Served *Served `json:"served,omitempty"`
-	// Accepted counts the requests that were told accepted; nil when none was, or
-	// when single requests were not recorded.
-	Accepted   *Accepteds  `json:"accepted,omitempty"`
 	Violations []Violation `json:"violations"`
 	// Witness are orders that show how the stock broke, if there are such.
 	Witness *Witness `json:"witness,omitempty"`
@@ -105,7 +102,6 @@ func Sum(reports []Report) Report {
 		all.Reserved += r.Reserved
 		all.Expired += r.Expired
 		all.Served = all.Served.and(r.Served)
-		all.Accepted = all.Accepted.and(r.Accepted)
 		if rank(r.Verdict) > rank(all.Verdict) {
 			all.Verdict = r.Verdict
 		}
@@ -120,22 +116,6 @@ func Sum(reports []Report) Report {
 		}
 	}
 	return all
-}
-
-// Accepteds counts the requests whose buyers were told accepted, by what became
-// of them. An accepted request is a promise: Lost ones break it.
-type Accepteds struct {
-	Requests int `json:"requests"`
-	Ordered  int `json:"ordered"` // have an order, which may have been cancelled since
-	Refused  int `json:"refused"` // afterwards, as the ledger remembers or the buyer was told
-	Lost     int `json:"lost"`    // neither
-}
-
-func (a *Accepteds) and(o *Accepteds) *Accepteds {
-	if a == nil || o == nil {
-		return cmp.Or(a, o)
-	}
-	return &Accepteds{a.Requests + o.Requests, a.Ordered + o.Ordered, a.Refused + o.Refused, a.Lost + o.Lost}
 }
 
 // A Witness is one or two orders of the run that show how the stock broke.
@@ -240,17 +220,6 @@ type Served struct {
 	FromMs    float64 `json:"from_ms"`
 	Asked     int     `json:"asked"`
 	Left      int64   `json:"left"`
-	// Calls to buy, and what they came to.
-	Calls   int             `json:"calls"`
-	Answers map[Outcome]int `json:"answers"`
-}
-
-// Rate is the share of the calls to buy that were answered with o.
-func (s *Served) Rate(o Outcome) float64 {
-	if s == nil || s.Calls == 0 {
-		return 0
-	}
-	return float64(s.Answers[o]) / float64(s.Calls)
 }
 
 // Blocked is false also for nil.
@@ -262,17 +231,10 @@ func (s *Served) and(o *Served) *Served {
 		return cmp.Or(s, o)
 	}
 	worse := []ServedState{ServedYes, ServedNotKnown, ServedBlocked}
-	both, calls := *s, s.Calls+o.Calls
 	if a, b := slices.Index(worse, s.State), slices.Index(worse, o.State); b > a || a == b && o.LongestMs > s.LongestMs {
-		both = *o
+		return o
 	}
-	both.Calls, both.Answers = calls, map[Outcome]int{}
-	for _, one := range []*Served{s, o} {
-		for outcome, n := range one.Answers {
-			both.Answers[outcome] += n
-		}
-	}
-	return &both
+	return s
 }
 
 // A span is a stretch of time.
@@ -280,7 +242,7 @@ type span struct{ from, to time.Duration }
 
 func (s span) long() time.Duration { return s.to - s.from }
 
-// changes say how many units changed hands after a time.
+// changes say how many units were sold after a time, less those that came back.
 type changes struct {
 	sorted []change
 	after  []int64 // Σ units of sorted[i:]
@@ -288,7 +250,7 @@ type changes struct {
 
 type change struct {
 	at    time.Duration
-	units int64
+	units int64 // less than 0: they came back
 }
 
 func sum(all []change) changes {
@@ -306,10 +268,9 @@ func (c changes) later(than time.Duration) int64 {
 
 // traffic is when units went and came back, and when buyers asked for some.
 type traffic struct {
-	sales   []change        // by when the buyer was told
-	unsaid  []change        // orders that a call without an answer may have got, by when they were asked for
-	returns []change        // by when the unit was back at the latest
-	sold    []span          // the moments of sales, and all the time in which unsaid ones may have been sold
+	changes []change        // sales at the earliest, and returns at the latest
+	sold    []span          // when each order was sold, or may have been
+	begun   time.Duration   // when a sale was first told; never if none was
 	untimed bool            // a sale has no time
 	asks    []ask           // by when they began
 	latest  []time.Duration // the last end of asks[:i+1]
@@ -332,13 +293,14 @@ type ask struct {
 //     sold before: the key of the call has its order, or the buyer holds another. A
 //     buyer who waited and bought in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
-	t := &traffic{sales: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)), asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
+	t := &traffic{begun: never, changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
+		asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
 	for _, s := range h.sales {
 		switch {
 		case s.anyTime():
-			t.returns = append(t.returns, change{never, s.Quantity})
+			t.changes = append(t.changes, change{never, -s.Quantity})
 		case s.Status == Cancelled:
-			t.returns = append(t.returns, change{s.until(), s.Quantity})
+			t.changes = append(t.changes, change{s.until(), -s.Quantity})
 		}
 		if s.request != nil {
 			t.sell(s, h.Patience)
@@ -381,39 +343,22 @@ func (r *request) told() time.Duration {
 }
 
 func (t *traffic) sell(s *sale, patience time.Duration) {
-	asked, told, latest, doubt := never, never, time.Duration(0), false
+	asked, told := s.request.calls[0].Sent, s.request.told()
+	latest, doubt := time.Duration(0), false
 	for _, c := range s.request.calls {
-		asked, latest = min(asked, c.Sent), max(latest, c.Sent, c.Answered)
-		if c.got() {
-			told = min(told, c.end())
-			t.untimed = t.untimed || c.Answered == 0
-		} else {
-			doubt = doubt || c.took()
-		}
+		latest = max(latest, c.Sent, c.Answered)
+		doubt = doubt || c.took() && !c.got()
+		t.untimed = t.untimed || c.got() && c.Answered == 0
 	}
+	sold := span{told, told}
 	switch {
 	case told == never:
-		t.unsaid = append(t.unsaid, change{asked, s.Quantity})
-		t.sold = append(t.sold, span{asked, latest + patience})
+		sold = span{asked, latest + patience}
 	case doubt: // sold by a call without an answer, and told again by its retry
-		t.unsaid = append(t.unsaid, change{asked, s.Quantity})
-		t.sold = append(t.sold, span{asked, told})
-	default:
-		t.sales = append(t.sales, change{told, s.Quantity})
-		t.sold = append(t.sold, span{told, told})
+		sold.from = asked
 	}
-}
-
-// begun is when the sale was on; never if that is not known.
-func (h *hearing) begun(t *traffic) time.Duration {
-	if h.Snapshot.Stock.StartsAt == nil || h.Started != 0 {
-		return h.Started
-	}
-	first := never
-	for _, sale := range t.sales {
-		first = min(first, sale.at)
-	}
-	return first
+	t.changes, t.sold = append(t.changes, change{sold.from, s.Quantity}), append(t.sold, sold)
+	t.begun = min(t.begun, told)
 }
 
 // served looks for the longest stretch in which the sale stood still while buyers
@@ -424,17 +369,16 @@ func (h *hearing) begun(t *traffic) time.Duration {
 // before, what may have come back later as come back later.
 func (h *hearing) served() *Served {
 	t := h.traffic()
-	s := &Served{State: ServedNotKnown, PatienceMs: ms(h.Patience), Calls: len(h.buys), Answers: map[Outcome]int{}}
-	for _, c := range h.buys {
-		s.Answers[c.Outcome]++
+	s := &Served{State: ServedNotKnown, PatienceMs: ms(h.Patience)}
+	from := time.Duration(0) // when the sale was on; never if that is not known
+	if h.Snapshot.Stock.StartsAt != nil {
+		from = t.begun
 	}
-	from := h.begun(t)
 	if h.Patience <= 0 || len(t.asks) == 0 || t.untimed || !h.known || from == never {
 		return s
 	}
-	sold, unsaid, back := sum(t.sales), sum(t.unsaid), sum(t.returns)
-	least := min(h.report.Remaining, h.Initial-h.taken())
-	left := func(at time.Duration) int64 { return least + sold.later(at) + unsaid.later(at) - back.later(at) }
+	changes, least := sum(t.changes), min(h.report.Remaining, h.Initial-h.taken())
+	left := func(at time.Duration) int64 { return least + changes.later(at) }
 	s.State = ServedYes
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {

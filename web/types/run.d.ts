@@ -154,7 +154,6 @@ declare namespace Json {
     longest_ms: number; // without a sale, while buyers asked for what there was
     asked: number; // calls in that time
     left: number; // units, at least
-    answers: Record<string, number>;
   }
 
   interface Audit {
