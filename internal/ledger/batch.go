@@ -51,11 +51,8 @@ const longestRequest = 128
 // batches then wait for each other's keys in one order, and do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
 	ok = true
+	s.number(num, batch)
 	for _, e := range batch {
-		num -= e.Purchase.Quantity
-		e.id = newOrderID()
-		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
-			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: s.strategy}
 		e.Refused = !fits(e.Purchase.RequestID) // IGNORE would write a part of it
 		ok = ok && !e.Refused
 	}
@@ -75,6 +72,17 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 		return false, err
 	}
 	return true, err
+}
+
+// number gives each order its id, and what remains after it if num units are left
+// before the first.
+func (s *Store) number(num int64, batch []*Entry) {
+	for _, e := range batch {
+		num -= e.Purchase.Quantity
+		e.id = newOrderID()
+		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
+			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
+	}
 }
 
 func fits(requestID string) bool {

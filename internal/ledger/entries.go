@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -27,32 +25,26 @@ func (s *Store) Started() string {
 // that has taken their units from the row of run, with Started in its condition.
 // remaining is what was left after the last of them.
 func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Accepted) ([]seckill.Receipt, error) {
+	batch, num := make([]*Entry, len(entries)), remaining
+	for i, e := range entries {
+		batch[i] = &Entry{Purchase: e.Purchase, Receipt: seckill.Receipt{Strategy: e.Strategy}}
+		num += e.Quantity
+	}
 	for try := 1; ; try++ {
-		receipts, args := newOrders(run, remaining, entries)
-		_, err := execute(tx, "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "+
-			strings.Repeat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?), ", len(entries)-1)+"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", args...)
+		s.number(num, batch)
+		statement, args := insertAll("INSERT", run, batch, unfenced)
+		_, _, err := s.Exec(tx, string(statement), args...)
 		if err == nil {
+			receipts := make([]seckill.Receipt, len(batch))
+			for i, e := range batch {
+				receipts[i] = e.Receipt
+			}
 			return receipts, nil
 		}
 		if brokenKey(err) != keyID || try == mostIDs {
 			return nil, notRecorded(err)
 		}
 	}
-}
-
-// newOrders are the receipts of entries, and what to write for them.
-func newOrders(run, remaining int64, entries []Accepted) (receipts []seckill.Receipt, args []any) {
-	for _, e := range slices.Backward(entries) {
-		receipts = append(receipts, seckill.Receipt{SKU: e.SKU, Quantity: e.Quantity, Remaining: remaining, Strategy: e.Strategy})
-		remaining += e.Quantity
-	}
-	slices.Reverse(receipts)
-	for i, e := range entries {
-		id, r := newOrderID(), &receipts[i]
-		r.OrderID = newPublicID(e.SKU, id)
-		args = append(args, id, r.OrderID, e.RequestID, e.User, e.SKU, e.Quantity, r.Remaining, e.Strategy, run, Active)
-	}
-	return receipts, args
 }
 
 // RequestedIn finds the order that p led to in a run, also one before the
