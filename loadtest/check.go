@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 // A Range is what a number may be, both ends included.
@@ -59,7 +60,7 @@ func (s Scenario) numbers() map[string]float64 {
 }
 
 // Check finds what makes a run impossible or pointless, without calling any
-// service; the error is an ErrConfig and an *FieldError.
+// service; the error is an ErrConfig and a *web.FieldError.
 func (s Scenario) Check() error {
 	if err := s.possible(); err != nil {
 		return err
@@ -146,20 +147,9 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// A FieldError says which field of a scenario is wrong, and how: in words, and as a
-// code with parameters for clients that word it themselves.
-type FieldError struct {
-	Field  string // as scenario files name it
-	Code   string
-	Params map[string]any
-	Text   string
-}
-
-func (e *FieldError) Error() string { return e.Text }
-
-// wrong is an ErrConfig that names the scenario's field.
+// wrong is an ErrConfig that names the scenario's field as scenario files do.
 func wrong(field, code string, params map[string]any, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrConfig, &FieldError{field, code, params, fmt.Sprintf(format, args...)})
+	return fmt.Errorf("%w: %w", ErrConfig, &web.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
 }
 
 func checkTarget(t string) error {

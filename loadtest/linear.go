@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"seckill/internal/ledger"
@@ -13,106 +14,69 @@ import (
 // A lookup says whether a request has an order, and what remained by it.
 type lookup func(user int64, requestID string) (remaining int64, sold bool)
 
-// requestOps is what the calls of one request say about the stock: at most one
-// sale and one cancellation.
-type requestOps struct {
-	purchase  *ledger.Told // who wants what, by any of its calls
-	called    bool
-	sent      time.Duration // its first call
-	sold      bool
-	remaining int64
-	answered  time.Duration // by the first call that was told sold
-	unknown   bool          // one of its calls had no answer
-
-	asked, back time.Duration // the first call of its cancellation, and its answer
-	cancels     cancelState
-}
-
-type cancelState uint8
-
-const (
-	kept cancelState = iota // never asked, or told that it was not cancelled
-	mayHaveBroken
-	gaveBack
-)
-
 // opsOf is what the calls for one SKU say about its stock. A request without an
 // answer did what the ledger says, at some time after it was sent. The calls of
 // one request are one operation, which took effect between its first call and
 // the first answer that says sold. Each call told sold out is its own operation.
-func opsOf(h *history, became lookup) []linear.Op {
-	ops := make([]linear.Op, 0, len(h.told))
-	calls := make([]uint32, len(h.told)) // places in told, the calls of each request together
-	for k := range calls {
-		calls[k] = uint32(k)
+func opsOf(told []ledger.Told, became lookup) []linear.Op {
+	ops := make([]linear.Op, 0, len(told))
+	calls := make([]*ledger.Told, len(told)) // those of each request together
+	for i := range told {
+		calls[i] = &told[i]
 	}
-	slices.SortFunc(calls, func(a, b uint32) int { return cmp.Or(cmp.Compare(h.index[a], h.index[b]), cmp.Compare(a, b)) })
-	for first := 0; first < len(calls); {
-		i := h.index[calls[first]]
-		request := requestOps{purchase: &h.told[calls[first]]}
-		for ; first < len(calls) && h.index[calls[first]] == i; first++ {
-			t := &h.told[calls[first]]
-			if t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
-				ops = append(ops, linear.Op{Client: int(i), Kind: linear.SoldOut, Quantity: t.Quantity,
+	slices.SortFunc(calls, func(a, b *ledger.Told) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID))
+	})
+	for first, next := 0, 0; first < len(calls); first = next {
+		for ; next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID; next++ {
+			if t := calls[next]; t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
+				ops = append(ops, linear.Op{Client: first, Kind: linear.SoldOut, Quantity: t.Quantity,
 					Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
 			}
-			request.add(t)
 		}
-		ops = request.append(ops, int(i), became)
+		ops = appendRequest(ops, first, calls[first:next], became)
 	}
 	return ops
 }
 
-// add takes one call.
-func (q *requestOps) add(t *ledger.Told) {
-	if t.Call == ledger.CallCancel {
-		if q.asked == 0 || t.Sent < q.asked {
-			q.asked = t.Sent
-		}
+// appendRequest adds what the calls of one request did: at most one sale, and one
+// cancellation. What had no answer may take effect later, too.
+func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became lookup) []linear.Op {
+	sale := linear.Op{Client: client, Kind: linear.Sold, Quantity: calls[0].Quantity, Call: linear.Never, Return: linear.Never, Name: buyerName(calls[0].User)}
+	back := sale
+	back.Kind = linear.GaveBack
+	open, cancels := false, false // it may have been sold, and given back
+	for _, t := range calls {
+		sent, answered := int64(t.Sent), int64(t.Answered)
 		switch {
-		case t.Outcome == ledger.OutcomeCancelled && (q.cancels != gaveBack || t.Answered < q.back):
-			q.cancels, q.back = gaveBack, t.Answered
-		case t.Outcome == ledger.OutcomeUnknown && q.cancels == kept:
-			q.cancels = mayHaveBroken
+		case t.Call == ledger.CallCancel:
+			back.Call = min(back.Call, sent)
+			if t.Outcome == ledger.OutcomeCancelled {
+				back.Return = min(back.Return, answered)
+			}
+			cancels = cancels || t.Outcome == ledger.OutcomeCancelled || t.Outcome == ledger.OutcomeUnknown
+			continue
+		case t.Outcome == ledger.OutcomeSold && answered < sale.Return:
+			sale.Remaining, sale.Return = t.Remaining, answered
+		case t.Outcome == ledger.OutcomeUnknown, t.Outcome == ledger.OutcomeAccepted:
+			open = true
 		}
-		return
+		sale.Call = min(sale.Call, sent)
 	}
-	if !q.called || t.Sent < q.sent {
-		q.called, q.sent = true, t.Sent
-	}
-	switch t.Outcome {
-	case ledger.OutcomeSold:
-		if !q.sold || t.Answered < q.answered {
-			q.sold, q.remaining, q.answered = true, t.Remaining, t.Answered
+	if sale.Return == linear.Never {
+		left, sold := int64(0), false
+		if open {
+			left, sold = became(calls[0].User, calls[0].RequestID)
 		}
-	case ledger.OutcomeUnknown, ledger.OutcomeAccepted:
-		q.unknown = true
-	}
-}
-
-// append adds what the request did.
-func (q *requestOps) append(ops []linear.Op, client int, became lookup) []linear.Op {
-	o := linear.Op{Client: client, Kind: linear.Sold, Quantity: q.purchase.Quantity, Remaining: q.remaining,
-		Call: int64(q.sent), Return: int64(q.answered), Name: buyerName(q.purchase.User)}
-	if !q.sold {
-		if !q.unknown || became == nil {
-			return ops
-		}
-		left, sold := became(q.purchase.User, q.purchase.RequestID)
 		if !sold {
 			return ops
 		}
-		o.Remaining, o.Return = left, linear.Never
+		sale.Remaining = left
 	}
-	ops = append(ops, o)
-	if q.cancels == kept {
-		return ops
+	if ops = append(ops, sale); cancels {
+		ops = append(ops, back)
 	}
-	back := linear.Op{Client: client, Kind: linear.GaveBack, Quantity: o.Quantity, Call: int64(q.asked), Return: int64(q.back), Name: o.Name}
-	if q.cancels == mayHaveBroken {
-		back.Return = linear.Never // it may also take effect later
-	}
-	return append(ops, back)
+	return ops
 }
 
 func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }

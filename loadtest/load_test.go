@@ -90,7 +90,7 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 		if once := time.Duration(l.tally.service.ValueAtQuantile(80)) * time.Microsecond; !near(once, ms) {
 			t.Errorf("p80 once sent is %v: that hides the stall, and is 1ms", once)
 		}
-		if why, _ := r.bottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != "" {
+		if why := r.bottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != nil {
 			t.Errorf("%d late, %d dropped, %q; want about 200, 0, and no blame on the generator", r.Late, r.Dropped, why)
 		}
 	})

@@ -168,21 +168,22 @@ const (
 	cpuShare   = 0.9                   // of the processors
 )
 
-// bottleneck says why the generator was the bottleneck; "" when it was not.
-func (r *Result) bottleneck() (string, Cause) {
-	if r.Requests == 0 {
-		return "", Cause{}
+// bottleneck says why the generator was the bottleneck; nil when it was not.
+func (r *Result) bottleneck() *Problem {
+	const was = "the generator was the bottleneck: "
+	late, latency := r.Lag.P99, r.Latency.P99
+	used, most := r.cores(), float64(runtime.GOMAXPROCS(0))
+	switch {
+	case r.Requests == 0:
+	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
+		return &Problem{fmt.Sprintf(was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
+			"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency)),
+			CauseLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}}
+	case used > cpuShare*most:
+		return &Problem{fmt.Sprintf(was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most),
+			CauseProcessors, params{"used": used, "of": most}}
 	}
-	if lag := r.Lag.P99; lag > lagMatters.Microseconds() && float64(lag) > lagShare*float64(r.Latency.P99) {
-		return fmt.Sprintf("it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
-				"give it a machine of its own, or a lower rate", numbers.Duration(lag), numbers.Duration(r.Latency.P99)),
-			Cause{CauseLate, params{"lag_ms": float64(lag) / 1000, "latency_ms": float64(r.Latency.P99) / 1000}}
-	}
-	if used, most := r.cores(), float64(runtime.GOMAXPROCS(0)); used > cpuShare*most {
-		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", used, most),
-			Cause{CauseProcessors, params{"used": used, "of": most}}
-	}
-	return "", Cause{}
+	return nil
 }
 
 // cores is how many processors the generator used on average; 0: not known, or the

@@ -36,7 +36,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 			l := newLoad(p, newTally(p), func() caller { return &hasty{answers: c.answers} })
 			l.run(t.Context())
 			pays := 0
-			for _, told := range l.tally.histories[0].told {
+			for _, told := range l.tally.history[0] {
 				if told.Call == ledger.CallPay {
 					pays++
 					if told.Early != c.early {

@@ -71,8 +71,7 @@ type Result struct {
 	// Settled: no purchase was still running when the ledger was read.
 	Settled bool `json:"settled"`
 	// Problems are the reasons why this run by itself proves nothing.
-	Problems []string `json:"problems"`
-	Causes   []Cause  `json:"causes,omitempty"` // of each of Problems, in the same order
+	Problems []Problem `json:"problems"`
 
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.
@@ -178,14 +177,17 @@ type Commands struct {
 	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
 }
 
-// A Cause is one of a run's problems as a code with parameters, for clients that
-// word it themselves.
-type Cause struct {
-	Code   string         `json:"code"`
-	Params map[string]any `json:"params,omitempty"`
+// A Problem is in words, and as a code with parameters for clients that word it
+// themselves.
+type Problem struct {
+	Text   string `json:"text"`
+	Code   string `json:"code"`
+	Params params `json:"params,omitempty"`
 }
 
-// Codes of Causes, with their parameters. An error is the system's text.
+func (p Problem) String() string { return p.Text }
+
+// Codes of Problems, with their parameters. An error is the system's text.
 const (
 	CauseLedgerUnread  = "ledger_unread"     // source, error
 	CauseStillRunning  = "still_running"     // seconds
@@ -204,11 +206,10 @@ const (
 )
 
 // problem adds a reason why the run proves nothing, with its code.
-func (r *run) problem(code string, params map[string]any, format string, args ...any) {
+func (r *run) problem(code string, params params, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.result.Problems = append(r.result.Problems, fmt.Sprintf(format, args...))
-	r.result.Causes = append(r.result.Causes, Cause{code, params})
+	r.result.Problems = append(r.result.Problems, Problem{fmt.Sprintf(format, args...), code, params})
 }
 
 type params = map[string]any

@@ -83,7 +83,7 @@ type run struct {
 	services  []service
 	locks     []lockTimes // of the services that say
 	tally     *tally
-	mu        sync.Mutex // guards result.Problems and Causes while the sale is prepared
+	mu        sync.Mutex // guards result.Problems while the sale is prepared
 	result    *Result
 
 	source      string                       // of the ledger
@@ -122,8 +122,8 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	r.tally.summarize(r.result, took)
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
-	if why, cause := r.result.bottleneck(); why != "" {
-		r.problem(cause.Code, cause.Params, "the generator was the bottleneck: %s", why)
+	if p := r.result.bottleneck(); p != nil {
+		r.result.Problems = append(r.result.Problems, *p)
 	}
 	r.neverSent(ctx)
 	return finish
@@ -159,7 +159,7 @@ func newResult(c Config) *Result {
 		Strategy: StrategyInfo{Name: c.Strategy},
 		Counts:   named(nil),
 		Calls:    named(nil),
-		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
+		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
 		Start:        time.Now(),
 	}

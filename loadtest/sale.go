@@ -192,7 +192,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.histories[k].told, Closed: counter != "" && !open, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Closed: counter != "" && !open, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
@@ -203,7 +203,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		if !settled {
 			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 		} else if !r.Joins && r.Reserve == 0 {
-			linear.add(&reports[k], r.Stock, opsOf(&r.tally.histories[k], ordersOf(snap)))
+			linear.add(&reports[k], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
 		}
 	}
 	switch {

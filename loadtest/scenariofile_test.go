@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"seckill/internal/web"
 )
 
 const wholeFile = `# many SKUs
@@ -85,7 +87,7 @@ func TestCheck(t *testing.T) {
 	} {
 		s := DefaultScenario()
 		test.change(&s)
-		var field *FieldError
+		var field *web.FieldError
 		if err := s.Check(); !errors.Is(err, ErrConfig) || !errors.As(err, &field) || field.Code == "" || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}

@@ -36,7 +36,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No, []string{ShortLate}},
 		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Oversold, 131 }, No, Yes, nil},
 		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Lost, 60 }, No, No, []string{ShortUnsold}},
-		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []string{"interrupted"}, 9_000_000 }, NotKnown, NotKnown, nil},
+		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []Problem{{Text: "interrupted"}}, 9_000_000 }, NotKnown, NotKnown, nil},
 	} {
 		r := good()
 		c.change(r)

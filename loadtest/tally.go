@@ -40,13 +40,7 @@ type tally struct {
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
 	steps     twoSteps
-	histories []history // by SKU
-}
-
-// A history is every call about one SKU, for the judge.
-type history struct {
-	told  []ledger.Told
-	index []uint32 // of each call's request in the plan
+	history   [][]ledger.Told // every call, by SKU, for the judge
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
@@ -55,7 +49,7 @@ var longest = (2 * time.Hour).Microseconds()
 func newTally(p *plan) *tally {
 	s := p.Scenario
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{plan: p, histories: make([]history, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
+	t := &tally{plan: p, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
 		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), counts: map[ledger.Outcome]int{}, calls: map[ledger.Outcome]int{}}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
@@ -65,7 +59,7 @@ func newTally(p *plan) *tally {
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.left {
 		t.left[k] = s.Stock
-		t.histories[k] = history{make([]ledger.Told, 0, each), make([]uint32, 0, each)}
+		t.history[k] = make([]ledger.Told, 0, each)
 	}
 	return t
 }
@@ -168,8 +162,8 @@ func (t *tally) keep(p purchase, call ledger.Told, r reply) {
 	if r.Silent() {
 		call.Answered = 0
 	}
-	h := &t.histories[p.sku-t.plan.SKU]
-	h.told, h.index = append(h.told, call), append(h.index, uint32(p.index))
+	k := p.sku - t.plan.SKU
+	t.history[k] = append(t.history[k], call)
 }
 
 // answer counts an answer that did not do what was asked for, by its code, such as

@@ -41,7 +41,7 @@ func TestConclude(t *testing.T) {
 				r.Audit = &ledger.Report{Verdict: test.audit, Violations: test.violations}
 			}
 			if test.problem {
-				r.Problems = []string{"something"}
+				r.Problems = []Problem{{Text: "something"}}
 			}
 			if err := r.conclude(nil); err != nil {
 				t.Fatal(err)

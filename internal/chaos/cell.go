@@ -140,6 +140,13 @@ func (t *trial) failed(format string, args ...any) {
 	t.problems = append(t.problems, fmt.Sprintf(format, args...))
 }
 
+// because adds why a run proves nothing.
+func (t *trial) because(problems []loadtest.Problem) {
+	for _, p := range problems {
+		t.problems = append(t.problems, p.Text)
+	}
+}
+
 // may reports whether a strategy breaks by itself, is known to break by a fault,
 // or promises nothing about it.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
@@ -186,7 +193,7 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 		}
 	}
 	if verdict == ledger.NotValid {
-		t.problems = append(t.problems, r.Problems...)
+		t.because(r.Problems)
 	}
 }
 

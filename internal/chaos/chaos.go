@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/catalog"
@@ -172,7 +171,8 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 		return nil
 	}
 	if watch.began.IsZero() { // what it would buy from is not there
-		t.failed("no buyer came: %s", strings.Join(first.Problems, "; "))
+		t.failed("no buyer came")
+		t.because(first.Problems)
 		return nil
 	}
 	t.course = watch.until(s.lasts())

@@ -93,9 +93,9 @@ func TestCells(t *testing.T) {
 	stopped := sale(ledger.NotValid, 0, 600)
 	stopped.Interrupted = true
 	stalled := sale(ledger.NotValid, 1, 601)
-	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []string{"interrupted"}, &ledger.Served{State: ledger.ServedBlocked}
+	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []loadtest.Problem{{Text: "interrupted"}}, &ledger.Served{State: ledger.ServedBlocked}
 	early := sale(ledger.NotValid, 50, 650)
-	early.Interrupted, early.Problems = true, []string{"interrupted", "read too early"}
+	early.Interrupted, early.Problems = true, []loadtest.Problem{{Text: "interrupted"}, {Text: "read too early"}}
 	known := loadtest.Counterexamples{"sound": {"dead-holder": "sound-dead-holder"}}
 	for name, c := range map[string]struct {
 		lab    paperLab
@@ -186,7 +186,7 @@ func TestNoSecondPart(t *testing.T) {
 	o.load = func(context.Context, loadtest.Config) (*loadtest.Result, error) {
 		asked++
 		r := sale(ledger.NotValid, 0, 0)
-		r.Problems = []string{"the sale could not be reset"}
+		r.Problems = []loadtest.Problem{{Text: "the sale could not be reset"}}
 		return r, nil
 	}
 	c := Run(t.Context(), o).Rows[0].Cells[0]

@@ -110,9 +110,9 @@ func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compa
 
 // blame takes over what is wrong with a scenario.
 func blame(p *web.Problem, err error) {
-	var field *loadtest.FieldError
+	var field *web.FieldError
 	if errors.As(err, &field) {
-		p.Blame(field.Field, field.Code, field.Params, field.Text)
+		p.Blame(field.Field, field.Code, field.Params, field.Detail)
 	}
 }
 

@@ -41,8 +41,9 @@ type FieldError struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-func (p *Problem) Error() string { return p.Detail }
-func (p *Problem) Unwrap() error { return p.Err }
+func (p *Problem) Error() string    { return p.Detail }
+func (p *Problem) Unwrap() error    { return p.Err }
+func (e *FieldError) Error() string { return e.Detail }
 
 // Blame adds a wrong field.
 func (p *Problem) Blame(field, code string, params map[string]any, detail string) {

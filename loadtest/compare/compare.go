@@ -214,8 +214,8 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 		e.violated(string(loadtest.Blocked), r.Stood())
 	}
 	for _, p := range r.Problems {
-		if !slices.Contains(e.Problems, p) {
-			e.Problems = append(e.Problems, p)
+		if !slices.Contains(e.Problems, p.Text) {
+			e.Problems = append(e.Problems, p.Text)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/web"
 	"seckill/loadtest"
 )
 
@@ -144,7 +145,7 @@ func TestOutcomes(t *testing.T) {
 		{"good", stands(0), true, loadtest.ExitBlocked, "yes"},
 		{"good", stands(1), true, loadtest.ExitHeld, "blocked, as known"},
 		{"good", func(_ int, r *loadtest.Result) error {
-			r.Verdict, r.Problems = ledger.NotValid, []string{"why"}
+			r.Verdict, r.Problems = ledger.NotValid, []loadtest.Problem{{Text: "why"}}
 			return nil
 		}, false, loadtest.ExitNotValid, "NOT VALID"},
 		{"bad", oversells, false, loadtest.ExitHeld, "oversold, as known"},
@@ -203,7 +204,7 @@ func TestPresets(t *testing.T) {
 	} {
 		s := Presets()[0].Settings
 		change(&s)
-		var wrong *loadtest.FieldError
+		var wrong *web.FieldError
 		if err := s.Check(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}

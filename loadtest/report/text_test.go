@@ -60,7 +60,7 @@ func example() *loadtest.Result {
 			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
 		Linearizable: loadtest.Linearizability{Answer: loadtest.LinearYes, Checked: 3000}, Checks: []loadtest.Check{},
-		SellingSeconds: 1.1, LedgerSource: loadtest.SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
+		SellingSeconds: 1.1, LedgerSource: loadtest.SourceSQL, Settled: true, Problems: []loadtest.Problem{}, Verdict: ledger.Held,
 	}
 }
 
@@ -112,7 +112,7 @@ func TestWrite(t *testing.T) {
 		{"not-valid", func(r *loadtest.Result) {
 			r.Interrupted = true
 			r.Requests = 1500
-			r.Problems = []string{"interrupted after 1500 of 3000 buyers"}
+			r.Problems = []loadtest.Problem{{Text: "interrupted after 1500 of 3000 buyers"}}
 			r.Verdict = ledger.NotValid
 		}, true},
 		{"open-loop", func(r *loadtest.Result) {
@@ -138,7 +138,7 @@ func TestWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			*r = *unreachable
-			r.Problems = []string{"http://127.0.0.1:1 cannot be used: connection refused"}
+			r.Problems = []loadtest.Problem{{Text: "http://127.0.0.1:1 cannot be used: connection refused"}}
 		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

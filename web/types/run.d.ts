@@ -192,8 +192,7 @@ declare namespace Json {
     latency_us: { p50: number; p99: number };
     commands: { backend: string; count: number; per_purchase: number }[] | null;
     audit: Audit | null;
-    problems: string[] | null; // in English,
-    causes?: Blame[]; // and each by a code
+    problems: (Blame & { text: string })[] | null; // text: in English
     verdict: Verdict;
     signs?: Signs;
   }

@@ -10,9 +10,9 @@ import { words } from './effect.js';
 export const Problems = ({ result }) => (result.problems ?? []).length > 0 && html`
   <div class="rules">
     <h3>${t.verdict.problems}</h3>
-    <ul>${result.problems?.map((line, i) => {
-    const said = words().cause(line, result.causes?.[i]);
-    return html`<li key=${i} lang=${said === line ? 'en' : undefined}>${said}</li>`;
+    <ul>${result.problems?.map((problem, i) => {
+    const said = words().problem(problem);
+    return html`<li key=${i} lang=${said === problem.text ? 'en' : undefined}>${said}</li>`;
   })}</ul>
   </div>`;
 

@@ -12,7 +12,7 @@ const sentence = (said) => said.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toU
 
 export default {
   /** Why a run is not valid. */
-  cause: (said, _cause) => sentence(said),
+  problem: ({ text }) => sentence(text),
   /** Why a fault is not available here. */
   lack: (said, _lack) => said,
   /**

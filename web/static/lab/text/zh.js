@@ -114,7 +114,7 @@ const percent = (share) => `${count(100 * share)} %`;
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
-  cause: (said, cause) => causes[cause?.code]?.(cause.params ?? {}) ?? said,
+  problem: ({ text, code, params }) => causes[code]?.(params ?? {}) ?? text,
   /** 某种故障在这里为什么不可用，按实验室的代码。 */
   lack: (said, lack) => lacks[lack?.code]?.(lack.params ?? {}) ?? said,
   /**
