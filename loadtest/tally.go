@@ -39,8 +39,8 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
-	steps     twoSteps
-	history   [][]ledger.Told // every call, by SKU, for the judge
+	steps   twoSteps
+	history [][]ledger.Told // every call, by SKU, for the judge
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ type trial struct {
 	goesOn                  bool // sales went on after the fault, or nothing was left
 
 	stood  float64
-	course []point
+	course [][3]int // Cell.Course
 }
 
 func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
@@ -79,7 +78,7 @@ func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict
 func (t *trial) cell(may bool) Cell {
 	tested := t.notTested == "" && t.verdict != ledger.NotValid
 	word, said := t.tells(tested)
-	c := Cell{Word: word, May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: tenth(t.stood),
+	c := Cell{Word: word, May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: t.stood, Course: t.course,
 		Wrong: !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn),
 		Units: [5]int64{int64(t.sold), int64(t.unknown), t.initial, t.left, t.inLedger}}
 	if c.Wrong {
@@ -97,13 +96,8 @@ func (t *trial) cell(may bool) Cell {
 			c.Fault = []int{h.At / 100, h.Until / 100}
 		}
 	}
-	for _, p := range t.course {
-		c.Course = append(c.Course, [3]int{int(math.Round(p.at * 10)), p.sold, p.trouble})
-	}
 	return c
 }
-
-func tenth(seconds float64) float64 { return math.Round(seconds*10) / 10 }
 
 // tells is a cell's word, and what went wrong.
 func (t *trial) tells(tested bool) (word string, said []string) {
@@ -239,11 +233,12 @@ func why(e *fault.Effect) string {
 
 // stand finds the longest time without a sale.
 func (t *trial) stand() {
-	last, sold := 0.0, 0 // of the last sale
+	longest, last, sold := 0, 0, 0 // the last sale
 	for _, p := range t.course {
-		t.stood = max(t.stood, p.at-last)
-		if p.sold > sold {
-			last, sold = p.at, p.sold
+		longest = max(longest, p[0]-last)
+		if p[1] > sold {
+			last, sold = p[0], p[1]
 		}
 	}
+	t.stood = float64(longest) / 10
 }

@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,14 +156,14 @@ func TestCells(t *testing.T) {
 // The pause is from sale to sale, or to the end.
 func TestHowLongNothingWasSold(t *testing.T) {
 	for _, c := range []struct {
-		course []point
+		course [][3]int
 		want   float64
 	}{
-		{[]point{{0.1, 5, 0}, {0.2, 9, 0}, {0.3, 9, 1}, {0.4, 9, 2}, {0.5, 10, 2}, {0.6, 12, 2}, {0.7, 12, 2}}, 0.3},
-		{[]point{{0.25, 5, 0}, {0.5, 5, 0}, {0.75, 5, 1}}, 0.5},
+		{[][3]int{{1, 5, 0}, {2, 9, 0}, {3, 9, 1}, {4, 9, 2}, {5, 10, 2}, {6, 12, 2}, {7, 12, 2}}, 0.3},
+		{[][3]int{{2, 5, 0}, {5, 5, 0}, {7, 5, 1}}, 0.5},
 	} {
 		cell := trial{course: c.course}
-		if cell.stand(); math.Abs(cell.stood-c.want) > 1e-9 {
+		if cell.stand(); cell.stood != c.want {
 			t.Errorf("%v: it stood %v, want %v", c.course, cell.stood, c.want)
 		}
 	}
@@ -198,8 +197,8 @@ func TestNoSecondPart(t *testing.T) {
 // A cell is written in short: a course in tenths of a second, the fault from when
 // until when.
 func TestCellInShort(t *testing.T) {
-	c := (&trial{verdict: ledger.Held, goesOn: true, stood: 1.26, seed: 7,
-		happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: []point{{0.104, 3, 0}}}).cell(false)
+	c := (&trial{verdict: ledger.Held, goesOn: true, stood: 1.3, seed: 7,
+		happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: [][3]int{{1, 3, 0}}}).cell(false)
 	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
 		t.Errorf("%+v", c)
 	}

@@ -38,8 +38,3 @@ func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) 
 	err = s.Read(ctx, &r, query+" AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT 1", args...)
 	return r.Reason, unknownOrder(err)
 }
-
-// refusals are those of a SKU's current run.
-func refusals(db *gorm.DB, sku int64, into *[]Refusal) error {
-	return db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
-}

@@ -58,7 +58,7 @@ type Report struct {
 	StockStore StockStore `json:"stock_store"`
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told.
-	Served *Served `json:"served,omitempty"`
+	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
 	// Witness are orders that show how the stock broke, if there are such.
 	Witness *Witness `json:"witness,omitempty"`

@@ -45,21 +45,27 @@ const reservationColumns = "id, state, released, " +
 	"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ends_at) DIV 1000 AS ends, " +
 	"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ends_at) AS `left` FROM reservations WHERE "
 
-// reservationsOf reads those of one run, by the id of their order.
-func reservationsOf(tx *gorm.DB, sku, run int64) (map[int64]*Reservation, error) {
-	if tx.Name() == "sqlite" {
-		return nil, nil
+// addReservations reads the reservations of orders that are found by a condition.
+func addReservations(db *gorm.DB, orders []Order, where string, args ...any) error {
+	if db.Name() == "sqlite" {
+		return nil
 	}
 	var rows []struct {
-		ID int64
+		SKUID int64 `gorm:"column:sku_id"`
+		ID    int64
 		Reservation
 	}
-	err := tx.Raw("SELECT "+reservationColumns+"sku_id = ? AND run = ?", sku, run).Scan(&rows).Error
-	all := make(map[int64]*Reservation, len(rows))
-	for i := range rows {
-		all[rows[i].ID] = &rows[i].Reservation
+	if err := db.Raw("SELECT sku_id, "+reservationColumns+where, args...).Scan(&rows).Error; err != nil {
+		return before(err)
 	}
-	return all, err
+	found := make(map[[2]int64]*Reservation, len(rows))
+	for i := range rows {
+		found[[2]int64{rows[i].SKUID, rows[i].ID}] = &rows[i].Reservation
+	}
+	for i := range orders {
+		orders[i].Reservation = found[[2]int64{orders[i].SKUID, orders[i].ID}]
+	}
+	return nil
 }
 
 // Reservation reads an order of the current run with its reservation, in one
@@ -79,26 +85,13 @@ func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 
 // AddReservations reads the reservations of some orders, for those who show them.
 func (s *Store) AddReservations(ctx context.Context, orders []Order) error {
-	if s.db.Name() == "sqlite" {
-		return nil
-	}
 	for part := range slices.Chunk(orders, 1000) {
-		keys, places := make([][]int64, len(part)), make(map[[2]int64]*Order, len(part))
-		for i := range part {
-			o := &part[i]
-			keys[i], places[[2]int64{o.SKUID, o.ID}] = []int64{o.SKUID, o.Run, o.ID}, o
+		keys := make([][]int64, len(part))
+		for i, o := range part {
+			keys[i] = []int64{o.SKUID, o.Run, o.ID}
 		}
-		var rows []struct {
-			SKUID int64 `gorm:"column:sku_id"`
-			ID    int64
-			Reservation
-		}
-		err := s.db.WithContext(ctx).Raw("SELECT sku_id, "+reservationColumns+"(sku_id, run, id) IN ?", keys).Scan(&rows).Error
-		if err != nil {
-			return before(err)
-		}
-		for i := range rows {
-			places[[2]int64{rows[i].SKUID, rows[i].ID}].Reservation = &rows[i].Reservation
+		if err := addReservations(s.db.WithContext(ctx), part, "(sku_id, run, id) IN ?", keys); err != nil {
+			return err
 		}
 	}
 	return nil

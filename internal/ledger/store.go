@@ -476,17 +476,14 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 			return err
 		}
 		snap.Orders = []Order{}
-		if err := refusals(tx, sku, &snap.Refusals); err != nil {
+		err := tx.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = ?", sku, snap.Stock.Run).Scan(&snap.Refusals).Error
+		if err != nil {
 			return err
 		}
 		if err := tx.Where("sku_id = ? AND run >= ?", sku, snap.Stock.Run).Order("run, id").Find(&snap.Orders).Error; err != nil {
 			return err
 		}
-		reserved, err := reservationsOf(tx, sku, snap.Stock.Run)
-		for i := range snap.Orders {
-			snap.Orders[i].Reservation = reserved[snap.Orders[i].ID]
-		}
-		return err
+		return addReservations(tx, snap.Orders, "sku_id = ? AND run = ?", sku, snap.Stock.Run)
 	}, view)
 	return snap, before(err)
 }
