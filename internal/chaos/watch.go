@@ -33,4 +33,6 @@ func (w *watch) until(d time.Duration) [][3]int {
 	return w.course[:i]
 }
 
-func tenths(d time.Duration) int { return int(d.Round(100*time.Millisecond) / (100 * time.Millisecond)) }
+func tenths(d time.Duration) int {
+	return int(d.Round(100*time.Millisecond) / (100 * time.Millisecond))
+}
