@@ -85,41 +85,40 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// A meter reads every target's costs before and after a load.
-type meter struct {
-	services []service
-	strategy string
-	before   []cost
-	err      error
-}
-
-func startMeter(ctx context.Context, services []service, strategy string) *meter {
-	m := &meter{services: services, strategy: strategy}
-	m.before, m.err = m.read(ctx)
-	return m
-}
-
-func (m *meter) read(ctx context.Context) ([]cost, error) {
-	var all []cost
-	for _, s := range m.services {
+// costs reads what a strategy's purchases have cost so far, at each target.
+func costs(ctx context.Context, services []service, strategy string) (all []cost, err error) {
+	for _, s := range services {
 		now, err := s.metrics(ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, now.cost(m.strategy))
+		all = append(all, now.cost(strategy))
 	}
 	return all, nil
 }
 
-// stop writes the difference into the result.
-func (m *meter) stop(ctx context.Context, r *Result) {
-	var after []cost
-	if m.err == nil {
-		after, m.err = m.read(ctx)
+// startMeter reads what has been spent before a load; stop writes into the result
+// what the load has cost.
+func (r *run) startMeter(ctx context.Context) (stop func(context.Context)) {
+	before, err := costs(ctx, r.services, r.Strategy)
+	return func(ctx context.Context) {
+		var after []cost
+		if err == nil {
+			after, err = costs(ctx, r.services, r.Strategy)
+		}
+		if err != nil {
+			r.result.CommandsMissing = err.Error()
+			return
+		}
+		r.result.spent(before, after)
 	}
+}
+
+// spent sums up what all targets have spent between two readings.
+func (r *Result) spent(before, after []cost) {
 	sum, counted := cost{commands: map[string]int64{}}, len(after) > 0
 	for i, now := range after {
-		before := m.before[i]
+		before := before[i]
 		if now.purchases < before.purchases { // a new process counts from zero
 			before = cost{}
 		}
@@ -133,13 +132,8 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	if counted {
 		r.Processor.Services = &sum.processor
 	}
-	switch {
-	case m.err != nil:
-		r.CommandsMissing = m.err.Error()
-	case sum.purchases == 0:
-		r.CommandsMissing = "the targets count no purchases of " + m.strategy
-	}
-	if r.CommandsMissing != "" {
+	if sum.purchases == 0 {
+		r.CommandsMissing = "the targets count no purchases of " + r.Settings.Strategy
 		return
 	}
 	for backend, n := range sum.commands {

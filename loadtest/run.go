@@ -104,7 +104,7 @@ func newRun(c Config) *run {
 
 // send sends the load. Progress is reported until finish.
 func (r *run) send(ctx context.Context) (finish func()) {
-	meter := startMeter(ctx, r.services, r.Strategy)
+	stopMeter := r.startMeter(ctx)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
@@ -121,7 +121,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	l.finish()
 	r.tally.summarize(r.result, took)
 	call(r.End)
-	meter.stop(context.WithoutCancel(ctx), r.result)
+	stopMeter(context.WithoutCancel(ctx))
 	if p := r.result.bottleneck(); p != nil {
 		r.result.Problems = append(r.result.Problems, *p)
 	}
