@@ -3,8 +3,8 @@ package ledger
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -100,14 +100,9 @@ func insertAll(verb string, run int64, batch []*Entry, request func(seckill.Purc
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = strconv.AppendInt(append(b, '('), e.id, 10)
 		expression, requested := request(e.Purchase)
-		b = append(append(append(append(b, ", '"...), e.Receipt.OrderID...), "', "...), expression...)
-		for _, n := range []int64{e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining} {
-			b = strconv.AppendInt(append(b, ", "...), n, 10)
-		}
-		b = strconv.AppendInt(append(b, ", ?, "...), run, 10)
-		b = append(b, ", '"+Active+"')"...)
+		b = fmt.Appendf(b, "(%d, '%s', %s, %d, %d, %d, %d, ?, %d, '%s')", e.id, e.Receipt.OrderID, expression,
+			e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining, run, Active)
 		args = append(append(args, requested...), e.Receipt.Strategy)
 	}
 	return b, args

@@ -299,14 +299,12 @@ func (c *Claims) statement(batch []*trip) (query string, args []any) {
 	locks := make([]byte, 0, 160*len(batch))
 	for _, t := range batch {
 		if t.release {
-			locks = append(append(append(append(append(locks, ", IF(RELEASE_LOCK('"...), t.Fence...),
-				"'), COALESCE(RELEASE_LOCK('"...), t.key...), "'), 0), 0)"...)
+			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK('%s'), 0), 0)", t.Fence, t.key)
 			continue
 		}
 		sum := sha256.Sum256(strconv.AppendInt([]byte(c.scope+"\x00"+t.id+"\x00"), t.user, 10))
 		t.key = "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20]) // MySQL allows 64 characters
-		locks = append(append(append(append(append(locks, ", IF(GET_LOCK('"...), t.key...),
-			"', 0), GET_LOCK('"...), t.Fence...), "', 0), 0)"...)
+		locks = fmt.Appendf(locks, ", IF(GET_LOCK('%s', 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
 		args = append(args, t.id, t.user)
 	}
 	got := "SELECT CONCAT(''" + string(locks) + ") AS got"

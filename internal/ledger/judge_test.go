@@ -167,6 +167,15 @@ func stock(initial, left int64) func(*Evidence) {
 
 func row(num int64) func(*Evidence) { return func(e *Evidence) { e.Snapshot.Stock.Num = num } }
 
+// oneLeft has users 6 and 8 buy nothing: one unit is left to the end.
+func oneLeft(e *Evidence) {
+	e.drop(6)
+	e.drop(8)
+	row(1)(e)
+	tells(8, OutcomeBusy)(e)
+	e.Told = e.Told[:8]
+}
+
 func oneMore(e *Evidence) { e.sell(9, 1) }
 
 func stillActive(e *Evidence) {
@@ -269,22 +278,9 @@ func TestJudge(t *testing.T) {
 			e.order(6).UserID = 99
 			e.Ours = func(o *Order) bool { return o.UserID != 99 }
 		}, ""},
-		{"sold out with just enough left", func(e *Evidence) { e.drop(6); e.drop(8); row(1)(e); tells(8, OutcomeBusy)(e); e.Told = e.Told[:8] }, "undersold"},
-		{"sold out with less left than was wanted", func(e *Evidence) {
-			e.drop(6)
-			e.drop(8)
-			row(1)(e)
-			tells(8, OutcomeBusy)(e)
-			e.told(4, CallBuy).Quantity, e.Told = 2, e.Told[:8]
-		}, ""},
-		{"sold out beside a cancellation without an answer", func(e *Evidence) {
-			e.drop(6)
-			e.drop(8)
-			row(1)(e)
-			tells(8, OutcomeBusy)(e)
-			e.Told = e.Told[:8]
-			e.later(1, CallCancel, OutcomeUnknown)
-		}, ""},
+		{"sold out with just enough left", oneLeft, "undersold"},
+		{"sold out with less left than was wanted", all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
+		{"sold out beside a cancellation without an answer", all(oneLeft, func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown) }), ""},
 		{"sold out before a cancellation gave units back", func(e *Evidence) {
 			e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3
 			e.later(3, CallCancel, OutcomeCancelled)
