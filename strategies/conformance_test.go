@@ -92,14 +92,10 @@ func openTwo(t *testing.T, config backend.Config) (two [2]*backend.Instance) {
 	config.ZooKeeperSession = 10 * time.Second // the longest: load runs on a busy machine outlast six
 	for i := range two {
 		in, err := backend.Open(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		t.Cleanup(func() { in.Close() })
 		two[i] = in
-		if err := ledger.Migrate(t.Context(), two[i].DB); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, ledger.Migrate(t.Context(), two[i].DB))
 	}
 	return two
 }
@@ -109,9 +105,7 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 	for i, in := range instances {
 		h.store = ledger.NewStore(in.DB)
 		built, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: h.store, Settings: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		if _, ok := built.(seckill.Reserver); ok != info.Reserves {
 			t.Errorf("%s has reservations: %v, and says %v", info.Name, ok, info.Reserves)
 		}
@@ -126,9 +120,7 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 func (h *harness) reset(t *testing.T, stock int64) {
 	t.Helper()
 	row, err := h.store.Reset(t.Context(), h.sku, h.info.Name, stock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	h.run = row.Run
 	if r, ok := h.strategies[0].(seckill.Resetter); ok {
 		err := r.Reset(t.Context(), h.sku, stock)
@@ -136,9 +128,7 @@ func (h *harness) reset(t *testing.T, stock int64) {
 			// Redlock gives a node a tenth of a second, here.
 			err = r.Reset(t.Context(), h.sku, stock)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 	}
 }
 
@@ -150,9 +140,7 @@ func (h *harness) judge(t *testing.T, stock int64, told []ledger.Told) ledger.Re
 	t.Helper()
 	sellers := []catalog.Seller{{Info: h.info, Strategy: h.strategies[0]}}
 	snap, err := catalog.Snapshot(t.Context(), h.store, h.sku, sellers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: h.run, Told: told,
 		StockStoreOf: catalog.StockStoreOf(sellers)})
 }
@@ -242,9 +230,7 @@ func (h *harness) oneByOne(t *testing.T) {
 func (h *harness) givesBackOnce(t *testing.T) {
 	h.reset(t, 5)
 	r, err := h.strategies[0].Deduct(t.Context(), h.purchase(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	var g errgroup.Group
 	for i := range 8 {
 		g.Go(func() error {

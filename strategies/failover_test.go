@@ -36,14 +36,10 @@ func TestAFailoverForgets(t *testing.T) {
 	}
 	counters := []*forgetting{made(counter.RedisCounter, 97_001), made(counter.RedisCounterMySQL, 97_002)}
 	locks := []*forgetting{made(redislock.RedisLua, 97_003), made(redislock.RedisFenced, 97_004)}
-	if err := processes[0].Redis.Do(t.Context(), "WAIT", 2, 10_000).Err(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, processes[0].Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
 
 	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, f := range counters {
 		for user := range int64(3) {
 			f.sell(t, user+1)

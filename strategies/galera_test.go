@@ -38,13 +38,9 @@ func TestSeveralNodes(t *testing.T) {
 func connection(t *testing.T, in *backend.Instance) *sql.Conn {
 	t.Helper()
 	db, err := in.DB.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	c, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -105,9 +101,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		want    error
 	}{{1, nil}, {100, seckill.ErrConflict}} {
 		set, err := here.Reset(t.Context(), sku, "", 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		if _, err := there.SKU(t.Context(), sku); err != nil { // a read waits for the reset, an UPDATE does not
 			t.Fatal(err)
 		}

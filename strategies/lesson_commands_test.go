@@ -182,9 +182,7 @@ var guarded = []string{"select num, run from stock where id = #", "begin",
 func listed(t *testing.T, info catalog.Info, language string) (list []string) {
 	t.Helper()
 	text, err := info.Lesson(language)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	_, text, _ = strings.Cut(text, "\n## "+sections[language][1]+"\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	for i, block := range strings.Split(text, "```") {
@@ -234,13 +232,9 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 	t.Helper()
 	config = config.Only(info.Uses()...)
 	in, err := backend.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	h := newHarness(t, info, [2]*backend.Instance{in, in}, catalog.DefaultSettings(), sku)
 	// Once before, so that servers know the scripts and what is made once is there.
 	h.reset(t, 100)
@@ -253,17 +247,13 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.strategies[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		if _, err := r.Pay(ctx, a.OrderID); err != nil {
 			t.Fatal(err)
 		}
 		p.User, p.RequestID = 43, "r2"
 		b, err := r.Reserve(t.Context(), p, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		if _, err := r.Release(ctx, b.OrderID); err != nil {
 			t.Fatal(err)
 		}
@@ -328,14 +318,10 @@ func scriptNames(t *testing.T) map[string]string {
 	names := map[string]string{}
 	for _, info := range strategies.All() {
 		found, err := fs.Glob(info.Files, "*.lua")
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		for _, f := range found {
 			text, err := fs.ReadFile(info.Files, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			sum := sha1.Sum(text)
 			names[hex.EncodeToString(sum[:])[:6]] = strings.TrimSuffix(path.Base(f), ".lua")
 		}
@@ -380,9 +366,7 @@ func (r *commands) After(_ context.Context, c *tap.Command, err error) error {
 func TestTripsOfTheDocumentation(t *testing.T) {
 	const file = "../docs/hot-row.md"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	config := labtest.Config(t, allNeeds()...)
 	rows := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9]): ([^|;]*)").FindAllStringSubmatch(string(text), -1)
 	if len(rows) < 5 {

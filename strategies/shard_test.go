@@ -47,9 +47,7 @@ func TestALostShardForgets(t *testing.T) {
 	}
 
 	happened, err := fault.In(l).Inject(t.Context(), fault.LoseShard, fault.Aim{Shard: lost})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if effect, err := happened.Undo(t.Context()); err != nil || !effect.Took {
 		t.Fatalf("the loss came to %+v, %v", effect, err)
 	}
@@ -78,9 +76,7 @@ func TestALostShardForgets(t *testing.T) {
 func shardOf(t *testing.T, c backend.Config, key string) string {
 	t.Helper()
 	host, err := backend.ShardOf(c, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return host
 }
 

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/chaos"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -57,8 +58,6 @@ func chaosResult(t *testing.T, flags ...string) (r chaos.Result) {
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return r
 }

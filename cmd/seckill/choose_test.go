@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/strategies"
 )
 
@@ -129,7 +130,7 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 			Cells    map[string]matrixCell
 		}
 	}
-	must(t, readJSON(filepath.Join(root, "web/guarantees/matrix.json"), &matrix))
+	labtest.Must(t, readJSON(filepath.Join(root, "web/guarantees/matrix.json"), &matrix))
 	rows = map[string]map[string]matrixCell{}
 	for _, row := range matrix.Rows {
 		rows[row.Strategy] = row.Cells
@@ -142,7 +143,7 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 			}
 		} `json:"hot-row"`
 	}
-	must(t, readJSON(filepath.Join(root, "web/static/figures.json"), &measured))
+	labtest.Must(t, readJSON(filepath.Join(root, "web/static/figures.json"), &measured))
 	figures = map[string]float64{}
 	for name, s := range measured.Compare.Strategies {
 		if s.Verdict == "held" {
@@ -171,7 +172,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 		list = append(list, listed{i.Name, i.Family, append([]backend.Capability{}, i.Needs...), i.Broken(), i.Repair})
 	}
 	text, err := json.Marshal(list)
-	must(t, err)
+	labtest.Must(t, err)
 	folder := t.TempDir()
 	web, err := filepath.Abs(filepath.Join(root, "web"))
 	if err == nil {
@@ -180,9 +181,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 	for name, text := range map[string]string{"package.json": `{"type": "module"}`, "all.js": chooseAll, "strategies.json": string(text)} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), node, "--preserve-symlinks", "all.js")
 	var problems strings.Builder
 	cmd.Dir, cmd.Stderr = folder, &problems
@@ -194,7 +193,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var one chosen
-		must(t, json.Unmarshal(lines.Bytes(), &one))
+		labtest.Must(t, json.Unmarshal(lines.Bytes(), &one))
 		answered = append(answered, one)
 	}
 	if want := 2 * 2 * 32 * (1 + 6 + 15); len(answered) != want {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // docker-compose.yml sets what seckill up reads.
@@ -16,7 +18,7 @@ func TestVariablesOfCompose(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
-	must(t, err)
+	labtest.Must(t, err)
 	for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(string(text), -1) {
 		if !variables[name] {
 			t.Errorf("docker-compose.yml sets %s, which seckill up does not read", name)

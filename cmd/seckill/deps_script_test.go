@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // fakeDebian is a folder of programs in which apt-get works, Redis and other
@@ -15,8 +17,8 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 	bin = t.TempDir()
 	for _, name := range []string{"sh", "grep", "rm", "mv", "chmod"} {
 		path, err := exec.LookPath(name)
-		must(t, err)
-		must(t, os.Symlink(path, filepath.Join(bin, name)))
+		labtest.Must(t, err)
+		labtest.Must(t, os.Symlink(path, filepath.Join(bin, name)))
 	}
 	for name, text := range map[string]string{
 		"apt-get":   `echo "apt-get $DEBIAN_FRONTEND $*" >>"$SAW"; "$POLICY_RC_D"; echo "policy: $?" >>"$SAW"; ` + aptGet,
@@ -24,7 +26,7 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 		"systemctl": `echo "systemctl $*" >>"$SAW"`,
 		"id":        "echo " + user,
 	} {
-		must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+		labtest.Must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	return bin
 }
@@ -49,7 +51,7 @@ func TestDepsScript(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bin, folder := fakeDebian(t, c.user, c.aptGet), t.TempDir()
 			policy, saw := filepath.Join(folder, "policy-rc.d"), filepath.Join(folder, "saw")
-			must(t, os.WriteFile(policy, []byte(before), 0o755))
+			labtest.Must(t, os.WriteFile(policy, []byte(before), 0o755))
 			cmd := exec.CommandContext(t.Context(), "sh", strings.Fields("../../deploy/deps.sh "+c.argument)...)
 			cmd.Env = []string{"PATH=" + bin, "POLICY_RC_D=" + policy, "SAW=" + saw}
 			said, err := cmd.CombinedOutput()

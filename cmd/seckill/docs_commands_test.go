@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"seckill/internal/lab/labtest"
 )
 
 // Every seckill command line in the pages, chapters and lessons is one that the
@@ -24,7 +26,7 @@ func TestCommandsOfThePages(t *testing.T) {
 	texts := pages(t)
 	for _, pattern := range []string{"web/course/*.md", "strategies/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
-		must(t, err)
+		labtest.Must(t, err)
 		for _, file := range files {
 			texts[file] = read(t, file)
 		}

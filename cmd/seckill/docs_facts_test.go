@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 	"seckill/strategies"
 )
@@ -104,7 +105,7 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
+	labtest.Must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
 	sales, locks := figures.Compare.Strategies, figures.Locks.Locks
 	said := map[string]float64{
 		"`conditional` answers %s buyers/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // pages are all Markdown files for readers of the repository, by their path
@@ -22,7 +24,7 @@ func pages(t *testing.T) map[string]string {
 		}
 		for _, file := range files {
 			name, err := filepath.Rel(root, file)
-			must(t, err)
+			labtest.Must(t, err)
 			texts[filepath.ToSlash(name)] = read(t, file)
 		}
 	}
@@ -37,7 +39,7 @@ func page(t *testing.T, name string) string {
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	must(t, err)
+	labtest.Must(t, err)
 	return string(text)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/strategies"
 )
 
@@ -16,7 +17,7 @@ import (
 func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 	t.Helper()
 	parser, err := newParser(grammar, kong.NoDefaultHelp())
-	must(t, err)
+	labtest.Must(t, err)
 	flags := map[string]*kong.Flag{}
 	for _, f := range parser.Model.Flags {
 		flags["--"+f.Name] = f

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
 
@@ -17,7 +18,7 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 		Load LoadCmd `cmd:""`
 	}
 	parser, err := newParser(&c)
-	must(t, err)
+	labtest.Must(t, err)
 	_, err = parser.Parse(append([]string{"load"}, args...))
 	return c.Load.Scenario, err
 }
@@ -25,9 +26,9 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 // Flags go before the scenario file, which goes before the defaults.
 func TestScenarioOfFlagsAndFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sale.yaml")
-	must(t, os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600))
+	labtest.Must(t, os.WriteFile(file, []byte("stock: 300\nprofile: constant\nrate: 100\nduration: 9s\nrequire: [errors==0]\n"), 0o600))
 	got, err := parseLoad(t, "--scenario", file, "--rate", "250.5", "--seed", "7", "--require", "p99<1s", "--async")
-	must(t, err)
+	labtest.Must(t, err)
 	want := loadtest.DefaultScenario()
 	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
 	want.Require, want.Async = []string{"errors==0", "p99<1s"}, true

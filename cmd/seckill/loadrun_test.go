@@ -50,7 +50,7 @@ func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	l = labtest.Start(t, everything...)
 	if everyones == nil {
 		before := len(l.Services())
-		must(t, l.StartServices(context.Background(), 2))
+		labtest.Must(t, l.StartServices(context.Background(), 2))
 		for _, s := range l.Services()[before:] {
 			everyones = append(everyones, s.URL)
 		}
@@ -65,10 +65,10 @@ func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processe
 	l = labtest.Start(t, everything...)
 	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
 	before := len(l.Services())
-	must(t, l.StartServices(t.Context(), 2, args...))
+	labtest.Must(t, l.StartServices(t.Context(), 2, args...))
 	for _, s := range l.Services()[before:] {
 		p, err := l.Process(s.Name)
-		must(t, err)
+		labtest.Must(t, err)
 		urls, processes = append(urls, s.URL), append(processes, p)
 	}
 	t.Cleanup(func() {
@@ -98,7 +98,7 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	c.AdminToken = labtest.Start(t).Token()
 	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
 	r, err := loadtest.Run(t.Context(), c)
-	must(t, err)
+	labtest.Must(t, err)
 	return r
 }
 
@@ -124,12 +124,5 @@ func clean(t *testing.T, r *loadtest.Result) {
 	}
 	if !r.Settled {
 		t.Errorf("purchases were still running at the end: %v", r.Problems)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/measure"
 	"seckill/internal/prove"
 	"seckill/strategies"
@@ -21,10 +22,10 @@ const root = "../.."
 func keptMatrix(t *testing.T) *prove.Matrix {
 	t.Helper()
 	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
-	must(t, err)
+	labtest.Must(t, err)
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
-	must(t, err)
+	labtest.Must(t, err)
 	return m
 }
 
@@ -34,9 +35,9 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	m := keptMatrix(t)
 	file := filepath.Join(root, "docs/guarantees.md")
 	text, err := os.ReadFile(file)
-	must(t, err)
+	labtest.Must(t, err)
 	var shown bytes.Buffer
-	must(t, measure.WithBlock(file, prove.Block, m.WriteMarkdown)(&shown))
+	labtest.Must(t, measure.WithBlock(file, prove.Block, m.WriteMarkdown)(&shown))
 	if shown.String() != string(text) {
 		t.Errorf("%s shows another matrix", file)
 	}

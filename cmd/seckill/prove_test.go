@@ -24,7 +24,7 @@ func TestProveDiffers(t *testing.T) {
 		t.Errorf("status %d, want %d, and nothing said:\n%s", status, statusDiffers, &said)
 	}
 	m, err := prove.ReadMatrix(&out)
-	must(t, err)
+	labtest.Must(t, err)
 	if d := m.Differences(); len(d) != 1 || d[0].Strategy != "naive" || d[0].Expected != "holds" {
 		t.Errorf("differences %v, want one", d)
 	}

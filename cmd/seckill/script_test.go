@@ -20,13 +20,15 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"seckill/internal/lab/labtest"
 )
 
 // TestScripts runs testdata/script: one file per command, in parallel. The
 // scripts have the commands below besides those of testscript.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
-	must(t, err)
+	labtest.Must(t, err)
 	runScripts(t, testscript.Params{Files: files})
 }
 

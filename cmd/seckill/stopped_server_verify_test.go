@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -30,7 +31,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 			}
 			l, urls, _ := services(t)
 			server, err := l.Process(c.server)
-			must(t, err)
+			labtest.Must(t, err)
 			const buyers = 3000
 			var stop, start sync.Once
 			restarted, noticed := make(chan error, 1), 0
@@ -58,7 +59,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 				t.Errorf("no buyer met the stopped server: %v", r.Counts)
 				restarted <- server.Restart(context.Background())
 			})
-			must(t, <-restarted)
+			labtest.Must(t, <-restarted)
 			for _, a := range r.Answers {
 				if strings.Contains(a.Code, "internal") {
 					t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)

@@ -69,14 +69,10 @@ func startUp(t *testing.T) *upLab {
 func (u *upLab) ask(method, path, body string, want int, into any) {
 	u.t.Helper()
 	request, err := http.NewRequestWithContext(u.t.Context(), method, strings.TrimSuffix(u.page, "/")+path, strings.NewReader(body))
-	if err != nil {
-		u.t.Fatal(err)
-	}
+	labtest.Must(u.t, err)
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		u.t.Fatal(err)
-	}
+	labtest.Must(u.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode == want {

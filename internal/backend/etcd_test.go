@@ -26,9 +26,7 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 		t.Fatalf("the watch began with %+v, %v", made, err)
 	}
 	lease, err := c.Grant(ctx, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	id := fmt.Sprintf("%x", int64(lease.ID))
 	put, err := c.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, "v", clientv3.WithLease(lease.ID)), clientv3.OpGet(key)).

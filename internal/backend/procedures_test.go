@@ -19,18 +19,14 @@ const probed = "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it doe
 // once that is granted; every other backend works meanwhile.
 func TestAnAccountWithoutProcedures(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer l.Stop(context.Background())
 	dsn, ok := l.AdminDSN()
 	if !ok {
 		t.Skip("the private server is no MariaDB, and has no administrator")
 	}
 	admin, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer admin.Close()
 	do := func(statement string) {
 		t.Helper()
@@ -42,16 +38,12 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 	do("CREATE USER 'poor'@'127.0.0.1'")
 	do("GRANT SELECT, INSERT, UPDATE, CREATE ON shop.* TO 'poor'@'127.0.0.1'")
 	address, err := mysql.ParseDSN(l.Config().MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	address.User, address.Passwd, address.DBName = "poor", "", "shop"
 	ensure := func() error {
 		t.Helper()
 		in, err := backend.Open(t.Context(), backend.Config{MySQLDSN: address.FormatDSN()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer in.Close()
 		return in.EnsureProcedure(t.Context(), "seckill_test", probed)
 	}
@@ -65,9 +57,7 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 		}
 	}
 	poor, err := sql.Open("mysql", address.FormatDSN())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer poor.Close()
 	for _, statement := range []string{"DROP PROCEDURE seckill_test", "CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"} {
 		if _, err := poor.Exec(statement); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 )
 
 // ringOf starts so many shards, and opens an instance on them.
@@ -21,9 +22,7 @@ func ringOf(t *testing.T, n int) (*backend.Instance, backend.Config, map[string]
 		c.RedisRing = append(c.RedisRing, fmt.Sprintf("shard-%d=redis://:hidden@%s", i+1, m.Addr()))
 	}
 	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	return in, c, shards
 }
@@ -37,14 +36,10 @@ func TestAKeyIsOnOneShard(t *testing.T) {
 		key := fmt.Sprint("seckill:stock:", sku)
 		beside := "{" + key + "}:buyers"
 		for _, k := range []string{key, beside} {
-			if err := in.Redis.Set(t.Context(), k, 1, 0).Err(); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, in.Redis.Set(t.Context(), k, 1, 0).Err())
 		}
 		at, err := backend.ShardOf(c, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		used[at]++
 		for host, m := range shards {
 			if m.Exists(key) != (host == at) || m.Exists(beside) != (host == at) {

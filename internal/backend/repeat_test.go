@@ -148,17 +148,13 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 		"ring":     labtest.Own(t, lab.Ring, backend.NameRedis).Config(),
 	} {
 		server, err := backend.Open(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer server.Close()
 		r := &robber{key: "nothing yet"}
 		robbed := config
 		robbed.WrapConn = r.wrap
 		in, err := backend.Open(t.Context(), robbed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer in.Close()
 		for way, send := range ways {
 			for name, says := range map[string]error{
@@ -171,9 +167,7 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 					for slot := range 4 { // of several masters
 						key := fmt.Sprintf("robbed-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
 						// Loads the script on the key's own server: a ring sends SCRIPT LOAD anywhere.
-						if err := increment.Eval(t.Context(), server.Redis, []string{key}).Err(); err != nil {
-							t.Fatal(err)
-						}
+						labtest.Must(t, increment.Eval(t.Context(), server.Redis, []string{key}).Err())
 						server.Redis.Del(t.Context(), key)
 						r.aim(key, says)
 						sent := &recorder{}

@@ -6,6 +6,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 )
 
 // A server that was restarted has closed the pool's connections: the next
@@ -13,17 +14,11 @@ import (
 func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 	m := miniredis.RunT(t)
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db", RedisAddrs: []string{m.Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer in.Close()
 	for range 20 {
-		if err := in.Redis.Ping(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, in.Redis.Ping(t.Context()).Err())
 		m.Close()
-		if err := m.Restart(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, m.Restart())
 	}
 }

@@ -44,16 +44,10 @@ func TestStatus(t *testing.T) {
 	}
 	kill := func(name string) func() {
 		p, err := lab.Process(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Kill(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
+		labtest.Must(t, p.Kill(t.Context()))
 		return func() {
-			if err := p.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, p.Restart(t.Context()))
 		}
 	}
 	until("all are well")
@@ -77,19 +71,13 @@ func TestStatus(t *testing.T) {
 	until("the nodes are back")
 
 	p, err := lab.Process("redis")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
+	labtest.Must(t, p.Pause())
 	begun := time.Now()
 	until("redis hangs", "redis")
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("a server that hangs holds the answer up for %s", took)
 	}
-	if err := p.Resume(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, p.Resume())
 	until("redis goes on")
 }

@@ -30,27 +30,19 @@ import (
 func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	like := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "server"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, like, like, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	folder := t.TempDir()
 	write := func(name, kind string, der []byte) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
@@ -61,9 +53,7 @@ func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
 func inFront(t *testing.T, pair tls.Certificate, of string) string {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -106,19 +96,13 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 
 	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd},
 		MySQLCerts: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { own.Stop(context.Background()) })
 	at := own.Config()
 	dsn, err := mysql.ParseDSN(at.MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	redis, err := backend.ParseRedis(at.RedisAddrs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	etcd := strings.TrimPrefix(at.EtcdEndpoints[0], "http://")
 	askForLogin(t, etcd, secret)
 
@@ -170,14 +154,10 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 func askForLogin(t *testing.T, etcd, password string) {
 	t.Helper()
 	in, err := opens(t, backend.Config{EtcdEndpoints: []string{etcd}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	ctx := t.Context()
 	_, err = in.Etcd.UserAdd(ctx, "root", password)
 	_, err2 := in.Etcd.UserGrantRole(ctx, "root", "root")
 	_, err3 := in.Etcd.AuthEnable(ctx)
-	if err := errors.Join(err, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, errors.Join(err, err2, err3))
 }

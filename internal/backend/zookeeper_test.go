@@ -26,12 +26,8 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
 	t.Helper()
 	dir := "/test/" + strings.ReplaceAll(t.Name(), "/", "-")
-	if err := c.EnsurePath(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Sweep(t.Context(), dir, ""); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, c.EnsurePath(t.Context(), dir))
+	labtest.Must(t, c.Sweep(t.Context(), dir, ""))
 	t.Cleanup(func() {
 		_ = c.Sweep(context.Background(), dir, "")
 		_ = c.Delete(context.Background(), dir)
@@ -122,14 +118,10 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 func TestZooKeeperUnreachable(t *testing.T) {
 	before := goroutines("go-zookeeper")
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer silent.Close()
 	other, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer other.Close()
 	go func() {
 		for {
@@ -142,9 +134,7 @@ func TestZooKeeperUnreachable(t *testing.T) {
 		}
 	}()
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	gone.Close()
 	for name, c := range map[string]struct{ addr, says string }{
 		"nobody":        {gone.Addr().String(), "connection refused"},
@@ -187,9 +177,7 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 			target, before := other.Config.ZooKeeperAddrs[0], goroutines("go-zookeeper")
 			w := backendtest.NewWire(t, target)
 			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			prepare(in, w)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()

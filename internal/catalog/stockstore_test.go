@@ -83,13 +83,9 @@ type sale struct {
 func newSale(t *testing.T) *sale {
 	t.Helper()
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	return &sale{t, ledger.NewStore(in.DB), in.DB}
 }
 
@@ -117,9 +113,7 @@ func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 	s.of("any")
 	back := s.db.Exec("UPDATE stock SET run = run - 1 WHERE id = 1").Error
 	r, err := catalog.Audit(t.Context(), s.Store, 1, nil)
-	if err := errors.Join(back, err); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, errors.Join(back, err))
 	if r.Verdict != ledger.NotValid || !slices.ContainsFunc(r.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleStraggler }) {
 		t.Errorf("an order of a higher run: %+v", r)
 	}
@@ -159,13 +153,9 @@ func TestCloseWritesTheRowOfASaleAsideFromIt(t *testing.T) {
 		if now, err := s.SKU(t.Context(), 1); err != nil || now.Version != set.Version || now.Num != 10 {
 			t.Errorf("%s: the audit left the row at %+v, %v", name, now, err)
 		}
-		if err := catalog.Close(t.Context(), s.Store, 1, c.sellers); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, catalog.Close(t.Context(), s.Store, 1, c.sellers))
 		snap, err := catalog.Snapshot(t.Context(), s.Store, 1, c.sellers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, StockStoreOf: catalog.StockStoreOf(c.sellers), Closed: true})
 		if snap.Stock.Num != c.num || r.Verdict != c.verdict {
 			t.Errorf("%s: the row says %d, the judge %s; want %d and %s: %+v",

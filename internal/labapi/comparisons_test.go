@@ -10,6 +10,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/history"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/web"
 	"seckill/loadtest/compare"
@@ -190,7 +191,7 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
 	s, h, f := startComparing(t, history.Open(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
-	must(t, s.Close(t.Context()))
+	labtest.Must(t, s.Close(t.Context()))
 	kept := history.Load[Comparison](history.Open(dir), history.Comparison)[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
@@ -201,7 +202,7 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 // cut off without a verdict.
 func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	s, h, f := startComparing(t, nil)
-	must(t, s.Close(t.Context()))
+	labtest.Must(t, s.Close(t.Context()))
 	for path, body := range map[string]string{"/api/lab/v1/runs": goodRun, comparisonsPath: goodComparison} {
 		call{method: "POST", path: path, body: body}.wants(t, h.URL, 503, "lab_closes")
 	}

@@ -18,6 +18,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -172,7 +173,7 @@ type call struct {
 func (c call) do(t *testing.T, base string) (status int, body string, header http.Header) {
 	t.Helper()
 	req, err := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
-	must(t, err)
+	labtest.Must(t, err)
 	if c.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -183,10 +184,10 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 		}
 	}
 	resp, err := http.DefaultClient.Do(req)
-	must(t, err)
+	labtest.Must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	must(t, err)
+	labtest.Must(t, err)
 	return resp.StatusCode, string(text), resp.Header
 }
 
@@ -201,10 +202,3 @@ func (c call) wants(t *testing.T, base string, status int, says string) {
 const serviceToken = "the-services"
 
 const goodRun = `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1}`
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

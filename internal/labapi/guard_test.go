@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func TestGuard(t *testing.T) {
@@ -133,7 +134,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 		}
 	}
 	old, err := net.Dial("tcp", strings.TrimPrefix(open, "http://"))
-	must(t, err)
+	labtest.Must(t, err)
 	defer old.Close()
 	fmt.Fprintf(old, "PUT /api/v1/skus/1 HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
 	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 // service is a process that tells who answered, and what it was sent.
@@ -29,7 +30,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 // closedPort is an address that refuses connections.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	labtest.Must(t, err)
 	l.Close()
 	return "http://" + l.Addr().String()
 }

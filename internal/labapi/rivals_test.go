@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/loadtest"
@@ -67,7 +68,7 @@ func shopNow(t *testing.T, base string) (shop struct {
 }) {
 	t.Helper()
 	_, body, _ := call{method: "GET", path: "/api/lab/v1/shop"}.do(t, base)
-	must(t, json.Unmarshal([]byte(body), &shop))
+	labtest.Must(t, json.Unmarshal([]byte(body), &shop))
 	return shop
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // served runs a lab's own HTTP server, on connections that hold little.
@@ -16,7 +18,7 @@ func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server,
 	t.Helper()
 	s, _, _ = start(t, change)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	labtest.Must(t, err)
 	server = s.HTTPServer()
 	go server.Serve(smallBuffers{l})
 	t.Cleanup(func() { server.Close() })
@@ -37,12 +39,12 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 func openStream(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	must(t, err)
+	labtest.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	conn.(*net.TCPConn).SetReadBuffer(4096)
 	fmt.Fprintf(conn, "GET /api/lab/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	head, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	must(t, err)
+	labtest.Must(t, err)
 	if head.StatusCode != http.StatusOK {
 		t.Fatalf("a page is told %s", head.Status)
 	}
@@ -80,7 +82,7 @@ func TestLimitsOfThePagesServer(t *testing.T) {
 	request, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+addr+"/healthz", nil)
 	request.Header.Set("X-Long", strings.Repeat("x", 100<<10))
 	answer, err := http.DefaultClient.Do(request)
-	must(t, err)
+	labtest.Must(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("a header of 100 kB: %s", answer.Status)

@@ -40,13 +40,9 @@ const sku = 1
 
 func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	l := &granting{tokens: tokens}
 	s := &fencedSale{t, &lock.Guarded{Locker: l, Fenced: true, Observe: seckill.NopObserver{},
 		Key:    func(sku int64) string { return fmt.Sprint(sku) },

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
 )
 
@@ -27,9 +28,7 @@ func TestRenewedUntilReleased(t *testing.T) {
 			return true, nil
 		})
 		<-third
-		if err := h.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, h.Release(t.Context()))
 		was := renewed.Load()
 		time.Sleep(3 * time.Millisecond)
 		if n := renewed.Load(); n != was {
@@ -57,9 +56,7 @@ func TestReleasedWhenRenewalIsDue(t *testing.T) {
 			return true, nil
 		})
 		time.Sleep(50 * time.Microsecond)
-		if err := h.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, h.Release(t.Context()))
 	}
 }
 

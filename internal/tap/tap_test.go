@@ -57,9 +57,7 @@ func (r *recorder) want(t *testing.T, want ...string) {
 func openSQL(t testing.TB) *sql.DB {
 	t.Helper()
 	inner, err := (&sqlite.SQLite{}).OpenConnector("file:" + t.TempDir() + "/tap.db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{PreparesArgs: true}))
 	t.Cleanup(func() { db.Close() })
 	if _, err := db.Exec("CREATE TABLE t (n INTEGER)"); err != nil {
@@ -70,9 +68,7 @@ func openSQL(t testing.TB) *sql.DB {
 
 func rows(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
-	if err := db.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, db.QueryRow("SELECT count(*) FROM t").Scan(&n))
 	return n
 }
 
@@ -154,9 +150,7 @@ func TestRedisSubscriptionPasses(t *testing.T) {
 	c, r := openRedis(t), &recorder{}
 	ctx := tap.With(t.Context(), r)
 	sub, err := tap.Subscribe(ctx, c, "news")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer sub.Close()
 	c.Publish(t.Context(), "news", "hello")
 	m, err := sub.Receive(ctx, tap.Forever)
@@ -233,9 +227,7 @@ func TestSQLReplies(t *testing.T) {
 	}
 	query := func(q string) (all []string) {
 		rows, err := db.QueryContext(ctx, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer rows.Close()
 		for rows.Next() {
 			columns, _ := rows.Columns()
@@ -244,14 +236,10 @@ func TestSQLReplies(t *testing.T) {
 			for i := range values {
 				into[i] = &values[i]
 			}
-			if err := rows.Scan(into...); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, rows.Scan(into...))
 			all = append(all, values[0].String)
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, rows.Err())
 		return all
 	}
 	r.replies = nil

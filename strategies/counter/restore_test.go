@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
 )
@@ -23,9 +24,7 @@ func loses(t *testing.T) (sh *shop, before seckill.Receipt) {
 
 func (sh *shop) flush(t *testing.T) {
 	t.Helper()
-	if err := sh.in.Redis.FlushAll(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, sh.in.Redis.FlushAll(t.Context()).Err())
 }
 
 func (sh *shop) cancels(t *testing.T, ctx context.Context, r seckill.Receipt) {

@@ -41,15 +41,11 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 	t.Helper()
 	c := labtest.Config(t, backend.SQL, backend.Redis)
 	dsn, err := mysql.ParseDSN(c.MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	dsn.DBName += "_elsewhere"
 	c.MySQLDSN = dsn.FormatDSN()
 	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() {
 		in.DB.Exec("DROP DATABASE " + dsn.DBName)
 		in.Close()
@@ -58,9 +54,7 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 	o.sku = sh.sku
 	for o.run < sh.run {
 		row, err := o.store.Reset(t.Context(), o.sku, "elsewhere", 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		o.run = row.Run
 	}
 	return o
@@ -76,9 +70,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		}
 		o.refused(t, 5, 1, seckill.ErrUnavailable)
 		sh.numberIs(t, "6")
-		if err := o.seedAgain(t); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, o.seedAgain(t))
 		o.mustBuy(t, 1, 5)
 		o.numberIs(t, "15")
 
@@ -109,9 +101,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 func TestADatabaseThatWasSetBack(t *testing.T) {
 	sh := open(t, counter.RedisCounter, 10)
 	sh.reset(t, 10)
-	if err := sh.store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.sku).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, sh.store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.sku).Error)
 	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
 		t.Errorf("told %v, want unavailable, and what to do", err)
 	}

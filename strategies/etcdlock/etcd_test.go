@@ -63,9 +63,7 @@ func wired(t testing.TB, info catalog.Info, lease time.Duration) (*bench, *backe
 	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
 	w := backendtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
 	in, err := backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{w.Addr}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	return benchOn(t, info, in, lease), w
 }
@@ -96,9 +94,7 @@ func keysOf(t testing.TB, etcd *clientv3.Client, key string) (keys []string) {
 	t.Helper()
 	got, err := etcd.Get(context.Background(), key, clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, kv := range got.Kvs {
 		keys = append(keys, string(kv.Key))
 	}
@@ -162,14 +158,10 @@ func TestLatePutMakesNoKey(t *testing.T) {
 	each(t, func(t *testing.T, info catalog.Info) {
 		b := newBench(t, info, long)
 		s, err := b.sessions().get(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.key}
 		me.there, me.late = true, true // sent, and no answer
-		if err := me.leave(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, me.leave(t.Context()))
 		got, err := me.put([]clientv3.Cmp{none(me.key)})
 		if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
 			t.Errorf("the transaction came late and gave %+v, %v; keys: %q", got, err, b.keys(t))

@@ -19,9 +19,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	b := newBench(t, Etcd, long)
 	held := func(ctx context.Context) string {
 		l, err := b.Acquire(ctx, b.key, lock.Options{Wait: long})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer locktest.Free(t, l)
 		return b.keys(t)[0]
 	}
@@ -53,9 +51,7 @@ func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	b := benchOn(t, Etcd, in, long)
 	l := b.Locker.(*etcdLock)
 	s, err := l.get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
 		ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(*tap.Command) error {

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -45,14 +46,10 @@ func TestAnUpdateThatComputesTwiceWritesTheWrongNumber(t *testing.T) {
 	tx := s.store.DB(t.Context()).Begin()
 	defer tx.Rollback()
 	id, _, err := s.store.Place(tx, s.purchase(1, 2, ""), s.run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	err = tx.Exec("UPDATE stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run AND orders.id = ? "+
 		"SET stock.num = stock.num - 2, orders.remaining = stock.num - 2 WHERE stock.id = ? AND stock.num >= 2", id, s.sku).Error
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	var left struct{ Num, Remaining int64 }
 	err = tx.Raw("SELECT num, remaining FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.id = ? WHERE stock.id = ?", id, s.sku).Scan(&left).Error
 	if err != nil || left.Num != 8 || left.Remaining != 6 {

@@ -39,18 +39,14 @@ func open(t *testing.T, i catalog.Info, stock int64) *sale {
 	settings.QueueAtOnce, settings.LockWait = 1, 30*time.Second // also where the machine is busy
 	for n := range s.processes {
 		in := labtest.Instance(t, append(i.Needs, backend.RowLocks)...)
-		if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 		s.store = ledger.NewStore(in.DB)
 		var err error
 		if s.sessions, err = probe.NewSQL(t.Context(), in, false); err != nil {
 			t.Fatal(err)
 		}
 		built, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: s.store, Settings: settings, Observe: &s.retried})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		s.processes[n] = built
 	}
 	s.reset(t, stock)
@@ -83,9 +79,7 @@ func (s *sale) held(t *testing.T) ledger.Snapshot {
 	t.Helper()
 	sellers := []catalog.Seller{{Info: s.info, Strategy: s.processes[0]}}
 	snap, err := catalog.Snapshot(t.Context(), s.store, s.sku, sellers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run, StockStoreOf: catalog.StockStoreOf(sellers)})
 	if r.Verdict != ledger.Held {
 		t.Errorf("the audit says %s: %+v", r.Verdict, r.Violations)

@@ -19,9 +19,7 @@ func TestMergedCorrectsItsOwnOrdersOnly(t *testing.T) {
 	config := labtest.Config(t, Merged.Needs...)
 	config.RowLockWait = time.Second
 	in, err := backend.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer in.Close()
 	short := ledger.NewStore(in.DB).For(Merged.Name, &s.retried)
 	for _, n := range []int64{2, 20, 200} {

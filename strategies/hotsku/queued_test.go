@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -21,9 +22,7 @@ func queue(atOnce int, wait time.Duration) *queued {
 func line7(t *testing.T, s *queued, inside int) (leaves func(after time.Duration)) {
 	t.Helper()
 	for range inside {
-		if err := s.enter(t.Context(), 7); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, s.enter(t.Context(), 7))
 	}
 	return func(after time.Duration) { s.leave(7, time.Now().Add(-after)) }
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
 )
@@ -18,9 +19,7 @@ func (s *sale) reserver(process int) seckill.Reserver {
 func (s *sale) hold(t *testing.T, user, quantity int64) string {
 	t.Helper()
 	r, err := s.reserver(0).Reserve(t.Context(), s.purchase(user, quantity, ""), longHold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return r.OrderID
 }
 
@@ -35,9 +34,7 @@ func (s *sale) pass(t *testing.T) {
 func (s *sale) num(t *testing.T) int64 {
 	t.Helper()
 	row, err := s.store.SKU(t.Context(), s.sku)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return row.Num
 }
 
@@ -69,9 +66,7 @@ func TestASweepPassesAHeldSKU(t *testing.T) {
 	}
 	tx := held.store.DB(t.Context()).Begin()
 	defer tx.Rollback()
-	if err := tx.Exec("UPDATE stock SET num = num WHERE id = ?", held.sku).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, tx.Exec("UPDATE stock SET num = num WHERE id = ?", held.sku).Error)
 	if n, err := free.reserver(1).Expire(t.Context()); n != 1 || !errors.Is(err, seckill.ErrBusy) || free.num(t) != 5 {
 		t.Errorf("gave %d back, %v; the free SKU has %d of 5", n, err, free.num(t))
 	}

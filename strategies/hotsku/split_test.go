@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -29,9 +30,7 @@ func eachSplit(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes
 func (s *sale) left(t *testing.T) int64 {
 	t.Helper()
 	left, err := s.processes[1].(seckill.Counter).Count(t.Context(), s.sku)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return left
 }
 
@@ -127,9 +126,7 @@ func TestMostUnits(t *testing.T) {
 func TestHalfAResetSellsNothing(t *testing.T) {
 	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
 		set, err := s.store.Reset(t.Context(), s.sku, "half", 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		s.run = set.Run
 		if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrConflict) {
 			t.Errorf("got %v, want %v", err, seckill.ErrConflict)
@@ -137,9 +134,7 @@ func TestHalfAResetSellsNothing(t *testing.T) {
 		if _, err := s.processes[0].(seckill.Counter).Count(t.Context(), s.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
 			t.Errorf("the count: %v, want %v", err, seckill.ErrUnknownSKU)
 		}
-		if err := s.processes[1].(seckill.Resetter).Reset(t.Context(), s.sku, 4); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, s.processes[1].(seckill.Resetter).Reset(t.Context(), s.sku, 4))
 		if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
 			t.Errorf("after the reset was repeated: %v", err)
 		}

@@ -32,9 +32,7 @@ func openStream(t *testing.T, info catalog.Info, stock int64) *streamed {
 		settings := catalog.DefaultSettings()
 		settings.LockWait = 10 * time.Second
 		built, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: ledger.NewStore(in.DB), Settings: settings, Observe: &s.retried})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		s.of[n] = built.(*redisStream)
 		s.processes[n] = built
 	}
@@ -55,9 +53,7 @@ func (s *streamed) begin(t *testing.T, stock int64) {
 func (s *streamed) report(t *testing.T) ledger.Report {
 	t.Helper()
 	r, err := catalog.Audit(t.Context(), s.store, s.sku, []catalog.Seller{{Info: s.info, Strategy: s.of[0]}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return r
 }
 
@@ -229,12 +225,8 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.of[0].seed(t.Context(), s.sku); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err())
+	labtest.Must(t, s.of[0].seed(t.Context(), s.sku))
 	if err := s.of[0].redis.Set(t.Context(), streamKey(s.sku), 4, 0).Err(); err != nil { // its number is old
 		t.Fatal(err)
 	}
@@ -320,13 +312,9 @@ func (s *streamed) written(t *testing.T, user int64) {
 func TestStreamIsRebuilt(t *testing.T) {
 	s := openStream(t, RedisStream, 3)
 	r, err := s.buy(t.Context(), 1, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	lose := func() {
-		if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err())
 	}
 	lose()
 	if _, err := s.buy(t.Context(), 2, 1, ""); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -44,9 +45,7 @@ func TestQueue(t *testing.T) {
 func process(t *testing.T, i catalog.Info) lock.Locker {
 	t.Helper()
 	l, err := catalog.NewLocker(i, catalog.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return l
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -22,19 +23,13 @@ func TestCounterFollowsItsRun(t *testing.T) {
 	reset := s.(seckill.Resetter).Reset
 	count(5, nil)
 	first, err := s.Deduct(t.Context(), purchase(sku, 1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	count(3, nil)
 	// Another reset of the same run comes late: the sale goes on.
-	if err := reset(t.Context(), sku, 5); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, reset(t.Context(), sku, 5))
 	count(3, nil)
 	for range 2 {
-		if err := s.Restore(t.Context(), first.OrderID); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, s.Restore(t.Context(), first.OrderID))
 		count(5, nil)
 	}
 	if row, err := store.SKU(t.Context(), sku); err != nil || row.Num != 5 {
@@ -64,9 +59,7 @@ func TestCentralRowsAreGone(t *testing.T) {
 	const sku = 202
 	s, store := sale(t, MySQLCounter, sku, 5)
 	db := store.DB(t.Context())
-	if err := db.Exec("DELETE FROM lock_central").Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, db.Exec("DELETE FROM lock_central").Error)
 	defer func() {
 		if err := createCentral(db.Session(&gorm.Session{})); err != nil {
 			t.Error(err)

@@ -59,9 +59,7 @@ func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *b
 		c(&d)
 	}
 	l, err := catalog.NewLocker(info, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	b.Locker = l
 	return b
 }
@@ -88,9 +86,7 @@ func (b *bench) exec(t *testing.T, statement string, args ...any) int64 {
 
 func (b *bench) ask(t *testing.T, query string, args ...any) (answer int64) {
 	t.Helper()
-	if err := b.in.DB.WithContext(context.Background()).Raw(query, args...).Scan(&answer).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, b.in.DB.WithContext(context.Background()).Raw(query, args...).Scan(&answer).Error)
 	return answer
 }
 
@@ -98,22 +94,16 @@ func (b *bench) ask(t *testing.T, query string, args ...any) (answer int64) {
 func sale(t *testing.T, info catalog.Info, sku, stock int64) (seckill.Strategy, *ledger.Store) {
 	t.Helper()
 	in := instance(t)
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	store := ledger.NewStore(in.DB)
 	s, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: store, Settings: testSettings})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if stock >= 0 {
 		if _, err := store.Reset(t.Context(), sku, "test", stock); err != nil {
 			t.Fatal(err)
 		}
 		if r, ok := s.(seckill.Resetter); ok {
-			if err := r.Reset(t.Context(), sku, stock); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, r.Reset(t.Context(), sku, stock))
 		}
 	}
 	return s, store

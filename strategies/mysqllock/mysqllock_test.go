@@ -62,9 +62,7 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 				config := d.Config
 				config.RowLockWait = time.Second
 				in, err := backend.Open(t.Context(), config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				labtest.Must(t, err)
 				t.Cleanup(func() { in.Close() })
 				d.Instance = in
 			})

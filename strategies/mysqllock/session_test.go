@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
@@ -19,9 +20,7 @@ var sessionInfos = []catalog.Info{LockRow, GetLock}
 func connectionOf(t testing.TB, l lock.Lease) (id int64) {
 	t.Helper()
 	session := l.(lock.SessionLease).Session()
-	if err := session.WithContext(t.Context()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, session.WithContext(t.Context()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error)
 	return id
 }
 
@@ -32,9 +31,7 @@ func TestBusinessRunsOnTheLocksConnection(t *testing.T) {
 			b := newBench(t, info)
 			l := b.acquire(t, lock.Options{Lease: time.Minute})
 			other, err := b.Acquire(t.Context(), b.key+"x", lock.Options{Lease: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			id := connectionOf(t, l)
 			if id == connectionOf(t, other) || id != connectionOf(t, l) {
 				t.Error("two holders share a connection, or one has two")
@@ -67,9 +64,7 @@ func TestCommit(t *testing.T) {
 			l := b.acquire(t, lock.Options{Lease: time.Minute})
 			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
 			nothing := func(*gorm.DB) error { return nil }
-			if err := in.Tx(t.Context(), nothing); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, in.Tx(t.Context(), nothing))
 			err := in.Tx(t.Context(), nothing)
 			if info.Name == "get-lock" {
 				b.busy(t)

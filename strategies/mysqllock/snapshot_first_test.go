@@ -22,14 +22,10 @@ import (
 // transactions the other began, and what they were told.
 func overtaken(t *testing.T, in *backend.Instance, sku int64) (left int64, begun int, told error) {
 	t.Helper()
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	store := ledger.NewStore(in.DB)
 	s, err := catalog.Build(SnapshotFirst, catalog.Deps{Instance: in, Ledger: store, Settings: testSettings})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if _, err := store.Reset(t.Context(), sku, "test", 5); err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +42,7 @@ func overtaken(t *testing.T, in *backend.Instance, sku int64) (left int64, begun
 	}}
 	_, told = s.Deduct(tap.With(t.Context(), overtake), purchase(sku, 2, 1))
 	row, err := store.SKU(t.Context(), sku)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return row.Num, begun, told
 }
 
@@ -64,14 +58,10 @@ func with(t *testing.T, variable, value string) (in *backend.Instance, ok bool) 
 	}
 	config := labtest.Start(t, backend.SQL).Config()
 	dsn, err := mysql.ParseDSN(config.MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	dsn.Params = map[string]string{variable: value}
 	in, err = backend.Open(t.Context(), backend.Config{MySQLDSN: dsn.FormatDSN()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	return in, true
 }

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -144,9 +145,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 		})
 	}
 }
@@ -165,9 +164,7 @@ func TestRecord(t *testing.T) {
 				Deadline, CreateTime, ModifyTime time.Time
 			}
 			read := func() (r record) {
-				if err := b.in.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.key).Scan(&r).Error; err != nil {
-					t.Fatal(err)
-				}
+				labtest.Must(t, b.in.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.key).Scan(&r).Error)
 				return r
 			}
 			l := b.acquire(t, lock.Options{}) // B's deadline

@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -18,15 +19,11 @@ import (
 func FuzzLockName(f *testing.F) {
 	server := miniredis.RunT(f)
 	in, err := backend.Open(context.Background(), backend.Config{RedisAddrs: []string{server.Addr()}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	labtest.Must(f, err)
 	f.Cleanup(func() { in.Close() })
 	settings := catalog.DefaultSettings()
 	locker, err := catalog.NewLocker(RedisLua, catalog.Deps{Instance: in, Settings: settings})
-	if err != nil {
-		f.Fatal(err)
-	}
+	labtest.Must(f, err)
 	for _, name := range []string{"", "seckill:lock:stock:1", "{a}b", "}{", "\x00", "a b\r\nDEL x", "é", "\xff", "%s%d", "*"} {
 		f.Add(name)
 	}

@@ -22,14 +22,10 @@ func TestAFullRedisForgetsALock(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
 	ctx, key := t.Context(), "seckill:lock:evicted"
 	l, err := catalog.NewLocker(RedisLua, catalog.Deps{Instance: in, Settings: catalog.DefaultSettings()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	set := func(name, value string) {
 		t.Helper()
-		if err := in.Redis.ConfigSet(ctx, name, value).Err(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, in.Redis.ConfigSet(ctx, name, value).Err())
 	}
 	t.Cleanup(func() { // the other tests of the package share the server
 		in.Redis.ConfigSet(t.Context(), "maxmemory", "0")
@@ -51,13 +47,9 @@ func TestAFullRedisForgetsALock(t *testing.T) {
 	for policy, keeps := range map[string]bool{"noeviction": true, "allkeys-random": false, "volatile-ttl": false} {
 		t.Run(policy, func(t *testing.T) {
 			set("maxmemory", "0")
-			if err := in.Redis.FlushAll(ctx).Err(); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, in.Redis.FlushAll(ctx).Err())
 			lease, err := l.Acquire(ctx, key, lock.Options{Lease: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			defer lease.Release(ctx)
 			set("maxmemory-policy", policy)
 			set("maxmemory", "8mb")

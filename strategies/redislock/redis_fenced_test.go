@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -17,14 +18,10 @@ import (
 func TestGrantsAreCounted(t *testing.T) {
 	server := miniredis.RunT(t)
 	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{server.Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	l, err := catalog.NewLocker(RedisFenced, catalog.Deps{Instance: in, Settings: catalog.DefaultSettings()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	const key = "seckill:lock:counted"
 	take := func(above uint64) (uint64, error) {
 		lease, err := l.Acquire(t.Context(), key, lock.Options{Above: above, Lease: time.Minute})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
@@ -19,9 +20,7 @@ func TestNowaitIsBusyAtOnce(t *testing.T) {
 	s := open(t, ForUpdateNowait, 5, catalog.Deps{Instance: in})
 	holder := in.DB.WithContext(t.Context()).Begin()
 	defer holder.Rollback()
-	if err := holder.Exec("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.sku).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, holder.Exec("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.sku).Error)
 	begun := time.Now()
 	err := s.buy(t.Context(), 0, 1, 1)
 	var answer *mysql.MySQLError

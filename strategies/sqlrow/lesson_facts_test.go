@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/lab/labtest"
 )
 
 // What the lessons say about the servers, seen on the server.
@@ -84,9 +86,7 @@ func TestInsertsBehindADeleteDeadlock(t *testing.T) {
 	waiting := func() int64 {
 		var name string
 		var n int64
-		if err := holder.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").Scan(&name, &n); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, holder.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").Scan(&name, &n))
 		return n
 	}
 	holder.do("BEGIN")

@@ -40,15 +40,11 @@ func open(t *testing.T, i catalog.Info, stock int64, deps ...catalog.Deps) *sale
 		}
 		d.Ledger = ledger.NewStore(d.DB)
 		built, err := catalog.Build(i, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		s.store, s.processes = d.Ledger, append(s.processes, built)
 	}
 	set, err := s.store.Reset(t.Context(), s.sku, i.Name, stock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	s.run = set.Run
 	return s
 }
@@ -60,13 +56,9 @@ func instance(t *testing.T, wait time.Duration) *backend.Instance {
 	c := labtest.Config(t, backend.RowLocks)
 	c.RowLockWait = wait
 	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	return in
 }
 
@@ -80,9 +72,7 @@ func (s *sale) buy(ctx context.Context, process int, user, quantity int64) error
 func (s *sale) judge(t *testing.T) ledger.Report {
 	t.Helper()
 	snap, err := s.store.Snapshot(t.Context(), s.sku)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
 		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true }})
 }

@@ -19,18 +19,14 @@ import (
 // nothing, and the pool leaves it: the next connection may lead to the new one.
 func TestServerThatTurnsReadOnly(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer l.Stop(context.Background())
 	dsn, ok := l.AdminDSN()
 	if !ok {
 		t.Skip("the private server is no MariaDB, and has no administrator")
 	}
 	admin, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer admin.Close()
 	readOnly := func(value string) {
 		if _, err := admin.Exec("SET GLOBAL read_only = " + value); err != nil {
@@ -41,13 +37,9 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 	c := l.Config()
 	c.MaxSQLConns = 1 // of which it is seen when it is another
 	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer in.Close()
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	connection := func() (id int64) {
 		if err := in.DB.Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
 			t.Error(err)
@@ -56,9 +48,7 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 	}
 	for _, info := range []catalog.Info{Conditional, ForUpdate, Atomic} {
 		s := open(t, info, 10, catalog.Deps{Instance: in})
-		if err := s.buy(t.Context(), 0, 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, s.buy(t.Context(), 0, 1, 1))
 		first := connection()
 		readOnly("1")
 		if err := s.buy(t.Context(), 0, 2, 1); !errors.Is(err, seckill.ErrUnavailable) {

@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/tap/taptest"
 )
 
@@ -23,13 +24,9 @@ type session struct {
 func newSession(t *testing.T, in *backend.Instance) session {
 	t.Helper()
 	db, err := in.DB.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	c, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	s := session{t, c}
 	s.do("SET SESSION innodb_lock_wait_timeout = 1")
@@ -195,14 +192,10 @@ func TestWhatForUpdateLocks(t *testing.T) {
 func explain(t *testing.T, s session, query string) string {
 	t.Helper()
 	rows, err := s.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer rows.Close()
 	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	fields := make([]any, len(columns))
 	for i := range fields {
 		fields[i] = new(sql.NullString)
@@ -210,8 +203,6 @@ func explain(t *testing.T, s session, query string) string {
 	if !rows.Next() {
 		t.Fatalf("EXPLAIN %s says nothing: %v", query, rows.Err())
 	}
-	if err := rows.Scan(fields...); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, rows.Scan(fields...))
 	return fields[slices.Index(columns, "type")].(*sql.NullString).String
 }

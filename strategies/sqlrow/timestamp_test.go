@@ -9,6 +9,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
@@ -56,9 +57,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 					Settings: catalog.Settings{MicrosecondTS: c.micro, Retries: 3}}
 			}
 			s := open(t, Timestamp, 10, deps(c.first, 0, nil), deps(c.then, c.step, again))
-			if err := s.buy(t.Context(), 0, 1, 1); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, s.buy(t.Context(), 0, 1, 1))
 			a := taptest.Before(t.Context(), "BEGIN", func() {
 				if err := s.buy(t.Context(), 1, 2, c.andB); err != nil {
 					t.Errorf("B: %v", err)
@@ -85,25 +84,17 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 func TestEqualWritesHideIt(t *testing.T) {
 	in := instance(t, 0)
 	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	cfg.ClientFoundRows = false
 	db, err := sql.Open("mysql", cfg.FormatDSN())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer db.Close()
 	const at = "2026-07-01 12:00:00"
 	write := func(sku, num int64) int64 {
 		res, err := db.Exec("UPDATE stock SET num = ?, updated_at = ? WHERE id = ? AND updated_at = ?", num, at, sku, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		rows, err := res.RowsAffected()
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		return rows
 	}
 	for name, c := range map[string]struct {

@@ -27,9 +27,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func session(t testing.TB, info catalog.Info, address string, length time.Duration) *locktest.Process {
 	t.Helper()
 	in, err := open(t, address, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := in.Close(); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -136,9 +137,7 @@ func TestRemovedByHand(t *testing.T) {
 	holder := b.acquire(t, 0)
 	waiter := other.contend(t)
 	for _, node := range slices.Backward(contenders(t, b.zk, b.key)) { // or one would be let in first
-		if err := b.zk.Delete(t.Context(), node); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, b.zk.Delete(t.Context(), node))
 	}
 	next := locktest.In(t, waiter) // they queued again
 	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {

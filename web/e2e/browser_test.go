@@ -24,6 +24,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"seckill/internal/lab/labtest"
 )
 
 func findBrowser(t *testing.T) string {
@@ -47,9 +49,7 @@ var chromium struct {
 func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 	t.Helper()
 	profile, err := os.MkdirTemp("", "seckill-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	var process *exec.Cmd
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(profile),
@@ -133,12 +133,8 @@ func openTab(t *testing.T, parent context.Context, address string, options ...ch
 	t.Cleanup(cancel)
 	tb := &tab{t: t, ctx: ctx, forgiven: func(string) bool { return false }}
 	home, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Listen(ctx, tb.listen(home.Host)); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
+	labtest.Must(t, chromedp.Listen(ctx, tb.listen(home.Host)))
 	t.Cleanup(func() {
 		tb.mu.Lock()
 		defer tb.mu.Unlock()

@@ -35,9 +35,7 @@ func (tb *tab) drawKept(options, look string) {
 			continue
 		}
 		text, err := fs.ReadFile(web.Guarantees(), name)
-		if err != nil {
-			tb.t.Fatal(err)
-		}
+		labtest.Must(tb.t, err)
 		quoted, _ := json.Marshal(string(text))
 		tb.none(name+" with "+options, ask[[]string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }, { servers }]) => {
 			const trace = readExample(%s);
@@ -91,15 +89,11 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 	t.Log("the README shows one as the page draws it now")
 	const name, file = "redis-lua.late-command", "../../docs/screens/redis-lua.late-command.svg"
 	text, err := fs.ReadFile(web.Guarantees(), name+".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	quoted, _ := json.Marshal(string(text))
 	svg := ask[string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }]) => diagram(readExample(%s), { width: 900, heading: true }))`, quoted))
 	if *update {
-		if err := os.WriteFile(file, []byte(svg+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(file, []byte(svg+"\n"), 0o644))
 	}
 	kept, err := os.ReadFile(file)
 	if err != nil || strings.TrimSpace(string(kept)) != svg {

@@ -22,6 +22,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
@@ -71,9 +72,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 		},
 	})
 	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/", server)
 	for path, file := range map[string]string{"levels": "levels", "levels/solutions": "solutions"} {

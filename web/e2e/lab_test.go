@@ -56,9 +56,7 @@ func sharedLab(t *testing.T) *up {
 	if err == nil {
 		err = u.command.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	lines := bufio.NewScanner(out)
 	for u.page == "" && lines.Scan() {
 		u.table += lines.Text() + "\n"
@@ -88,13 +86,9 @@ func (u *up) end() error {
 func (u *up) get(t *testing.T, path string, into any) {
 	t.Helper()
 	answer, err := http.Get(strings.TrimSuffix(u.page, "/") + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, json.NewDecoder(answer.Body).Decode(into))
 }
 
 // What people come for, on a real lab: each answer is judged, every click counts, and
@@ -191,9 +185,7 @@ func TestRealLab(t *testing.T) {
 	tb.saves()
 	click("[data-file=html]")
 	file := filepath.Join(t.TempDir(), "proof.html")
-	if err := os.WriteFile(file, []byte(tb.saved("redis-lua.late-command.html")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.WriteFile(file, []byte(tb.saved("redis-lua.late-command.html")), 0o644))
 	sent := fresh(t, "file://"+file)
 	sent.says("h1", "redis-lua")
 	sent.click(".controls button:nth-of-type(5)") // to its end
@@ -240,9 +232,7 @@ func TestScreensOfARealLab(t *testing.T) {
 			place{"trace/redis-stream-two-calls.dead-holder?step=5", `.chosen`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
 		chapters, err := course.Chapters()
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		for _, c := range chapters {
 			screens = append(screens, place{"lessons/" + c.Name, `.chapter h1`})
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/web/course"
 )
@@ -14,9 +15,7 @@ import (
 func TestLessons(t *testing.T) {
 	t.Parallel()
 	chapters, err := course.Chapters()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	last := chapters[len(chapters)-1]
 	tb := startFake(t).open("lessons")
 	tb.says(".chapter h1", "The lost update")

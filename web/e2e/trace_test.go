@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"seckill/internal/lab/labtest"
 )
 
 // A counterexample is a diagram that plays, with an address, and as a file.
@@ -133,14 +135,10 @@ func TestHostileFiles(t *testing.T) {
 	tb := f.open("trace")
 	tb.says("h1", "naive sells 3 of 2") // a counterexample to begin with
 	good, err := os.ReadFile("testdata/guarantees/naive.oversell.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	change := func(edit func(map[string]any)) string {
 		var e map[string]any
-		if err := json.Unmarshal(good, &e); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, json.Unmarshal(good, &e))
 		edit(e)
 		text, _ := json.Marshal(e)
 		return string(text)
@@ -155,9 +153,7 @@ func TestHostileFiles(t *testing.T) {
 		"fault":    {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["fault"] = "__proto__" }), "Step 1 of that file is not valid"},
 	} {
 		path := filepath.Join(dir, name+".json")
-		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(path, []byte(c.text), 0o644))
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 		tb.says(`[role="alert"] .wrong`, c.says)
 		tb.says(".title-of", "naive sells 3 of 2") // as it was
@@ -171,9 +167,7 @@ func TestHostileFiles(t *testing.T) {
 		e["steps"].([]any)[0].(map[string]any)["command"] = "<b>SELECT</b> " + strings.Repeat("long", 5000)
 		e["steps"].([]any)[1].(map[string]any)["values"] = []any{nil}
 	})
-	if err := os.WriteFile(path, []byte(nasty), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.WriteFile(path, []byte(nasty), 0o644))
 	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	tb.says(".title-of", "<img src=x onerror=alert(1)>")
 	tb.click(`.drawing [data-step="1"]`)

@@ -174,3 +174,11 @@ func HostIn(t testing.TB) lab.Host {
 	host.Temp = folder
 	return host
 }
+
+// Must ends the test if what it needs has failed.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
