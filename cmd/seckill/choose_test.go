@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/prove"
 	"seckill/strategies"
 )
 
@@ -53,11 +55,11 @@ console.log(lines.join('\n'));
 
 func TestChooser(t *testing.T) {
 	all := strategies.All()
-	rows, figures := chooserData(t)
+	answer, figures := matrix(t), salesOf(t)
 	usual := ""
 	for _, c := range chosenBy(t, all) {
 		for _, info := range all {
-			why := unfit(c, info, rows[info.Name], figures[info.Name])
+			why := unfit(c, info, answer, figures[info.Name])
 			if fits := slices.Contains(c.Fits, info.Name); fits != (why == "") {
 				t.Fatalf("%+v: %s is recommended: %v, and what speaks against it is %q", c.Answers, info.Name, fits, why)
 			}
@@ -76,7 +78,7 @@ func TestChooser(t *testing.T) {
 }
 
 // unfit says what speaks against a strategy, from the matrix itself.
-func unfit(c chosen, info catalog.Info, cells map[string]matrixCell, sales float64) string {
+func unfit(c chosen, info catalog.Info, answer func(strategy, question string) prove.Answer, sales float64) string {
 	if info.Broken() || info.Repair != "" {
 		return "it is a lesson: another strategy mends it"
 	}
@@ -85,8 +87,8 @@ func unfit(c chosen, info catalog.Info, cells map[string]matrixCell, sales float
 		must = append(must, "owner")
 	}
 	for _, q := range must {
-		if cells[q].Answer != "holds" {
-			return q + ": " + cells[q].Answer
+		if a := answer(info.Name, q); a != prove.Holds {
+			return fmt.Sprint(q, ": ", a)
 		}
 	}
 	asked := slices.Clone(c.Answers.Fails)
@@ -94,8 +96,8 @@ func unfit(c chosen, info catalog.Info, cells map[string]matrixCell, sales float
 		asked = append(asked, "processes")
 	}
 	for _, q := range asked {
-		if answer := cells[q].Answer; answer != "holds" && answer != "n/a" {
-			return q + ": " + answer
+		if a := answer(info.Name, q); a != prove.Holds && a != prove.NotAsked {
+			return fmt.Sprint(q, ": ", a)
 		}
 	}
 	offer := map[backend.Capability][]string{backend.RowLocks: {"mysql"}, backend.Procedures: {"mysql"},
@@ -112,29 +114,9 @@ func unfit(c chosen, info catalog.Info, cells map[string]matrixCell, sales float
 	return ""
 }
 
-type matrixCell struct{ Answer, Text string }
-
-func readJSON(file string, to any) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, to)
-}
-
-// chooserData are the cells of the matrix, and the sales per second of sales that held.
-func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures map[string]float64) {
-	var matrix struct {
-		Rows []struct {
-			Strategy string
-			Cells    map[string]matrixCell
-		}
-	}
-	labtest.Must(t, readJSON(filepath.Join(root, "web/guarantees/matrix.json"), &matrix))
-	rows = map[string]map[string]matrixCell{}
-	for _, row := range matrix.Rows {
-		rows[row.Strategy] = row.Cells
-	}
+// salesOf are the sales per second of sales of a hot row that held.
+func salesOf(t *testing.T) map[string]float64 {
+	t.Helper()
 	var measured struct {
 		Compare struct {
 			Strategies map[string]struct {
@@ -143,14 +125,14 @@ func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures m
 			}
 		} `json:"hot-row"`
 	}
-	labtest.Must(t, readJSON(filepath.Join(root, "web/static/figures.json"), &measured))
-	figures = map[string]float64{}
+	labtest.Must(t, json.Unmarshal([]byte(page(t, "web/static/figures.json")), &measured))
+	figures := map[string]float64{}
 	for name, s := range measured.Compare.Strategies {
 		if s.Verdict == "held" {
 			figures[name] = s.Sales[0]
 		}
 	}
-	return rows, figures
+	return figures
 }
 
 // chosenBy runs the module in a folder where node takes it for one.

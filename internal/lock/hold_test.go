@@ -8,37 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/lab/labtest"
-	"seckill/internal/tap"
 )
-
-// A lease is renewed until it is released, and never after that.
-func TestRenewedUntilReleased(t *testing.T) {
-	for range 50 {
-		var renewed atomic.Int64
-		third := make(chan struct{})
-		h := NewHold(t.Context(), 0, func(context.Context) error { return nil })
-		h.Until(time.Now().Add(time.Hour))
-		h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
-			if !tap.IsBackground(ctx) {
-				t.Error("the renewer is taken for the buyer")
-			}
-			if renewed.Add(1) == 3 {
-				close(third)
-			}
-			return true, nil
-		})
-		<-third
-		labtest.Must(t, h.Release(t.Context()))
-		was := renewed.Load()
-		time.Sleep(3 * time.Millisecond)
-		if n := renewed.Load(); n != was {
-			t.Fatalf("renewed %d times after the release", n-was)
-		}
-		if !errors.Is(h.Release(t.Context()), ErrNotHeld) {
-			t.Error("released twice")
-		}
-	}
-}
 
 // Released when the first renewal is just due: it comes before the release, or
 // not at all.
@@ -84,19 +54,5 @@ func TestLost(t *testing.T) {
 		if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
 			t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
 		}
-	}
-}
-
-// A holder that hangs is renewed for so long and no longer.
-func TestRenewalHasALimit(t *testing.T) {
-	h := NewHold(t.Context(), 0, func(context.Context) error { return nil })
-	h.Until(time.Now().Add(30 * time.Millisecond))
-	h.Renew(10*time.Millisecond, 15*time.Millisecond, func(context.Context) (bool, error) {
-		h.Until(time.Now().Add(30 * time.Millisecond))
-		return true, nil
-	})
-	<-h.Context().Done()
-	if !errors.Is(context.Cause(h.Context()), ErrLost) {
-		t.Errorf("the lease ended with %v, want %v", context.Cause(h.Context()), ErrLost)
 	}
 }

@@ -147,7 +147,7 @@ func harness(flaw Promise, declared bool) Harness {
 	m := &memory{flaw: flaw, grants: map[string]grant{}}
 	return Harness{
 		Key: "memory", Open: m.open, Can: Expires | Tells | Undoes | Renews | Limits | Fences | Decides, Breaks: breaks, only: only,
-		Lease: 100 * time.Millisecond, Renewed: 150 * time.Millisecond, Patience: 2 * time.Second, Commands: []string{"TAKE", "FREE"},
+		Lease: 100 * time.Millisecond, Renewed: 300 * time.Millisecond, Patience: 2 * time.Second, Commands: []string{"TAKE", "FREE"},
 		Seen: func(_ testing.TB, key string) (seen []string) {
 			m.mu.Lock()
 			defer m.mu.Unlock()

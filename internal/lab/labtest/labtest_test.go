@@ -49,13 +49,6 @@ func TestProgramsHearSignals(t *testing.T) {
 	}
 }
 
-func TestInstanceHasWhatIsNeededAlone(t *testing.T) {
-	in := Instance(t, backend.Redis)
-	if in.Redis == nil || in.DB != nil || in.ZooKeeper != nil || in.Etcd != nil {
-		t.Errorf("%+v: want Redis alone", in.Config)
-	}
-}
-
 func TestOwnDatabase(t *testing.T) {
 	own, drop, err := ownDatabase("root:secret@tcp(127.0.0.1:1)/theirs")
 	if err != nil {

@@ -1,0 +1,201 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/backend/backendtest"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies/zklock"
+)
+
+// What ZooKeeper's locks do beyond the contract.
+
+// A bench is a lock on an instance, and the ZooKeeper behind it.
+type bench struct {
+	*locktest.Process
+	zk  *backend.ZooKeeperClient
+	key string
+}
+
+func zkBench(t *testing.T, info catalog.Info) *bench {
+	t.Helper()
+	return benchOn(t, locktest.Open(info)(t, catalog.Settings{}))
+}
+
+func benchOn(t *testing.T, p *locktest.Process) *bench {
+	return &bench{p, p.In.ZooKeeper, "/test/locks/" + t.Name()}
+}
+
+// zkOnWire has a session that outlasts every test.
+func zkOnWire(t *testing.T) (*bench, *backendtest.Wire) {
+	t.Helper()
+	p, w := inZooKeeper(t, zklock.ZK).Wire(t, settings(time.Minute))
+	return benchOn(t, p), w
+}
+
+func (b *bench) acquire(t *testing.T, wait time.Duration) lock.Lease {
+	t.Helper()
+	return locktest.Take(t, b, b.key, lock.Options{Wait: wait})
+}
+
+func (b *bench) contend(t *testing.T) *locktest.Waiter {
+	t.Helper()
+	return locktest.Contend(t, b, b.key, nil)
+}
+
+func (b *bench) queued(t *testing.T, n int) {
+	t.Helper()
+	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, b.zk, b.key)) == n })
+}
+
+func TestZooKeeperNamesAreCurators(t *testing.T) {
+	b := zkBench(t, zklock.ZK)
+	defer locktest.Free(t, b.acquire(t, 0))
+	name := contenders(t, b.zk, b.key)[0]
+	guid, ok := strings.CutPrefix(name, b.key+"/_c_")
+	guid, number, cut := strings.Cut(guid, "-lock-")
+	if !ok || !cut || len(guid) != 32 || len(number) != 10 {
+		t.Errorf("the node is called %q", name)
+	}
+}
+
+// A command that was left while the server was silent still arrives.
+func TestZooKeeperIsSilentWhenABuyerLeaves(t *testing.T) {
+	b, wire := zkOnWire(t)
+	other := zkBench(t, zklock.ZK)
+	holder := b.acquire(t, 0)
+	wire.Freeze()
+	ctx, leave := context.WithCancel(t.Context())
+	m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
+		if c.Name == "create" {
+			time.AfterFunc(20*time.Millisecond, leave)
+		}
+		return nil
+	}}
+	if _, err := b.Acquire(tap.With(ctx, m), b.key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a buyer who left was told %v", err)
+	}
+	ctx, leave = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer leave()
+	if err := holder.Release(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a release without an answer gave %v", err)
+	}
+	wire.Pass()
+	// The holder's node and the buyer's: two came, two go.
+	locktest.Soon(t, "both nodes are gone", func() bool {
+		stat, err := other.zk.Exists(t.Context(), b.key)
+		return err == nil && stat != nil && stat.Cversion >= 4 && stat.NumChildren == 0
+	})
+}
+
+// The connection breaks, the session does not: every waiter keeps its place.
+func TestZooKeeperConnectionBreaks(t *testing.T) {
+	b, wire := zkOnWire(t)
+	l := b.acquire(t, 0)
+	next := b.contend(t)
+	wire.Cut()
+	locktest.Soon(t, "the client notices", func() bool { return !b.zk.Connected() })
+	if l.Context().Err() != nil {
+		t.Error("a lost connection ended the lease")
+	}
+	err := l.Release(t.Context())
+	wire.Pass()
+	if err != nil && !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("releasing without a connection gave %v", err)
+	}
+	locktest.Free(t, locktest.In(t, next))
+	b.queued(t, 0)
+}
+
+// Nodes that an operator removes: those who wait queue
+// again, and the holder finds out when they release.
+func TestZooKeeperNodesRemovedByHand(t *testing.T) {
+	b, other := zkBench(t, zklock.ZK), zkBench(t, zklock.ZK)
+	holder := b.acquire(t, 0)
+	waiter := other.contend(t)
+	for _, node := range slices.Backward(contenders(t, b.zk, b.key)) { // or one would be let in first
+		labtest.Must(t, b.zk.Delete(t.Context(), node))
+	}
+	next := locktest.In(t, waiter) // they queued again
+	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("releasing what was cleared gave %v", err)
+	}
+	if next.Fence() <= holder.Fence() {
+		t.Errorf("the fencing token %d follows %d", next.Fence(), holder.Fence())
+	}
+	locktest.Free(t, next)
+}
+
+// One release costs zk one look at the queue, and zk-herd one for everybody
+// who waits.
+func TestZooKeeperHerdWakesEverybody(t *testing.T) {
+	const waiters = 5
+	looks := func(info catalog.Info) int {
+		b := zkBench(t, info)
+		b.key += info.Name
+		holder := b.acquire(t, 0)
+		var woken atomic.Int32
+		settled := make(chan struct{}, 100)
+		var released atomic.Bool
+		ctx, leave := context.WithCancel(tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+			switch {
+			case c.Backend == tap.Waiting:
+				settled <- struct{}{}
+			case c.Name == "getChildren" && released.Load():
+				woken.Add(1)
+			}
+			return nil
+		}}))
+		defer leave()
+		in := make(chan lock.Lease, waiters)
+		var all sync.WaitGroup
+		for i := range waiters {
+			all.Go(func() {
+				if l, err := b.Acquire(ctx, b.key, lock.Options{Wait: -1}); err == nil {
+					in <- l
+				}
+			})
+			b.queued(t, i+2)
+			<-settled
+			for range i { // zk-herd's waiters are woken by the newcomer as well
+				if info.Name == zklock.ZKHerd.Name {
+					<-settled
+				}
+			}
+		}
+		released.Store(true)
+		locktest.Free(t, holder)
+		first := <-in
+		if info.Name == zklock.ZKHerd.Name {
+			for range waiters - 1 {
+				<-settled
+			}
+		}
+		n := int(woken.Load())
+		released.Store(false)
+		leave()
+		all.Wait()
+		locktest.Free(t, first)
+		return n
+	}
+	if n := looks(zklock.ZK); n != 1 {
+		t.Errorf("zk: %d looks at the queue for one release, want 1", n)
+	}
+	if n := looks(zklock.ZKHerd); n != waiters {
+		t.Errorf("zk-herd: %d looks at the queue for one release, want %d", n, waiters)
+	}
+}
