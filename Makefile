@@ -14,9 +14,11 @@ TESTFLAGS := -count=1 -vet=off -ldflags=-s -p 3 -parallel 4
 # verify are those of make verify.
 TAGS    ?= nomsgpack
 export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(TAGS)
-# The race detector is for packages whose goroutines share memory: strategies and locks, the service, ledger, lab, generator and
-# explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those packages.
-UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./web/course ./internal \
+# The race detector is for packages whose goroutines share memory: the suites of all strategies and all locks, the service, ledger,
+# lab, generator and explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those
+# packages.
+UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend \
+	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock ./strategies/etcdlock \
 	./internal/catalog ./internal/chaos ./internal/fault ./internal/history ./internal/lab/labtest ./internal/linear ./internal/measure \
 	./internal/trace ./internal/yamlfile ./loadtest/report
 # The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no

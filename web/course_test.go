@@ -1,4 +1,4 @@
-package course_test
+package web_test
 
 import (
 	"io/fs"
