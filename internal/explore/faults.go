@@ -9,6 +9,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore/policy"
+	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
@@ -33,9 +34,13 @@ var follow = []Fault{GivenUp, Arrives}
 var kinds = map[Fault]faultKind{
 	// The lease of the lock's holder ends, as its server sees it. If the strategy is no
 	// lock, a transaction ends with its connection: that of the buyer who is named or,
-	// without a name, of the last of them.
+	// without a name, of the last of them. Of buyers who ask the service, the session
+	// ends that keeps the claim of their key.
 	LeaseEnds: {
 		at: func(r *run, _ []*thread) (list []policy.Option) {
+			if r.scenario.Buyers[0].Does == Asks {
+				return befalls(LeaseEnds, func(_ *run, a *actor) bool { return a.claims })(r, nil)
+			}
 			all := r.leaseholders()
 			if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
 				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
@@ -51,7 +56,12 @@ var kinds = map[Fault]faultKind{
 			if r.paused = r.leaseholder(); step.Who != "" {
 				r.paused = r.actor(step.Who)
 			}
-			if step.Command, err = r.endLease(ctx, r.paused, true); err != nil {
+			if r.paused != nil && r.paused.claims {
+				step.Command, err = r.endClaim(ctx, r.paused)
+			} else {
+				step.Command, err = r.endLease(ctx, r.paused, true)
+			}
+			if err != nil {
 				return err
 			}
 			r.schedule.Steps = append(r.schedule.Steps, step)
@@ -308,6 +318,18 @@ func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what 
 	r.everythingMoved()
 	if err == nil && what != "" {
 		_, err = r.ringTimers(ctx)
+	}
+	return what, err
+}
+
+// endClaim ends the session in which a's process keeps the claims of its requests'
+// keys, if it has the key of a's, and says so.
+func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
+	a.claims = false
+	p := r.world.purchase(a.Buyer)
+	ended, err := r.world.sql.EndUserLock(ctx, ledger.KeyLock(r.world.sql.Database(), p.User, p.RequestID), a.process.in.Dialer.LocalAddrs())
+	if ended {
+		what = "the server closes the session that keeps the claim of the key"
 	}
 	return what, err
 }

@@ -247,6 +247,8 @@ func (r *run) send(c *call, step Step) {
 		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
+	case "CLAIM", "GIVE UP":
+		a.claims = c.command.Name == "CLAIM"
 	}
 	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.grip == holding {
 		a.grip = releasing

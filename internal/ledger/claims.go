@@ -302,8 +302,7 @@ func (c *Claims) statement(batch []*trip) (query string, args []any) {
 			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK('%s'), 0), 0)", t.Fence, t.key)
 			continue
 		}
-		sum := sha256.Sum256(strconv.AppendInt([]byte(c.scope+"\x00"+t.id+"\x00"), t.user, 10))
-		t.key = "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20]) // MySQL allows 64 characters
+		t.key = KeyLock(c.scope, t.user, t.id)
 		locks = fmt.Appendf(locks, ", IF(GET_LOCK('%s', 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
 		args = append(args, t.id, t.user)
 	}
@@ -314,4 +313,10 @@ func (c *Claims) statement(batch []*trip) (query string, args []any) {
 	return "SELECT k.got, o.request_id, o.user_id FROM (" + got + " LIMIT 1) k " +
 		"LEFT JOIN orders o FORCE INDEX (orders_request_in_run) " +
 		"ON (o.request_id, o.user_id) IN ((?, ?)" + strings.Repeat(", (?, ?)", len(args)/2-1) + ")", args
+}
+
+// KeyLock names the lock of a request's key in a database.
+func KeyLock(database string, user int64, requestID string) string {
+	sum := sha256.Sum256(strconv.AppendInt([]byte(database+"\x00"+requestID+"\x00"), user, 10))
+	return "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20]) // MySQL allows 64 characters
 }

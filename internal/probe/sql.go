@@ -154,6 +154,25 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 	return killed, s.Gone(ctx, addrs, false)
 }
 
+// Database names the database of the tables.
+func (s *SQL) Database() string { return s.database }
+
+// EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
+// if it is one of these addresses, and waits until the lock is free. false: it is not.
+func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (ended bool, err error) {
+	var ids []int64
+	db := s.db.WithContext(ctx)
+	err = db.Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?) AND "+clientPort+" IN ?", name, Ports(addrs)).Scan(&ids).Error
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	err = db.Exec(fmt.Sprint("KILL ", ids[0])).Error
+	for begun, held := time.Now(), true; err == nil && held && time.Since(begun) < goneLimit; {
+		err = db.Raw("SELECT COALESCE(IS_USED_LOCK(?), 0) = ?", name, ids[0]).Scan(&held).Error
+	}
+	return err == nil, err
+}
+
 // clientPort is a connection's port at its client. The host before it may be a
 // name: a server that resolves names says localhost.
 const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"

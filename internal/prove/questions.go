@@ -261,7 +261,7 @@ func Questions() []Question {
 				}, b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})...)
 			}},
 		{ID: "same-key", Title: "one key, one order",
-			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, and they are sent again: " +
+			Asks: "Two copies of one request go through the whole service, in two processes; replies and claims are lost, and they are sent again: " +
 				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order? " +
 				"Where a buyer is answered before the order is written: does every accepted request come to an order or a refusal, " +
 				"also after a death, and is its buyer told which?",
@@ -279,6 +279,8 @@ func Questions() []Question {
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4,
 						Buyers: twice(processes, 1, explore.Asks), Faults: lost},
+					&explore.Scenario{Name: "two copies of one request, for the last units; the claim of the first is lost", Stock: 2,
+						Buyers: twice(processes, 0, explore.Asks), Faults: ends},
 					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser})
 			}},
 		{ID: "two-faults", Title: "two faults",
