@@ -13,21 +13,18 @@ import (
 	"seckill/internal/wire"
 )
 
-// When a buyer may ask again, in seconds. busyAfter is a guess: a queue that was full
-// for as long as a buyer may wait is rarely empty at once. A purchase rarely takes
-// longer than copyAfter.
-const busyAfter, copyAfter = 1, 1
+// askAgain is when a buyer who was told busy or in progress may ask again, in seconds.
+// It is a guess: a queue that was full for as long as a buyer may wait is rarely empty
+// at once, and a purchase rarely takes longer.
+const askAgain = 1
 
 // refused is err with words for the caller. All other errors may hold secrets:
 // they are logged, and not shown.
 func refused(err error, detail string) *web.Problem {
 	r := wire.Of(err)
 	p := &web.Problem{Title: r.Err.Error(), Status: r.Status, Code: r.Code, Detail: detail, Err: err}
-	switch r.Outcome {
-	case ledger.OutcomeBusy:
-		p.RetryAfter = busyAfter
-	case ledger.OutcomeInProgress:
-		p.RetryAfter = copyAfter
+	if r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeInProgress {
+		p.RetryAfter = askAgain
 	}
 	return p
 }
