@@ -17,7 +17,7 @@ import (
 func counterexample(t *testing.T) (explore.Example, string) {
 	t.Helper()
 	w := open(t, sqlrow.Naive)
-	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1})
+	res := search(t, w, two(explore.Buys), explore.Limits{})
 	if res.First == nil {
 		t.Fatal("naive has no counterexample")
 	}

@@ -122,7 +122,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 		info   catalog.Info
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
-		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
+		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{All: true})
 		if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
 			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
 		}
@@ -135,7 +135,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 // A lost update takes one turn away, and no fewer will do.
 func TestCounterexampleHasFewestPreemptions(t *testing.T) {
 	w := open(t, sqlrow.Naive)
-	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1})
+	res := search(t, w, two(explore.Buys), explore.Limits{})
 	if res.First == nil || res.First.Preemptions != 1 || res.Broken != 1 || res.Schedules > 10 {
 		t.Fatalf("%+v, want a counterexample with one preemption among the first ten orders", res)
 	}
@@ -191,7 +191,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Schedules: 7, Random: 5, Seed: 1})
+	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{All: true, Schedules: 7, Random: 5, Seed: 1})
 	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
 	}
@@ -213,7 +213,7 @@ func TestSKUsOfAnEarlierProofAreLeftOut(t *testing.T) {
 		"VALUES (1, 'earlier', 'A-1', 1, ?, 1, 0, 'naive', 1, 'active')", earlier).Error; err != nil {
 		t.Fatal(err)
 	}
-	search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Preemptions: 0, All: true})
+	search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 1})
 	var last int64
 	if err := in.DB.Raw("SELECT MAX(sku_id) FROM orders").Scan(&last).Error; err != nil || last <= earlier {
 		t.Errorf("the last SKU is %d (%v), want one after %d", last, err, earlier)

@@ -8,9 +8,8 @@ import (
 
 // Limits bound a search. The zero value is no limit.
 type Limits struct {
-	Preemptions int // -1: all schedules; n: those with at most n
-	Schedules   int // stop after so many
-	Time        time.Duration
+	Schedules int // stop after so many
+	Time      time.Duration
 	// Reduce leaves out schedules that differ from one that is run only in the
 	// order of independent commands. Preemptions say nothing then.
 	Reduce bool
@@ -34,9 +33,8 @@ type Result struct {
 	// Preemptions: all schedules with at most so many were run. -1: not even those
 	// without one, or it is not known (Limits.Reduce), or all were run (Exhausted).
 	Preemptions int `json:"preemptions"`
-	// Cut counts turns that were not taken: the limits came first, or they
-	// need more preemptions than allowed, or the servers did not repeat
-	// themselves (Diverged).
+	// Cut counts turns that were not taken: the limits came first, or the servers
+	// did not repeat themselves (Diverged).
 	Cut      int       `json:"cut"`
 	Diverged int       `json:"diverged"`
 	Pruned   int       `json:"pruned"`  // left off in the middle: another schedule is the same

@@ -23,13 +23,6 @@ type Live struct {
 	wanted *Choice // made by the person, and not by the schedule yet
 	over   bool    // the schedule has ended
 	err    error   // and why; nil: it is judged
-	chosen []chosen
-}
-
-// chosen is a choice, and how many steps there were before it.
-type chosen struct {
-	choice Choice
-	at     int
 }
 
 // A pause is a moment at which the schedule waits for a choice: the state, or why
@@ -131,7 +124,7 @@ func (l *Live) choose(options []policy.Option, yield func(pause) bool) (int, err
 		i := slices.IndexFunc(options, func(o policy.Option) bool { return o.Choice == c })
 		switch {
 		case i >= 0:
-			l.wanted, l.chosen = nil, append(l.chosen, chosen{c, len(r.schedule.Steps)})
+			l.wanted = nil
 			return i, nil
 		case r.await(l.ctx, lateness) == nil:
 			// One that seemed to wait may have been on its way, and a helper

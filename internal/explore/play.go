@@ -130,38 +130,19 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	return nil
 }
 
-// intoLine lets a buyer go on until it has the lock, or waits for it.
-func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
+// alone lets one buyer go on, or a fault befall it, until it cannot, or need not.
+func (r *run) alone(ctx context.Context, a *actor, choose chooser, until func() bool, faults ...Fault) error {
 	for {
 		if err := r.settle(ctx); err != nil {
 			return err
 		}
-		if a.grip == holding || a.program().next() == nil {
-			r.last = nil // to go next takes no turn away
+		if until() || a.program().next() == nil {
 			return nil
 		}
-		only := []policy.Option{{Choice: Choice{Who: a.Name}}}
-		if _, err := choose(only, r.schedule.Preemptions); err != nil {
-			return err
+		options := []policy.Option{{Choice: Choice{Who: a.Name}}}
+		for _, f := range faults {
+			options = append(options, policy.Option{Choice: Choice{Who: a.Name, Fault: f}})
 		}
-		if err := r.take(ctx, only[0], true); err != nil {
-			return err
-		}
-	}
-}
-
-// untilDeath lets the only buyer go on until it dies, or is done. Then its
-// connections, sessions and leases end.
-func (r *run) untilDeath(ctx context.Context, choose chooser) error {
-	a := r.actors[0]
-	for {
-		if err := r.settle(ctx); err != nil {
-			return err
-		}
-		if a.life != alive || a.program().next() == nil {
-			break
-		}
-		options := []policy.Option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: Dies}}}
 		i, err := choose(options, r.schedule.Preemptions)
 		if err != nil {
 			return err
@@ -170,8 +151,22 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 			return err
 		}
 	}
-	if a.life == alive {
-		return nil
+}
+
+// intoLine lets a buyer go on until it has the lock, or waits for it.
+func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
+	err := r.alone(ctx, a, choose, func() bool { return a.grip == holding })
+	r.last = nil // to go next takes no turn away
+	return err
+}
+
+// untilDeath lets the only buyer go on until it dies, or is done. Then its
+// connections, sessions and leases end.
+func (r *run) untilDeath(ctx context.Context, choose chooser) error {
+	a := r.actors[0]
+	err := r.alone(ctx, a, choose, func() bool { return a.life != alive }, Dies)
+	if err != nil || a.life == alive {
+		return err
 	}
 	if r.world.keepsSessions() {
 		if err := r.bury(ctx, a, false); err != nil {

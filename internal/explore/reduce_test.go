@@ -61,7 +61,7 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (list []string, schedules int) {
 	t.Helper()
 	seen := map[string]bool{}
-	res := search(t, w, s, explore.Limits{Preemptions: -1, All: true, Reduce: reduce, Seen: func(o *explore.Schedule) {
+	res := search(t, w, s, explore.Limits{All: true, Reduce: reduce, Seen: func(o *explore.Schedule) {
 		var end strings.Builder
 		for _, b := range o.Buyers {
 			fmt.Fprintf(&end, "%s: sold %v, %d left; ", b.Name, b.Err == nil, b.Receipt.Remaining)
@@ -115,7 +115,7 @@ func TestReducedSearchKnowsOfSharedMemory(t *testing.T) {
 	s.Buyers[0].Quantity, s.Buyers[1].Quantity, s.Buyers[1].Process = 2, 1, s.Buyers[0].Process
 	w := open(t, info)
 	seen := map[int64]int{}
-	search(t, w, s, explore.Limits{Preemptions: -1, All: true, Reduce: true, Seen: func(o *explore.Schedule) {
+	search(t, w, s, explore.Limits{All: true, Reduce: true, Seen: func(o *explore.Schedule) {
 		seen[o.Buyers[1].Receipt.Remaining]++
 		last.word.Store(0)
 	}})

@@ -23,7 +23,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, 
 		return res, err
 	}
 	found := func() bool { return res.First != nil && !l.All }
-	fewest := &policy.Fewest{Most: l.Preemptions, Reduce: l.Reduce}
+	fewest := &policy.Fewest{Reduce: l.Reduce}
 	orders := &policy.Orders{Policy: fewest}
 	defer func() { res.Orders = orders.Seen() }()
 	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || l.Schedules > 0 && res.Schedules >= l.Schedules })

@@ -95,11 +95,6 @@ func (l *Live) view(ctx context.Context, options []policy.Option) View {
 	r := l.run
 	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
-	for _, c := range l.chosen {
-		if c.at < len(v.Steps) && v.Steps[c.at].Move == "" {
-			v.Steps[c.at].Move = FormatSchedule(c.choice)
-		}
-	}
 	why := r.reasons(ctx)
 	for _, a := range r.actors {
 		v.Actors = append(v.Actors, r.actorView(a, why))

@@ -53,11 +53,9 @@ type World struct {
 // Options of a world.
 type Options struct {
 	Service Service // for actors that ask it; may be nil
-	// Patience is how long leases live, and waits last, that no fault ends.
-	// 0: 5 minutes and 40 s, as a schedule is over in less.
-	Patience time.Duration
 	// FirstSKU: the database is the world's own, and the servers are shared with
-	// other worlds, whose SKUs are others. 0: the servers are this world's.
+	// other worlds, whose SKUs are others; schedules last as long as a person thinks.
+	// 0: the servers are this world's.
 	FirstSKU int64
 	// Node is the one that NodeLost loses; nil: none can be lost.
 	Node *Node
@@ -88,6 +86,10 @@ func (w *World) answers(ctx context.Context) error {
 	}
 	return nil
 }
+
+// patience is how long leases live and waits last that no fault ends, where a person
+// may choose the schedule.
+const patience = 24 * time.Hour
 
 // Settings of a world: nothing ends by itself while a schedule runs.
 func worldSettings() catalog.Settings {
@@ -124,8 +126,8 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w.first = o.FirstSKU
 	w.next.Store(o.FirstSKU)
 	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
-	if o.Patience > 0 {
-		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = o.Patience, o.Patience, o.Patience
+	if w.shared {
+		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
 	}
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {

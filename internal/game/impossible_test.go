@@ -34,7 +34,7 @@ func TestImpossibleLevels(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.leave(t.Context())
-			res, err := p.world.Search(t.Context(), &task.Setting.Scenario, explore.Limits{Preemptions: -1, Reduce: true,
+			res, err := p.world.Search(t.Context(), &task.Setting.Scenario, explore.Limits{Reduce: true,
 				Stop: func(rule string) bool { return slices.Contains(task.Breaks, rule) }})
 			if err != nil {
 				t.Fatal(err)

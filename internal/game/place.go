@@ -19,10 +19,6 @@ import (
 // strategies lock a whole table, so each game has a database of its own; keys in
 // the other servers have its SKUs in their names, which are its own, too.
 
-// patience is how long leases live and waits last that no move ends: longer than
-// any game.
-const patience = 24 * time.Hour
-
 // A place is where one game is played: a world on a block of SKUs and a database of
 // its own. The block is claimed by a lock of the session, so that of a lab that was
 // killed is free again.
@@ -46,7 +42,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info, se
 		return nil, fmt.Errorf("find a database for the game: %w", err)
 	}
 	config.MySQLDSN = p.cfg.FormatDSN()
-	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: p.block * explore.SKUs})
+	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, FirstSKU: p.block * explore.SKUs})
 	if err == nil {
 		err = p.world.Forget(ctx) // what a lab that was killed has left here
 	}

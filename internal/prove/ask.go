@@ -114,7 +114,7 @@ func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Sce
 // limits of one search: the schedules with the fewest preemptions first, so
 // many of them, then some at random.
 func (b *bench) limits(counts func(rule string) bool) explore.Limits {
-	return explore.Limits{Preemptions: -1, Schedules: b.options.Schedules, Time: b.options.Budget,
+	return explore.Limits{Schedules: b.options.Schedules, Time: b.options.Budget,
 		Random: b.options.Schedules / 4, Seed: b.options.Seed, Stop: counts}
 }
 

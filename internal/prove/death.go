@@ -5,21 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"seckill/internal/backend"
-	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
 // timeAfterDeath kills a buyer's process before each of its commands in real
 // time, and measures how long it takes from there until the next buyer is
-// through, once for each state that is left behind.
+// through.
 func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 	if c.Answer != Holds {
 		return c, nil
@@ -33,16 +29,15 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 	if err != nil {
 		return c, err
 	}
-	var known sync.Map // each state that is left behind is waited for once
 	waits := make([]time.Duration, len(commands))
 	deaths, ctx := errgroup.WithContext(ctx)
-	deaths.SetLimit(6)
+	deaths.SetLimit(10)
 	for n, command := range commands {
 		if command.Backend == tap.Waiting {
 			continue
 		}
 		deaths.Go(func() (err error) {
-			if waits[n], err = b.dieBefore(ctx, other, n, &known); err != nil {
+			if waits[n], err = b.dieBefore(ctx, other, n); err != nil {
 				return fmt.Errorf("a buyer's process dies before %s: %w", command.Text, err)
 			}
 			return nil
@@ -78,7 +73,7 @@ const soon = realLease / 4
 // dieBefore kills a process whose buyer stands before command n, and has the
 // next buyer come at that moment. What the dead buyer's calls do is of no
 // account: they cannot reach any server, and take their time to fail.
-func (b *bench) dieBefore(ctx context.Context, other *party, n int, known *sync.Map) (took time.Duration, err error) {
+func (b *bench) dieBefore(ctx context.Context, other *party, n int) (took time.Duration, err error) {
 	sku, err := other.sale(ctx, 10)
 	if err != nil {
 		return 0, err
@@ -96,7 +91,6 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int, known *sync.
 	if err := last.buy(tap.With(ctx, last.Gate)); err != nil {
 		return 0, err
 	}
-	left := b.left(ctx, other, sku, n)
 	killed := time.Now()
 	victim.in.Kill()
 	last.Open()
@@ -107,9 +101,6 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int, known *sync.
 			err = errors.Join(err, errors.New("the dead buyer's purchase does not end"))
 		}
 	}()
-	if _, seen := known.LoadOrStore(left, true); seen {
-		return 0, nil
-	}
 	for {
 		_, err = other.strategy.Deduct(ctx, buy(sku, 2))
 		took = time.Since(killed)
@@ -121,20 +112,4 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int, known *sync.
 		return 0, fmt.Errorf("the next buyer is told: %w", err)
 	}
 	return took, nil
-}
-
-// left is what a buyer who stands before command n would leave behind. Two that
-// leave the same are waited for once. What a database session holds cannot be
-// read from outside: there each command leaves something else.
-func (b *bench) left(ctx context.Context, other *party, sku int64, n int) string {
-	var states []string
-	if slices.Contains(b.info.Needs, backend.RowLocks) {
-		states = append(states, fmt.Sprint("before command ", n))
-	}
-	for _, v := range other.probes.Look(ctx, probe.Key(b.info, sku), sku) {
-		if !strings.HasPrefix(v.Name, "stock.") {
-			states = append(states, v.Name+"="+v.Value)
-		}
-	}
-	return strings.ReplaceAll(strings.Join(states, " "), fmt.Sprint(sku), "1")
 }

@@ -12,8 +12,6 @@ import (
 // multithreaded programs", PLDI 2007), so that the first one that breaks
 // something is a simple one.
 type Fewest struct {
-	// Most preemptions of a schedule; below 0: any number.
-	Most int
 	// Reduce leaves out schedules that differ from one that is run only in the
 	// order of independent steps. Preemptions say nothing then.
 	Reduce bool
@@ -91,7 +89,7 @@ func (p *Fewest) Begin() bool {
 
 func (p *Fewest) take() bool {
 	for n, list := range p.todo {
-		if len(list) > 0 && (p.Most < 0 || n <= p.Most) {
+		if len(list) > 0 {
 			p.first, p.level, p.todo[n] = list[0], n, list[1:]
 			return true
 		}
@@ -166,8 +164,7 @@ func (p *Fewest) keep() {
 	}
 }
 
-// Open counts the turns that were not taken: the search was stopped, or Most
-// forbids them.
+// Open counts the turns that were not taken, as the search was stopped.
 func (p *Fewest) Open() (n int) {
 	for _, list := range p.todo {
 		n += len(list)

@@ -141,7 +141,7 @@ func preemptions(trace string, steps int) (n int) {
 
 func TestEveryInterleavingIsRunOnce(t *testing.T) {
 	w := &toy{threads: []string{"x? x= x? x=", "x? x= x? x="}}
-	p := &policy.Fewest{Most: -1}
+	p := &policy.Fewest{}
 	var seen []string
 	so := 0
 	w.run(t, p, 100, func() {
@@ -161,16 +161,21 @@ func TestEveryInterleavingIsRunOnce(t *testing.T) {
 	}
 }
 
-func TestABoundOfPreemptions(t *testing.T) {
+// A search that is stopped says up to how many preemptions it has run every schedule.
+func TestASearchThatIsStopped(t *testing.T) {
 	for most := range 4 {
 		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}}
-		p := &policy.Fewest{Most: most}
-		var seen []string
-		w.run(t, p, 100, func() { seen = append(seen, w.trace) })
-		slices.Sort(seen)
-		want := slices.DeleteFunc(interleavings(3, 3), func(trace string) bool { return preemptions(trace, 3) > most })
-		if !slices.Equal(seen, want) || p.Complete() != most || p.Open() == 0 {
-			t.Errorf("at most %d: %v, complete to %d; want %v", most, seen, p.Complete(), want)
+		p := &policy.Fewest{}
+		want := len(slices.DeleteFunc(interleavings(3, 3), func(trace string) bool { return preemptions(trace, 3) > most }))
+		for n := range want {
+			if complete := p.Complete(); n > 0 && complete >= most {
+				t.Errorf("after %d of %d schedules it is complete to %d", n, want, complete)
+			}
+			p.Begin()
+			p.End(w.play(p.Choose))
+		}
+		if p.Complete() != most || p.Open() == 0 {
+			t.Errorf("after %d schedules it is complete to %d, want %d", want, p.Complete(), most)
 		}
 	}
 }
@@ -185,7 +190,7 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 	} {
 		ends := func(reduce bool) (list []string, runs int) {
 			w := &toy{threads: threads, apart: true}
-			p := &policy.Fewest{Most: -1, Reduce: reduce}
+			p := &policy.Fewest{Reduce: reduce}
 			w.run(t, p, 10_000, func() {
 				runs++
 				if end := fmt.Sprint(w.counters); !slices.Contains(list, end) {
@@ -207,7 +212,7 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 func TestOneProcessIsNotReduced(t *testing.T) {
 	w := &toy{threads: []string{"x? x=", "y? y="}}
 	runs := 0
-	w.run(t, &policy.Fewest{Most: -1, Reduce: true}, 100, func() { runs++ })
+	w.run(t, &policy.Fewest{Reduce: true}, 100, func() { runs++ })
 	if want := len(interleavings(2, 2)); runs != want {
 		t.Errorf("%d schedules, want %d", runs, want)
 	}
@@ -217,7 +222,7 @@ func TestOneProcessIsNotReduced(t *testing.T) {
 func TestDivergence(t *testing.T) {
 	calls := 0
 	w := &toy{threads: []string{"x? x=", "x? x="}}
-	p := &policy.Fewest{Most: -1}
+	p := &policy.Fewest{}
 	// B comes only in the first schedule and in one more.
 	w.mood = func(thread, _ int) bool { return thread == 0 || calls == 0 }
 	w.run(t, p, 100, func() { calls++ })
@@ -231,7 +236,7 @@ func TestDivergence(t *testing.T) {
 		}
 		return thread == 0 || calls != 1 || tries > 3
 	}
-	p = &policy.Fewest{Most: -1}
+	p = &policy.Fewest{}
 	w.run(t, p, 100, func() { calls++ })
 	if p.Diverged != 0 || calls != len(interleavings(2, 2)) {
 		t.Errorf("%d diverged, %d were run; want that a second try is enough", p.Diverged, calls)
@@ -326,7 +331,7 @@ func TestOrdersOfConflictingStepsAreCounted(t *testing.T) {
 		orders int
 	}{{"x= x=", "x= x=", 6}, {"x= x=", "y= y=", 1}, {"x= y=", "x= y=", 4}, {"x= y=", "y= x=", 3}} {
 		w := &toy{threads: []string{c.a, c.b}, apart: true}
-		p := &policy.Orders{Policy: &policy.Fewest{Most: -1}}
+		p := &policy.Orders{Policy: &policy.Fewest{}}
 		schedules := 0
 		w.run(t, p, 100, func() { schedules++ })
 		if schedules != 6 || p.Seen() != c.orders {
