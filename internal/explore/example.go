@@ -145,10 +145,8 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if made := len(o.turns()); made < len(choices) {
 		return o, fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, made, len(choices))
 	}
-	was := slices.DeleteFunc(slices.Clone(e.Steps), func(s Step) bool {
-		return s.Who == NextBuyer || s.Fault == TimePasses || s.Result == gaveUp || s.ByItself
-	})
-	is := slices.DeleteFunc(slices.Clone(o.Steps), func(s Step) bool { return !s.chosen })
+	others := func(s Step) bool { return s.Who == NextBuyer || !s.chosen() }
+	was, is := slices.DeleteFunc(slices.Clone(e.Steps), others), slices.DeleteFunc(slices.Clone(o.Steps), others)
 	for i := range min(len(was), len(is)) {
 		if verb(is[i].Command) != verb(was[i].Command) {
 			return o, fmt.Errorf("%w: step %d was %q, and is %q now", ErrDiverged, i+1, was[i].Command, is[i].Command)

@@ -100,7 +100,7 @@ var kinds = map[Fault]faultKind{
 		happens: func(ctx context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			r.cuts(a.process)
-			return r.bury(ctx, a, true)
+			return r.bury(ctx, a, false)
 		},
 	},
 	// A buyer leaves: they close their connection, or their time is up. Their process
@@ -224,10 +224,16 @@ var kinds = map[Fault]faultKind{
 			r.everythingMoved()
 			begun := time.Now()
 			defer func() { r.schedule.Outage = time.Since(begun) }()
-			if err := r.world.node.Lose(ctx); err != nil {
-				return err
+			err := r.world.node.Lose(ctx)
+			if err == nil {
+				err = r.world.answers(ctx)
 			}
-			return r.world.answers(ctx)
+			// Redis does not replicate what it has learned of scripts. The one that takes
+			// over may know them from an earlier schedule.
+			if redis := r.world.admin.Redis; err == nil && redis != nil {
+				err = redis.ScriptFlush(ctx).Err()
+			}
+			return err
 		},
 	},
 }
@@ -394,14 +400,14 @@ func (r *run) die(a *actor) {
 }
 
 // bury has the servers end what a dead buyer's process still has there.
-func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
+func (r *run) bury(ctx context.Context, a *actor, byItself bool) error {
 	a.life = buried
 	did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
 	if did == nil {
 		did = []string{"nothing of theirs is left"}
 	}
 	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: GivenUp},
-		Command: r.world.names.Plain(strings.Join(did, "; ")), chosen: chosen, ByItself: !chosen})
+		Command: r.world.names.Plain(strings.Join(did, "; ")), ByItself: byItself})
 	r.everythingMoved()
 	return err
 }

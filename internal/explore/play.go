@@ -169,7 +169,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 		return err
 	}
 	if r.world.keepsSessions() {
-		if err := r.bury(ctx, a, false); err != nil {
+		if err := r.bury(ctx, a, true); err != nil {
 			return err
 		}
 	}

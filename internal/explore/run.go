@@ -197,7 +197,7 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 	if o.Preempts {
 		r.schedule.Preemptions++
 	}
-	step := Step{Choice: o.Choice, chosen: chosen, ByItself: !chosen}
+	step := Step{Choice: o.Choice, ByItself: !chosen}
 	r.forced = r.forced || !chosen
 	if o.Fault == TimePasses {
 		return r.stuck(ctx)

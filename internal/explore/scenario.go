@@ -120,9 +120,10 @@ type Step struct {
 
 	// ByItself: it was not chosen. Time passed until it had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
-
-	chosen bool // by the search
 }
+
+// chosen: it was the search's choice.
+func (s Step) chosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
 
 // A Value is something that the servers keep.
 type Value = probe.Value

@@ -136,7 +136,7 @@ func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Sc
 // Choices are the choices that a schedule was made of.
 func (o *Schedule) Choices() (list []Choice) {
 	for _, s := range o.Steps {
-		if s.chosen {
+		if s.chosen() {
 			list = append(list, s.Choice)
 		}
 	}
