@@ -180,15 +180,6 @@ func (e *Ensemble) Whole() bool {
 // Leader finds the node whose loss matters most, and waits for an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
 
-// NodeWith is Node; of servers that share the keys it is the one that has keys
-// whose names contain part, or else the one to which key belongs.
-func (e *Ensemble) NodeWith(ctx context.Context, role, key, part string) (*Process, error) {
-	if e.keys != nil {
-		return e.keys.with(ctx, key, part)
-	}
-	return e.Node(ctx, role)
-}
-
 // Shard is the node, of servers that share the keys, at an address; at "" the one to
 // which most commands go now.
 func (e *Ensemble) Shard(ctx context.Context, address string) (*Process, error) {

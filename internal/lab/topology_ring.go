@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 )
@@ -33,29 +32,6 @@ func (s *shards) configure(c *backend.Config, _ *Process) {
 	for _, p := range s.nodes {
 		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
 	}
-}
-
-// with is the shard that has keys whose names contain part, or else the one to
-// which key belongs.
-func (s *shards) with(ctx context.Context, key, part string) (*Process, error) {
-	var has *Process
-	err := onEach(ctx, s.nodes, func(p *Process, c *redis.Client) error {
-		keys, err := c.Keys(ctx, "*"+part+"*").Result()
-		if len(keys) > 0 {
-			has = p
-		}
-		return err
-	})
-	if err != nil || has != nil {
-		return has, err
-	}
-	var c backend.Config
-	s.configure(&c, nil)
-	host, err := backend.ShardOf(c, key)
-	if err != nil {
-		return nil, err
-	}
-	return s.at(host)
 }
 
 func (s *shards) at(host string) (*Process, error) {
