@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-
 	"seckill/internal/backend"
 )
 
