@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
-	"seckill/internal/web"
 )
 
 // A Range is what a number may be, both ends included.
@@ -60,7 +59,7 @@ func (s Scenario) numbers() map[string]float64 {
 }
 
 // Check finds what makes a run impossible or pointless, without calling any
-// service; the error is an ErrConfig and a *web.FieldError.
+// service; the error is an ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error {
 	if err := s.possible(); err != nil {
 		return err
@@ -149,7 +148,7 @@ func (s Scenario) checkDemand() error {
 
 // wrong is an ErrConfig that names the scenario's field as scenario files do.
 func wrong(field, code string, params map[string]any, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrConfig, &web.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
+	return fmt.Errorf("%w: %w", ErrConfig, &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
 }
 
 func checkTarget(t string) error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/web"
+	"seckill/internal/seckill"
 )
 
 const wholeFile = `# many SKUs
@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 	} {
 		s := DefaultScenario()
 		test.change(&s)
-		var field *web.FieldError
+		var field *seckill.FieldError
 		if err := s.Check(); !errors.Is(err, ErrConfig) || !errors.As(err, &field) || field.Code == "" || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}

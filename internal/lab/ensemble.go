@@ -197,7 +197,7 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 		return c
 	}
 	addrs := addrsOf(e.Nodes)
-	if i := slices.Index(e.Nodes, first); i > 0 && e.backend != backend.NameRedlock {
+	if i := slices.Index(e.Nodes, first); i > 0 {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
 	}
 	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)

@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -110,7 +111,7 @@ func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compa
 
 // blame takes over what is wrong with a scenario.
 func blame(p *web.Problem, err error) {
-	var field *web.FieldError
+	var field *seckill.FieldError
 	if errors.As(err, &field) {
 		p.Blame(field.Field, field.Code, field.Params, field.Detail)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -56,7 +57,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: c.body}.do(t, h.URL)
 		var p web.Problem
 		json.Unmarshal([]byte(body), &p)
-		got := web.FieldError{Code: p.Code}
+		got := seckill.FieldError{Code: p.Code}
 		if len(p.Errors) > 0 {
 			got = p.Errors[0]
 		}

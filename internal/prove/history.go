@@ -16,6 +16,8 @@ import (
 	"seckill/internal/seckill"
 )
 
+const historyQuestion = "history" // its ID
+
 const (
 	historyWorkers   = 12
 	historyPurchases = 20 // each

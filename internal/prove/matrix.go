@@ -114,9 +114,9 @@ func (m *Matrix) Differences() (list []Difference) {
 	return list
 }
 
-// Changes are answers of searches that are not those of a published matrix of the
-// same servers, in either direction. A search with a smaller bound may miss what
-// breaks: that is no change.
+// Changes are answers that are not those of a published matrix of the same servers, in
+// either direction. A search with a smaller bound may miss what breaks: that is no
+// change. Nor is what a load run happened to show, or a server that is not here.
 func (m *Matrix) Changes(published *Matrix) (list []Difference) {
 	if !m.SameProduct(published) {
 		return nil
@@ -129,7 +129,8 @@ func (m *Matrix) Changes(published *Matrix) (list []Difference) {
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
 			switch {
-			case was.Schedules+is.Schedules == 0, was.Answer == is.Answer, was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
+			case was.Answer == is.Answer, was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
+			case q.ID == historyQuestion, was.Schedules == 0 && is.Answer == NotAsked:
 			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:
 				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})

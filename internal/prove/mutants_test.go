@@ -15,7 +15,7 @@ func TestMutantsApply(t *testing.T) {
 	sound := published(t)
 	for _, m := range mutants(t) {
 		for _, s := range m.strategies {
-			if sound[s][m.question].Answer != prove.Holds {
+			if a := sound[s][m.question].Answer; a != prove.Holds && a != prove.Measured {
 				t.Errorf("%s: the matrix does not say that %s holds %s: name a question that does", m.name, s, m.question)
 			}
 		}

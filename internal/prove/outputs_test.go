@@ -145,17 +145,22 @@ func TestChanges(t *testing.T) {
 			id := string(rune('a' + i))
 			m.Questions = append(m.Questions, prove.Question{ID: id})
 			cells[id] = prove.Cell{Answer: a, Schedules: 9}
+			if a == prove.Measured {
+				cells[id] = prove.Cell{Answer: a}
+			}
 		}
 		m.Rows = []prove.Row{{Strategy: "x", Cells: cells}}
 		return m
 	}
-	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks)
+	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks, prove.Measured)
 	for name, c := range map[string]struct {
 		now  *prove.Matrix
 		want string
 	}{
-		"the same":                 {published, ""},
-		"either way":               {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
+		"the same":   {published, ""},
+		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
+		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
+			prove.Breaks), "g measured"},
 		"a smaller bound":          {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
 		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
 		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},

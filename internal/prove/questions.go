@@ -152,8 +152,9 @@ func Questions() []Question {
 						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: leaves}}
 			}},
 		{ID: "hung-holder", Title: "hung holder",
-			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock?",
-			ask:  (*bench).hungHolder},
+			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock? " +
+				"And is one who waits for a second only turned away?",
+			ask: (*bench).hungHolder},
 		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
@@ -286,7 +287,7 @@ func Questions() []Question {
 		{ID: "two-faults", Title: "two faults",
 			Asks: "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
 			ask:  (*bench).twoFaults},
-		{ID: "history", Title: "linearizable",
+		{ID: historyQuestion, Title: "linearizable",
 			Asks: "A load run over two processes: is there an order of the purchases, one at a time, that explains every answer?",
 			ask:  (*bench).history},
 		{ID: "other-skus", Title: "other SKUs unhindered",

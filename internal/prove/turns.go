@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"seckill/internal/explore"
 	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
@@ -27,6 +29,7 @@ type turn struct {
 	*party
 	*observe.Gate
 	sku, user int64
+	wait      time.Duration // for the lock; 0: the usual one
 	lease     lock.Lease
 	over      chan error // of a purchase that stands at its gate
 }
@@ -53,7 +56,9 @@ func writes(c *tap.Command) bool {
 func (t *turn) begin(ctx context.Context) (err error) {
 	ctx = tap.With(ctx, t.Gate)
 	if t.locker != nil {
-		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), t.info.LockOptions(realSettings()))
+		o := t.info.LockOptions(realSettings())
+		o.Wait = cmp.Or(t.wait, o.Wait)
+		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), o)
 		return err
 	}
 	return t.buy(ctx)
@@ -369,17 +374,23 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 	if err := holder.begin(ctx); err != nil {
 		return Cell{}, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, hungFor)
 	begun := time.Now()
+	deadline := begun.Add(hungFor)
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	letIn := make(chan bool, 1)
+	go func() { letIn <- next.locker != nil && next.outOfTime(waiting, sku) }()
 	err = other.begin(waiting)
 	took := time.Since(begun)
-	outwaited := waiting.Err() != nil
+	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come just before the context's
 	cancel()
 	if err == nil {
 		other.leave()
 	}
+	early := <-letIn
 	holder.leave()
 	switch {
+	case early:
+		return Cell{Answer: Breaks, Rule: explore.RuleOverlap, Text: "who waits for a second is let in beside the holder when it is over"}, nil
 	case ctx.Err() != nil:
 		return Cell{}, context.Cause(ctx)
 	case err == nil && took > realLease/2:
@@ -388,6 +399,19 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 		return Cell{Answer: Measured, Text: "the next waits"}, nil
 	}
 	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
+}
+
+// outOfTime: a buyer who waits for half a lease only gets the lock, while the holder's
+// lease certainly lives.
+func (p *party) outOfTime(ctx context.Context, sku int64) bool {
+	t, begun := p.turn(sku, 4), time.Now()
+	t.wait = realLease / 2
+	if t.begin(ctx) != nil {
+		return false
+	}
+	early := time.Since(begun) < realLease*3/4
+	t.leave()
+	return early
 }
 
 // hungFor is longer than a lease, and so short that thirty locks can be asked.

@@ -151,3 +151,14 @@ type NopObserver struct{}
 
 func (NopObserver) LockWaited(float64) {}
 func (NopObserver) Retried()           {}
+
+// A FieldError says what is wrong with one field: in words, and as a stable
+// code with parameters, which a page translates.
+type FieldError struct {
+	Field  string         `json:"field"`
+	Detail string         `json:"detail"`
+	Code   string         `json:"code,omitempty"`
+	Params map[string]any `json:"params,omitempty"`
+}
+
+func (e *FieldError) Error() string { return e.Detail }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"seckill/internal/seckill"
 )
 
 // HeaderRequestID ties an answer to the logs.
@@ -26,28 +28,18 @@ type Problem struct {
 	Detail    string       `json:"detail"`
 	RequestID string       `json:"request_id"`
 	Ask       string       `json:"ask,omitempty"` // the call that tells what became of the request
-	Errors    []FieldError `json:"errors,omitempty"`
+	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
 	RetryAfter int64 `json:"-"` // seconds; 0: no such header
 	Err        error `json:"-"` // the cause, for errors.Is
 }
 
-// A FieldError says what is wrong with one field: in words, and as a stable
-// code with parameters, which a page translates.
-type FieldError struct {
-	Field  string         `json:"field"`
-	Detail string         `json:"detail"`
-	Code   string         `json:"code,omitempty"`
-	Params map[string]any `json:"params,omitempty"`
-}
-
 func (p *Problem) Error() string    { return p.Detail }
 func (p *Problem) Unwrap() error    { return p.Err }
-func (e *FieldError) Error() string { return e.Detail }
 
 // Blame adds a wrong field.
 func (p *Problem) Blame(field, code string, params map[string]any, detail string) {
-	p.Errors = append(p.Errors, FieldError{field, detail, code, params})
+	p.Errors = append(p.Errors, seckill.FieldError{Field: field, Detail: detail, Code: code, Params: params})
 	var all []string
 	for _, e := range p.Errors {
 		all = append(all, e.Field+": "+e.Detail)
@@ -63,7 +55,7 @@ func BadRequest(detail string) *Problem {
 // Invalid blames one field; detail goes on after the field's name.
 func Invalid(field, code string, params map[string]any, detail string) *Problem {
 	p := BadRequest(field + " " + detail)
-	p.Errors = []FieldError{{field, detail, code, params}}
+	p.Errors = []seckill.FieldError{{Field: field, Detail: detail, Code: code, Params: params}}
 	return p
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/internal/web"
+	"seckill/internal/seckill"
 	"seckill/loadtest"
 )
 
@@ -204,7 +204,7 @@ func TestPresets(t *testing.T) {
 	} {
 		s := Presets()[0].Settings
 		change(&s)
-		var wrong *web.FieldError
+		var wrong *seckill.FieldError
 		if err := s.Check(); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/internal/web"
+	"seckill/internal/seckill"
 	"seckill/loadtest"
 )
 
@@ -85,10 +85,10 @@ func Ranges() map[string]loadtest.Range {
 const maxCrowds = 8
 
 // Check finds what makes a comparison impossible or pointless; the error is a
-// *web.FieldError.
+// *seckill.FieldError.
 func (s Settings) Check() error {
 	wrong := func(field, format string, args ...any) error {
-		return &web.FieldError{Field: field, Code: field, Detail: fmt.Sprintf(format, args...)}
+		return &seckill.FieldError{Field: field, Code: field, Detail: fmt.Sprintf(format, args...)}
 	}
 	numbers := map[string][]float64{"rounds": {float64(s.Rounds)}, "turn": {s.Turn.Seconds()}, "crowds": nil}
 	for _, n := range s.Crowds {
@@ -97,7 +97,7 @@ func (s Settings) Check() error {
 	for _, field := range []string{"rounds", "turn", "crowds"} {
 		for _, n := range numbers[field] {
 			if limit := Ranges()[field]; n < limit.Min || n > limit.Max {
-				return &web.FieldError{Field: field, Code: "range", Params: map[string]any{"min": limit.Min, "max": limit.Max},
+				return &seckill.FieldError{Field: field, Code: "range", Params: map[string]any{"min": limit.Min, "max": limit.Max},
 					Detail: fmt.Sprintf("%s of %v: give %v to %v", field, n, limit.Min, limit.Max)}
 			}
 		}
