@@ -21,21 +21,21 @@ const ProblemType = "application/problem+json"
 // A Problem is the body of every refusal (RFC 9457), and the error of the
 // handler that refuses. Type, Title and RequestID may be left out.
 type Problem struct {
-	Type      string       `json:"type"`
-	Title     string       `json:"title"`
-	Status    int          `json:"status"`
-	Code      string       `json:"code"`
-	Detail    string       `json:"detail"`
-	RequestID string       `json:"request_id"`
-	Ask       string       `json:"ask,omitempty"` // the call that tells what became of the request
+	Type      string               `json:"type"`
+	Title     string               `json:"title"`
+	Status    int                  `json:"status"`
+	Code      string               `json:"code"`
+	Detail    string               `json:"detail"`
+	RequestID string               `json:"request_id"`
+	Ask       string               `json:"ask,omitempty"` // the call that tells what became of the request
 	Errors    []seckill.FieldError `json:"errors,omitempty"`
 
 	RetryAfter int64 `json:"-"` // seconds; 0: no such header
 	Err        error `json:"-"` // the cause, for errors.Is
 }
 
-func (p *Problem) Error() string    { return p.Detail }
-func (p *Problem) Unwrap() error    { return p.Err }
+func (p *Problem) Error() string { return p.Detail }
+func (p *Problem) Unwrap() error { return p.Err }
 
 // Blame adds a wrong field.
 func (p *Problem) Blame(field, code string, params map[string]any, detail string) {
