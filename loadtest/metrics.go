@@ -172,10 +172,10 @@ func (r *Result) bottleneck() *Problem {
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
 		return &Problem{fmt.Sprintf(was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
 			"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency)),
-			CauseLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}}
+			ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}}
 	case used > cpuShare*most:
 		return &Problem{fmt.Sprintf(was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most),
-			CauseProcessors, params{"used": used, "of": most}}
+			ProblemProcessors, params{"used": used, "of": most}}
 	}
 	return nil
 }

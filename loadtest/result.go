@@ -10,8 +10,7 @@ import (
 	"seckill/internal/ledger"
 )
 
-// A Result is one finished run. Its JSON form is stable: fields are added,
-// never renamed.
+// A Result is one finished run.
 type Result struct {
 	Settings Scenario     `json:"settings"` // what was asked for, so that it can be run again
 	Strategy StrategyInfo `json:"strategy"`
@@ -189,20 +188,20 @@ func (p Problem) String() string { return p.Text }
 
 // Codes of Problems, with their parameters. An error is the system's text.
 const (
-	CauseLedgerUnread  = "ledger_unread"     // source, error
-	CauseStillRunning  = "still_running"     // seconds
-	CauseOtherStrategy = "other_strategy"    // count, found, strategy
-	CauseUnusable      = "target_unusable"   // target, error
-	CauseNotReset      = "not_reset"         // sku, error
-	CauseNoStrategies  = "strategies_unread" // target, error
-	CauseStockUnread   = "stock_unread"      // sku, where, error
-	CauseDisagree      = "ledgers_disagree"  // target, sku, stock, run, where, left, found, found_run
-	CauseInterrupted   = "interrupted"       // sent, of
-	CauseLate          = "generator_late"    // lag_ms, latency_ms
-	CauseProcessors    = "generator_full"    // used, of
-	CauseNeverSent     = "never_sent"        // count, seconds
-	CauseNoAnswer      = "no_answer"
-	CauseNonsense      = "nonsense" // count, sample
+	ProblemLedgerUnread  = "ledger_unread"     // source, error
+	ProblemStillRunning  = "still_running"     // seconds
+	ProblemOtherStrategy = "other_strategy"    // count, found, strategy
+	ProblemUnusable      = "target_unusable"   // target, error
+	ProblemNotReset      = "not_reset"         // sku, error
+	ProblemNoStrategies  = "strategies_unread" // target, error
+	ProblemStockUnread   = "stock_unread"      // sku, where, error
+	ProblemDisagree      = "ledgers_disagree"  // target, sku, stock, run, where, left, found, found_run
+	ProblemInterrupted   = "interrupted"       // sent, of
+	ProblemLate          = "generator_late"    // lag_ms, latency_ms
+	ProblemProcessors    = "generator_full"    // used, of
+	ProblemNeverSent     = "never_sent"        // count, seconds
+	ProblemNoAnswer      = "no_answer"
+	ProblemNonsense      = "nonsense" // count, sample
 )
 
 // problem adds a reason why the run proves nothing, with its code.

@@ -40,7 +40,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problem(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
+		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
 	}
 	if err := r.result.conclude(c.Require); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 // neverSent says that requests which were due were not sent, unless ctx ended the run.
 func (r *run) neverSent(ctx context.Context) {
 	if r.result.Dropped > 0 && ctx.Err() == nil {
-		r.problem(CauseNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
+		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			numbers.WasOrWere(r.result.Dropped, "request"), usualDrain)
 	}
 }
@@ -144,11 +144,11 @@ func (r *run) judge(ctx context.Context) {
 		r.result.Audit = &all
 	}
 	if r.result.definite() == 0 {
-		r.problem(CauseNoAnswer, nil, "no buyer got a definite answer")
+		r.problem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
 		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense || a.Code == "pay_"+codeNonsense {
-			r.problem(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
+			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}
 }

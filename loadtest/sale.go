@@ -28,7 +28,7 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
 		if err != nil {
-			r.problem(CauseUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+			r.problem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -85,7 +85,7 @@ func (r *run) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
 	set, err := r.services[0].reset(ctx, sku, r.Stock)
 	if err != nil {
 		err = r.needsToken(err)
-		r.problem(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
+		r.problem(ProblemNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
 	}
 	return set, nil
 }
@@ -95,7 +95,7 @@ func (r *run) join(ctx context.Context, sku int64) (ledger.Stock, error) {
 	switch {
 	case err != nil:
 		where := r.services[0].base
-		r.problem(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+		r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
 	case now.Stock.Initial != r.Stock:
 		return now.Stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, now.Stock.Initial)
 	}
@@ -119,7 +119,7 @@ func (r *run) needsToken(err error) error {
 func (r *run) learn(ctx context.Context, s service) error {
 	all, locks, err := s.strategies(ctx)
 	if err != nil {
-		r.problem(CauseNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
+		r.problem(ProblemNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
 		return nil
 	}
 	r.locks = append(r.locks, locks)
@@ -151,9 +151,9 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 	isSet := func(where string, now ledger.Stock, err error) {
 		switch {
 		case err != nil:
-			r.problem(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+			r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
 		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins:
-			r.problem(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
+			r.problem(ProblemDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
 				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
 				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
 				r.services[0].base, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
@@ -188,7 +188,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		sku := r.SKU + int64(k)
 		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, r.tally.open[k])
 		if r.result.Settled = r.result.Settled && settled; err != nil {
-			r.problem(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
+			r.problem(ProblemLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
@@ -201,7 +201,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}))
 		r.strangers(snap)
 		if !settled {
-			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
+			r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 		} else if !r.Joins && r.Reserve == 0 {
 			linear.add(&reports[k], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
 		}
@@ -236,7 +236,7 @@ func (r *run) strangers(snap ledger.Snapshot) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem(CauseOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
+		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule && v.Count == got.Open })
 		// On a busy machine an open loop is late, which is no judgement on the service.
 		late := r.Verdict == ledger.NotValid && len(r.Audit.Violations) == 0 &&
-			!slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code != CauseLate })
+			!slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code != ProblemLate })
 		if (r.Verdict == ledger.Held || late) != (test.rule == "") || test.rule != "" && !broken {
 			t.Errorf("%s: %s, %+v %v", test.name, r.Verdict, r.Audit.Violations, r.Problems)
 		}

@@ -71,21 +71,6 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 	return redis.NewRing(o), nil
 }
 
-// ShardOf is the host:port of the shard that has a key while all answer.
-func ShardOf(c Config, key string) (host string, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{}}
-	client, err := in.newRing()
-	if err != nil {
-		return "", err
-	}
-	defer client.Close()
-	shard, err := client.(*redis.Ring).GetShardClientForKey(key)
-	if err != nil {
-		return "", err
-	}
-	return shard.Options().Addr, nil
-}
-
 // askRing needs every shard: each has keys that no other has.
 func askRing(ctx context.Context, ring *redis.Ring) error {
 	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error {

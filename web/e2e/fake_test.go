@@ -140,7 +140,7 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			return r, nil
 		case <-ctx.Done():
 			r := fakeResult(ledger.NotValid)
-			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers", Code: loadtest.CauseInterrupted,
+			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers", Code: loadtest.ProblemInterrupted,
 				Params: map[string]any{"sent": 60, "of": 2000}}, {Text: "something new", Code: "new"}}
 			return r, nil
 		}
