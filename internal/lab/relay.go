@@ -255,14 +255,14 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 
 // doors are relays at free ports, which end with the lab.
 func (l *Lab) doors(n int) (doors []*Relay, err error) {
-	free, err := l.ports.free(n)
-	if err != nil {
-		return nil, err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, port := range free {
-		r, err := ListenRelay(port)
+	for range n {
+		var r *Relay
+		err := l.ports.listen(func(port int) (err error) {
+			r, err = ListenRelay(port)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
