@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -200,7 +201,25 @@ func givingUp(c *trial) {
 	c.middleGoes(c.fresh(), c.b, func(w *locktest.Waiter) { w.Leave() }, context.Canceled)
 	if c.a.Kill != nil && !c.known {
 		victim := c.open(max(c.h.Lease, 100*time.Millisecond))
-		c.middleGoes(c.fresh(), victim, func(*locktest.Waiter) { victim.Kill() }, seckill.ErrUnavailable)
+		c.middleGoes(c.fresh(), victim, func(*locktest.Waiter) { c.dies(victim) }, seckill.ErrUnavailable)
+	}
+}
+
+// dies returns when the SQL server has forgotten the process: a statement that it had
+// received may take a lock that never ends as soon as that is free.
+func (c *trial) dies(victim *locktest.Process) {
+	if victim.In == nil || victim.In.DB == nil || victim.In.DB.Name() == "sqlite" {
+		victim.Kill()
+		return
+	}
+	server, err := probe.NewSQL(c.Context(), c.b.In, false)
+	if err != nil {
+		c.Fatal(err)
+	}
+	addrs := victim.In.Dialer.LocalAddrs()
+	victim.Kill()
+	if err := server.Gone(c.Context(), addrs, false); err != nil {
+		c.Fatal(err)
 	}
 }
 
