@@ -36,7 +36,7 @@ const cases = {
   by_request: (p) => `用户 ${p.user}，请求 ${p.request}`,
 };
 /** 这次运行为什么无效，按压测器的代码。 */
-const causes = {
+const problems = {
   ledger_unread: ({ error }) => `账本读不出来：${error}`,
   still_running: ({ seconds }) => `压测结束 ${count(seconds)} 秒后，仍有没得到答复的购买在进行，所以账本读得太早。`,
   other_strategy: ({ count: n, found, strategy }) => `有 ${count(n)} 份订单由策略 ${found} 写入，而不是 ${strategy}。`,
@@ -114,7 +114,7 @@ const percent = (share) => `${count(100 * share)} %`;
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
-  problem: ({ text, code, params }) => causes[code]?.(params ?? {}) ?? text,
+  problem: ({ text, code, params }) => problems[code]?.(params ?? {}) ?? text,
   /** 某种故障在这里为什么不可用，按实验室的代码。 */
   lack: (said, lack) => lacks[lack?.code]?.(lack.params ?? {}) ?? said,
   /**
