@@ -89,6 +89,15 @@ func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 	}
 }
 
+// The crowd before the start stays away from the strategy, and from what it locks.
+func TestAnEarlyBuyerDoesNotReachTheStrategy(t *testing.T) {
+	s := serverWith(t, sells(), httpapi.Config{}) // which would sell to anyone
+	ask(t, s, "PUT", "/api/v1/skus/1", scheduled(100, time.Now().Add(ahead))).want(t, "setting a start", 200, "")
+	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "buying an hour early", 409, "not_started")
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":100}`).want(t, "opening the sale", 200, "")
+	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "buying while it is on", 200, "")
+}
+
 func left(p product, stockStore ledger.StockStore) int64 {
 	if n, ok := p.StockStores[stockStore.Counter()]; ok {
 		return n
