@@ -60,8 +60,11 @@ func (tb *tab) good(where string) {
 			continue
 		}
 		tb.eval(`document.documentElement.style.fontSize = "200%"`)
-		tb.settled()
-		tb.none(at+", in large type, is laid out wrongly", ask[[]string](tb, layout))
+		for _, language := range []string{d.language, "en"} { // which has the longest words
+			tb.speak(language)
+			tb.settled()
+			tb.none(at+", in large type, "+language+", is laid out wrongly", ask[[]string](tb, layout))
+		}
 		tb.eval(`document.documentElement.style.fontSize = ""`)
 	}
 	tb.do(wide.set())

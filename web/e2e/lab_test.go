@@ -224,6 +224,7 @@ func TestScreensOfARealLab(t *testing.T) {
 	screens := []place{
 		{"guarantees", `.matrix tbody tr, .cards li`},
 		{"trace/etcd.lease-end?step=4", `.chosen`},
+		{"trace/redis-stream.node-loss", `.drawing svg`},
 		{"play?strategy=redis-lua&buyers=3&stock=2&s=aLb", `.buyer-column .badge.bad`},
 	}
 	if labtest.Verify {

@@ -10,5 +10,5 @@ export function say(text) {
   if (preferences().language !== 'zh') return text;
   const args = text.match(holes) ?? [];
   const sentence = zh[text.replace(holes, (hole) => (/\d/.test(hole) ? '#' : '@'))];
-  return sentence?.replace(/\{(\d)\}/g, (_, i) => (args[i] === 'next' ? '下一个' : args[i])) ?? text;
+  return sentence?.replace(/\{(\d)\}/g, (_, i) => (args[i] === 'next' ? '后来者' : args[i])) ?? text;
 }

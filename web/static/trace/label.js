@@ -42,7 +42,7 @@ export function replyOf({ kind, step: s }) {
   if (s.fault && s.fault !== 'dies') return w.faults[s.fault] ?? s.fault;
   if (kind === 'sent') return s.result === 'waits' ? w.results.waits : '';
   if (kind === 'act') return s.command && s.result ? w.results[s.result] ?? s.result : '';
-  return (s.result && s.result !== 'waits' ? w.results[s.result] ?? s.result : '') || briefly(s.reply);
+  return (s.result && s.result !== 'waits' ? w.results[s.result] ?? s.result.replace(/^NOSCRIPT .*/, 'NOSCRIPT') : '') || briefly(s.reply);
 }
 
 /** @param {Row} row */
