@@ -70,8 +70,13 @@ type Node struct {
 	Lose func(context.Context) error
 }
 
+// outageLimit bounds how long servers may need to replace one that is lost.
+const outageLimit = time.Minute
+
 // answers returns when the servers answer all processes of the world again.
 func (w *World) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, outageLimit)
+	defer cancel()
 	instances := []*backend.Instance{w.admin}
 	for _, p := range w.numbers {
 		instances = append(instances, p.in)

@@ -167,7 +167,10 @@ func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (end
 		return false, err
 	}
 	err = db.Exec(fmt.Sprint("KILL ", ids[0])).Error
-	for begun, held := time.Now(), true; err == nil && held && time.Since(begun) < goneLimit; {
+	for begun, held := time.Now(), true; err == nil && held; {
+		if time.Since(begun) > goneLimit {
+			return false, fmt.Errorf("connection %d was killed %v ago and still holds %s", ids[0], goneLimit, name)
+		}
 		err = db.Raw("SELECT COALESCE(IS_USED_LOCK(?), 0) = ?", name, ids[0]).Scan(&held).Error
 	}
 	return err == nil, err

@@ -280,7 +280,7 @@ func Questions() []Question {
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4,
 						Buyers: twice(processes, 1, explore.Asks), Faults: lost},
-					&explore.Scenario{Name: "two copies of one request, for the last units; the claim of the first is lost", Stock: 2,
+					&explore.Scenario{Name: "two copies of one request, for the last units; a claim is lost", Stock: 2,
 						Buyers: twice(processes, 0, explore.Asks), Faults: ends},
 					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser})
 			}},
