@@ -109,7 +109,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   const end = useRef(/** @type {HTMLElement | null} */ (null));
   const l = lessonWords();
   useEffect(() => {
-    const seen = new IntersectionObserver(([e]) => { if (e.isIntersecting) done(); });
+    const seen = new IntersectionObserver((all) => { if (all.some((e) => e.isIntersecting)) done(); });
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
