@@ -48,8 +48,8 @@ type Sight struct {
 // because they move. ErrConflict while a reset has not set the pieces yet.
 func (s *Store) LookAside(ctx context.Context, p seckill.Purchase, pieces string, args ...any) (Sight, error) {
 	var seen Sight
-	err := s.Read(ctx, &seen, "SELECT run, initial, COALESCE(starts_at <= "+nowIn(s.db)+", 1) AS started, "+
-		pieces+" FROM stock WHERE id = ?", append(args, p.SKU)...)
+	err := s.Read(ctx, &seen, "SELECT run, initial, "+s.Started()+" AS started, "+pieces+
+		" FROM stock WHERE id = ?", append(args, p.SKU)...)
 	switch {
 	case err != nil:
 		return seen, err

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,21 +17,6 @@ type Entry struct {
 	Receipt  seckill.Receipt
 	Refused  bool // by PlaceAll
 	id       int64
-}
-
-// Left reads a SKU's row without a lock and outside any transaction: its run,
-// and how many units are left, which may change at once. ErrUnknownSKU and
-// ErrNotStarted as for Look.
-func (s *Store) Left(ctx context.Context, sku int64) (run, num int64, err error) {
-	var row struct {
-		Run, Num int64
-		Started  bool
-	}
-	err = s.Read(ctx, &row, "SELECT run, num, COALESCE(starts_at <= "+nowIn(s.db)+", 1) AS started FROM stock WHERE id = ?", sku)
-	if err == nil && !row.Started {
-		err = seckill.ErrNotStarted
-	}
-	return row.Run, row.Num, err
 }
 
 // longestRequest is what the column holds.

@@ -29,7 +29,7 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 		args := []any{id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy}
 		err = s.retry(ctx, func() error {
 			return s.alone(ctx, func(conn *sql.Conn) error {
-				return answer(conn.QueryContext(ctx, call, args...))(&outcome, &r.Remaining)
+				return conn.QueryRowContext(ctx, call, args...).Scan(&outcome, &r.Remaining)
 			})
 		})
 		if err == nil {
@@ -76,20 +76,6 @@ func (s *Store) alone(ctx context.Context, command func(*sql.Conn) error) error 
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 	return err
-}
-
-// answer reads the one row of a result.
-func answer(rows *sql.Rows, err error) func(dest ...any) error {
-	return func(dest ...any) error {
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		if !rows.Next() {
-			return errors.Join(errors.New("the procedure said nothing"), rows.Err())
-		}
-		return rows.Scan(dest...)
-	}
 }
 
 // Errors after which everything was rolled back, by the server or by a

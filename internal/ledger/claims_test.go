@@ -71,7 +71,7 @@ func TestAnOrderNeedsItsClaim(t *testing.T) {
 		},
 		"RecordAlone": func(p seckill.Purchase) error { _, err := s.RecordAlone(t.Context(), p, run, 1); return err },
 		"Place": func(p seckill.Purchase) error {
-			return s.Tx(t.Context(), func(tx *gorm.DB) error { _, _, err := s.Place(tx, p, run); return err })
+			return s.Tx(t.Context(), func(tx *gorm.DB) error { _, _, err := s.Place(tx, p, run, 0); return err })
 		},
 		"PlaceAll": func(p seckill.Purchase) error {
 			other := p

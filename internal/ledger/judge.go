@@ -18,7 +18,7 @@ const (
 	RuleTwice            = "bought_twice"           // one active order a user
 	RuleBadOrder         = "bad_order"              // an order has a quantity of at least 1 and a known state
 	RuleMissingOrder     = "missing_order"          // every acknowledged sale has its order
-	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told
+	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told, each time
 	RuleUnacknowledged   = "unacknowledged_order"   // every order was acknowledged or unknown
 	RuleInvented         = "invented_order"         // every order was asked for
 	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
@@ -30,7 +30,6 @@ const (
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
-	RuleTwoAnswers       = "two_answers"            // every acknowledgement of one request says the same
 	RuleKeyRefused       = "key_refused"            // a request that has the order is not refused in a copy
 	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
@@ -100,7 +99,6 @@ var rules = []rule{
 
 	{RuleMissingOrder, Lost, "sales that buyers were told of and the ledger does not have", "", requests(missingOrder)},
 	{RuleWrongReceipt, Lost, "sales that the ledger has otherwise than the buyer was told", "", answered(wrongReceipt)},
-	{RuleTwoAnswers, Lost, "requests that were acknowledged twice, with different answers", "", requests(twoAnswers)},
 	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", answered(unacknowledged)},
 	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", requests(keyRefused)},
 	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", requests(falseDuplicate)},
@@ -387,15 +385,6 @@ func wrongReceipt(s *sale, broken *examples) {
 	for _, t := range s.request.calls {
 		if t.got() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining) {
 			broken.add(toldOther, t.User, t.OrderID, t.Quantity, t.Remaining, s.PublicID, s.Quantity, s.Remaining)
-		}
-	}
-}
-
-func twoAnswers(_ *hearing, r *request, broken *examples) {
-	first := r.got()
-	for _, t := range r.calls {
-		if t.got() && (first.OrderID != t.OrderID || first.Remaining != t.Remaining) {
-			broken.add(toldTwice, t.User, first.OrderID, first.Remaining, t.OrderID, t.Remaining, t.RequestID)
 		}
 	}
 }

@@ -157,9 +157,7 @@ var (
 	keepsStockIn = form{"keeps_stock_in", "%s keeps its stock in %s", "strategy store"}
 	toldOther    = form{"told_other", "user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
 		"user order quantity left found found_quantity found_left"}
-	orderIs   = form{"order_is", "order %s of user %d is %s", "order user state"}
-	toldTwice = form{"told_twice", "user %d was told order %s with %d left and order %s with %d left by the same request %s",
-		"user order left other other_left request"}
+	orderIs       = form{"order_is", "order %s of user %d is %s", "order user state"}
 	gotNoOrder    = form{"no_order", "user %d was given order %s", "user order"}
 	turnedAwayOf  = form{"turned_away", "user %d wanted %d", "user quantity"}
 	notInLedger   = form{"not_in_ledger", "order %s of user %d is not in the ledger", "order user"}

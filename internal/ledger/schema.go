@@ -68,9 +68,7 @@ var schema = []string{
 	user_id    BIGINT       NOT NULL,
 	sku_id     BIGINT       NOT NULL,
 	run        BIGINT       NOT NULL,
-	quantity   BIGINT       NOT NULL,
 	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	refused_at BIGINT       NOT NULL,
 	PRIMARY KEY (sku_id, run, user_id, request_id),
 	KEY refusals_user (user_id, refused_at)

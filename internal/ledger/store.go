@@ -175,6 +175,12 @@ func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
 	return tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 }
 
+// Started is the condition of a stock row whose sale has started, by the
+// database's clock.
+func (s *Store) Started() string { return "(" + started(s.db) + ")" }
+
+func started(db *gorm.DB) string { return "starts_at IS NULL OR starts_at <= " + nowIn(db) }
+
 // AnyRun lets Record take the run from the stock row as it is.
 const AnyRun = 0
 
@@ -191,38 +197,41 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	if run != AnyRun {
 		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
 	}
-	started := "(SELECT CASE WHEN starts_at IS NULL OR starts_at <= " + nowIn(tx) + " THEN ? END FROM stock WHERE id = ?)"
-	_, r, err := s.insert(tx, p, remaining, current+", "+started, append(args, Active, p.SKU)...)
+	status := "(SELECT CASE WHEN " + started(tx) + " THEN ? END FROM stock WHERE id = ?)"
+	_, r, err := s.insert(tx, p, remaining, current+", "+status, append(args, Active, p.SKU)...)
 	return r, err
 }
 
 // Look reads a SKU's row without a lock and outside any transaction, for a buyer
-// who comes to the row last: the run in which to Place the order. It refuses
-// whom it can without a wait for the row: ErrUnknownSKU, ErrNotStarted (by the
-// database's clock; a start does not change within a run) and ErrSoldOut. What
-// is left may change at once.
-func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run int64, err error) {
-	run, num, err := s.Left(ctx, p.SKU)
-	if err == nil && num < p.Quantity {
+// who comes to the row last: the run in which to Place the order, and how many
+// units are left, which may change at once. It refuses whom it can without a wait
+// for the row: ErrUnknownSKU, ErrNotStarted (by the database's clock; a start does
+// not change within a run) and ErrSoldOut.
+func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, err error) {
+	var seen struct {
+		Run, Num int64
+		Started  bool
+	}
+	err = s.Read(ctx, &seen, "SELECT run, num, "+s.Started()+" AS started FROM stock WHERE id = ?", p.SKU)
+	switch {
+	case err != nil:
+	case !seen.Started:
+		err = seckill.ErrNotStarted
+	case seen.Num < p.Quantity:
 		err = seckill.ErrSoldOut
 	}
-	return run, err
+	return seen.Run, seen.Num, err
 }
 
 // Place writes p's order before its units are taken, in the run that Look has
-// read, and returns its id. What remains is not known yet. The statement that
-// takes the units writes it, and takes them from this run only: otherwise the
+// read, and returns its id. What remains may not be known yet: then the statement
+// that takes the units writes it. It takes them from this run only: otherwise the
 // transaction is rolled back.
 //
 // It does not touch the stock row. Record reads the row in its INSERT, and InnoDB
 // locks what an INSERT reads: buyers who share that lock could not change the
 // row any more, each because of the other.
-func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run int64) (id int64, r seckill.Receipt, err error) {
-	return s.PlaceLeaving(tx, p, run, 0)
-}
-
-// PlaceLeaving is Place for a buyer who knows already what to write as remaining.
-func (s *Store) PlaceLeaving(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
+func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
 	return s.insert(tx, p, remaining, "?, ?", run, Active)
 }
 

@@ -12,42 +12,33 @@ import (
 // that a purchase never waits for it noticeably.
 const sweepPiece = 1000
 
-// Sweep is SweepSKU for every SKU.
-func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	var skus []int64
-	if err := s.DB(ctx).Raw("SELECT id FROM stock").Scan(&skus).Error; err != nil {
-		return 0, before(err)
-	}
-	for _, sku := range skus {
-		n, err := s.SweepSKU(ctx, sku)
-		if removed += n; err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
-}
-
-// SweepSKU removes the orders and refusals of a SKU's runs that are over, with their
-// units (StockStore InUnits) and reservations, in small pieces. It pauses after each
-// piece for as long as that took, so that buyers have at least half of the database.
-// It returns how many orders it removed, and the context's error when that ends first:
+// Sweep removes the orders and refusals of runs that are over, with their units
+// (StockStore InUnits) and reservations, in small pieces. It pauses after each piece
+// for as long as that took, so that buyers have at least half of the database. It
+// returns how many orders it removed, and the context's error when that ends first:
 // what is left is for the next call. Several processes may sweep at once.
-func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err error) {
-	st, err := s.SKU(ctx, sku)
+func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
+	all, err := s.SKUs(ctx, 0, -1)
 	if err != nil {
 		return 0, err
 	}
-	removed, err = s.remove(ctx, "orders", st)
 	others := []string{"refusals", "stock_units", "reservations"}
 	if s.db.Name() == "sqlite" {
 		others = others[:1]
 	}
-	for _, table := range others {
-		if err == nil {
-			_, err = s.remove(ctx, table, st)
+	for _, st := range all {
+		n, err := s.remove(ctx, "orders", st)
+		removed += n
+		for _, table := range others {
+			if err == nil {
+				_, err = s.remove(ctx, table, st)
+			}
+		}
+		if err != nil {
+			return removed, err
 		}
 	}
-	return removed, err
+	return removed, nil
 }
 
 // remove removes the rows of a table that belong to a SKU's runs before st.

@@ -124,7 +124,7 @@ func (s *bucketStock) sell(
 	take func(tx *gorm.DB) error,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
-		_, r, err = s.store.PlaceLeaving(tx, p, seen.Run,
+		_, r, err = s.store.Place(tx, p, seen.Run,
 			*seen.Units-p.Quantity)
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func TestAnUpdateThatComputesTwiceWritesTheWrongNumber(t *testing.T) {
 	s := open(t, OrderFirst, 10)
 	tx := s.store.DB(t.Context()).Begin()
 	defer tx.Rollback()
-	id, _, err := s.store.Place(tx, s.purchase(1, 2, ""), s.run)
+	id, _, err := s.store.Place(tx, s.purchase(1, 2, ""), s.run, 0)
 	labtest.Must(t, err)
 	err = tx.Exec("UPDATE stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run AND orders.id = ? "+
 		"SET stock.num = stock.num - 2, orders.remaining = stock.num - 2 WHERE stock.id = ? AND stock.num >= 2", id, s.sku).Error

@@ -117,7 +117,8 @@ func (s *merged) sell(ctx context.Context, b *batch) {
 	for range mostTries {
 		if b.seen == nil {
 			// A plain read, which waits for no one.
-			run, num, err := s.store.Left(ctx, b.buyers[0].Purchase.SKU)
+			sku := b.buyers[0].Purchase.SKU
+			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
 			if err == nil && looked && run != b.run {
 				err = refusal("reset")
 			}

@@ -104,7 +104,7 @@ func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
 		// We have an order of the same user. The buyer takes the row and waits
 		// for that order to end, and then we wait for the row.
-		if _, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run); err != nil {
+		if _, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run, 0); err != nil {
 			return err
 		}
 		for range 5 { // of two in a deadlock the server gives up the one with fewer changes

@@ -59,13 +59,13 @@ func (s *orderFirst) Deduct(
 ) (r seckill.Receipt, err error) {
 	// A plain read, which waits for no one: the run that the order is for.
 	// Buyers who come when all is sold need not queue for the row.
-	run, err := s.store.Look(ctx, p)
+	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err
 	}
 	err = s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
 		var id int64
-		if id, r, err = s.store.Place(tx, p, run); err != nil {
+		if id, r, err = s.store.Place(tx, p, run, 0); err != nil {
 			return err
 		}
 		rows, left, err := s.store.Exec(tx, takeUnits,

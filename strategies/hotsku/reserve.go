@@ -77,12 +77,12 @@ func (s *reserve) take(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, hold time.Duration,
 ) (r seckill.Reservation, err error) {
-	run, err := s.store.Look(ctx, p)
+	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err
 	}
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		id, receipt, err := s.store.Place(tx, p, run)
+		id, receipt, err := s.store.Place(tx, p, run, 0)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func TestASweepMeetsAReset(t *testing.T) {
 	if n, err := s.reserver(0).Expire(ctx); n != 0 || err != nil || s.num(t) != 9 {
 		t.Errorf("gave %d back, %v, with %d left", n, err, s.num(t))
 	}
-	if n, err := s.store.SweepSKU(t.Context(), s.sku); err != nil || n != 1 {
+	if n, err := s.store.Sweep(t.Context()); err != nil || n < 1 {
 		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
 	}
 	var rows int64

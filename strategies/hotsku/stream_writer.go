@@ -321,7 +321,7 @@ func (s *redisStream) decide(
 			list = []decision{{e, soldAs(o.Receipt())}}
 		case code != "":
 			list = []decision{{e, "refused " + code}}
-			return s.store.Refuse(tx, b.run, e.Accepted, code)
+			return s.store.Refuse(tx, b.run, e.Purchase, code)
 		default:
 			return why
 		}

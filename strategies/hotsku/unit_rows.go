@@ -129,7 +129,7 @@ func (s *unitStock) sell(
 	find func(tx *gorm.DB) (units []int64, err error),
 ) (r seckill.Receipt, err error) {
 	err = s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
-		order, receipt, err := s.store.PlaceLeaving(tx, p, seen.Run,
+		order, receipt, err := s.store.Place(tx, p, seen.Run,
 			*seen.Units-p.Quantity)
 		if err != nil {
 			return err

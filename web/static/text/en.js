@@ -193,7 +193,7 @@ export default {
     initial_changed: 'The sale was reset meanwhile', mixed_stocks: 'Stock in two places',
     straggler: 'Orders of another run', unknown_stock: 'The stock could not be read',
     counter_and_row_differ: 'Counter and row differ', unused_counter_changed: 'A counter changed without a sale',
-    two_answers: 'One request, two answers', key_refused: 'Refused although the request has an order',
+    key_refused: 'Refused although the request has an order',
     false_duplicate: 'Told duplicate without an order', not_cancelled: 'A cancellation that never happened',
     lost_request: 'Accepted and lost',
     cancelled_unasked: 'Cancelled, but not by the buyer',

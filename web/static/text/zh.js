@@ -261,7 +261,7 @@ export default {
     initial_changed: '这场销售中途被重置', mixed_stocks: '库存放在两处',
     straggler: '属于另一次运行的订单', unknown_stock: '库存读不出来',
     counter_and_row_differ: '计数器与库存行不一致', unused_counter_changed: '没有销售，计数器却变了',
-    two_answers: '同一请求，两个答复', key_refused: '请求已有订单却被拒绝',
+    key_refused: '请求已有订单却被拒绝',
     false_duplicate: '没有订单却被告知重复', not_cancelled: '取消没有生效',
     lost_request: '受理后丢失',
     cancelled_unasked: '被取消，却不是买家取消的',

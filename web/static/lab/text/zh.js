@@ -26,7 +26,6 @@ const cases = {
   keeps_stock_in: (p) => `${p.strategy} 把库存放在 ${p.store}`,
   told_other: (p) => `用户 ${p.user} 被告知：订单 ${p.order}，${count(p.quantity)} 件，剩 ${count(p.left)} 件；账本里是：订单 ${p.found}，${count(p.found_quantity)} 件，剩 ${count(p.found_left)} 件`,
   order_is: (p) => `用户 ${p.user} 的订单 ${p.order}：${state(p.state)}`,
-  told_twice: (p) => `用户 ${p.user} 的同一个请求 ${p.request}：先被告知订单 ${p.order}，剩 ${count(p.left)} 件；又被告知订单 ${p.other}，剩 ${count(p.other_left)} 件`,
   no_order: (p) => `用户 ${p.user} 得到了订单 ${p.order}`,
   turned_away: (p) => `用户 ${p.user} 想买 ${count(p.quantity)} 件`,
   not_in_ledger: (p) => `用户 ${p.user} 的订单 ${p.order.replace(/^of request /, '（请求）')}不在账本里`,
@@ -87,7 +86,6 @@ const broken = {
   counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
   unused_counter_changed: ({ store, stock, counted }) =>
     `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
-  two_answers: '同一请求得到了两次确认，内容却不同。',
   key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
   false_duplicate: '买家被告知已有订单，其实一个也没有。',
   lost_request: ({ units } = {}) => (units === undefined

@@ -15,12 +15,6 @@ type Accepted struct {
 	Strategy string // that accepted it
 }
 
-// Started is the condition of a stock row whose sale has started, by the
-// database's clock.
-func (s *Store) Started() string {
-	return "(starts_at IS NULL OR starts_at <= " + nowIn(s.db) + ")"
-}
-
 // RecordAll writes the orders of entries in one statement, in the transaction
 // that has taken their units from the row of run, with Started in its condition.
 // remaining is what was left after the last of them.
@@ -88,4 +82,32 @@ func (s *Store) WhyNot(tx *gorm.DB, run int64, p seckill.Purchase) (*Order, erro
 		return nil, seckill.ErrSoldOut
 	}
 	return nil, nil
+}
+
+// A Refusal is what the database said of a purchase that had been accepted
+// before. It stands as long as its run.
+type Refusal struct {
+	RequestID string `json:"request_id"`
+	UserID    int64  `json:"user_id"`
+	Reason    string `json:"code"` // as a problem's: sold_out, duplicate, not_started
+}
+
+// Refuse remembers, in the transaction that decides, that an accepted purchase is
+// refused. A request that is accepted again and refused again has one refusal.
+func (s *Store) Refuse(tx *gorm.DB, run int64, p seckill.Purchase, reason string) error {
+	_, _, err := s.Exec(tx, "REPLACE INTO refusals (request_id, user_id, sku_id, run, reason, refused_at) "+
+		"VALUES (?, ?, ?, ?, ?, "+nowIn(s.db)+")", p.RequestID, p.User, p.SKU, run, reason)
+	return err
+}
+
+// Refused is the reason why a user's request was refused in the current run of a
+// SKU, or of any SKU if sku is 0; ErrUnknownOrder if it was not.
+func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) (reason string, err error) {
+	var r Refusal
+	query, args := "SELECT * FROM refusals WHERE user_id = ? AND request_id = ?", []any{user, requestID}
+	if sku != 0 {
+		query, args = query+" AND sku_id = ?", append(args, sku)
+	}
+	err = s.Read(ctx, &r, query+" AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT 1", args...)
+	return r.Reason, unknownOrder(err)
 }
