@@ -54,6 +54,7 @@ func TestConformance(t *testing.T) {
 func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) {
 	instances := openTwo(t, config)
 	h := newHarness(t, info, instances, calm(info), sku)
+	t.Run("before the start", h.beforeTheStart)
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
 	t.Run("load run over two processes", func(t *testing.T) { h.loadRun(t, 2, h.expected(t)) })
@@ -119,7 +120,13 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 
 func (h *harness) reset(t *testing.T, stock int64) {
 	t.Helper()
-	row, err := h.store.Reset(t.Context(), h.sku, h.info.Name, stock)
+	h.schedule(t, stock, nil)
+}
+
+// schedule resets the sale, which starts then.
+func (h *harness) schedule(t *testing.T, stock int64, start *ledger.Moment) {
+	t.Helper()
+	row, err := h.store.Schedule(t.Context(), h.sku, h.info.Name, stock, start)
 	labtest.Must(t, err)
 	h.run = row.Run
 	if r, ok := h.strategies[0].(seckill.Resetter); ok {
@@ -179,6 +186,25 @@ func (h *harness) undersells() bool { return h.info.Guarantees[catalog.SoldOut] 
 // to refuse what is there.
 func (h *harness) neverOversells() bool {
 	return h.info.Broken() && h.info.Guarantees[catalog.Oversell] == catalog.Holds
+}
+
+// A process that believes the sale to be on has its buyers reach the strategy: no one
+// buys early all the same.
+func (h *harness) beforeTheStart(t *testing.T) {
+	start := ledger.MomentOf(time.Now().Add(time.Hour))
+	h.schedule(t, 5, &start)
+	for i, s := range h.strategies {
+		err := insist(func() error {
+			_, err := s.Deduct(t.Context(), h.purchase(int64(i+1), 1))
+			return err
+		})
+		if !errors.Is(err, seckill.ErrNotStarted) {
+			t.Errorf("buying an hour early in process %d: %v, want %v", i+1, err, seckill.ErrNotStarted)
+		}
+	}
+	if r := h.judge(t, 5, nil); r.Orders > 0 || r.Remaining != 5 && !h.info.Broken() {
+		t.Errorf("before the start there are %d orders, and %d of 5 are left", r.Orders, r.Remaining)
+	}
 }
 
 func (h *harness) oneByOne(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies"
@@ -28,9 +29,7 @@ var primer = map[string]string{"en": "A primer", "zh": "预备知识"}
 func chapters(t *testing.T) []course.Chapter {
 	t.Helper()
 	all, err := course.Chapters()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return all
 }
 

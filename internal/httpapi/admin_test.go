@@ -14,6 +14,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 )
 
 // On the public listener the token decides, and nothing else: a reverse proxy on this
@@ -25,9 +26,7 @@ func TestWhoMayReset(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: "s3cret"})
 	f := sells()
 	tokenless, err := httpapi.New(httpapi.Config{Instance: in, Settings: settings, Default: fakeName, Infos: []catalog.Info{f.info()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	public, private, none := s.Handler(), s.AdminHandler(), tokenless.Handler()
 	for i, c := range []struct {
 		listener                 http.Handler
@@ -87,9 +86,7 @@ func TestListenAdmin(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.WriteFile(file, []byte("mine"), 0o600))
 	if _, err := httpapi.ListenAdmin("unix:" + file); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("in place of a file: %v", err)
 	}
@@ -97,21 +94,15 @@ func TestListenAdmin(t *testing.T) {
 
 func TestAdminSocket(t *testing.T) {
 	folder, err := os.MkdirTemp("", "s-*") // t.TempDir is too long for a socket's path
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "admin")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	dead.SetUnlinkOnClose(false)
 	dead.Close() // as one that was killed leaves it
 	l, err := httpapi.ListenAdmin("unix:" + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket: %v %v, want mode 0600", info, err)
 	}
@@ -124,9 +115,7 @@ func TestAdminSocket(t *testing.T) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}}}
 	resp, err := client.Get("http://any.name/api/v1/orders?sku_id=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	body, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

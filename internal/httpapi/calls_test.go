@@ -46,9 +46,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile("testdata/calls/" + name + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			c := calls{T: t, server: s, names: map[string]string{}}
 			for line := range strings.Lines(string(text)) {
 				if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

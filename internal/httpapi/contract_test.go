@@ -63,20 +63,3 @@ func TestStrategies(t *testing.T) {
 		}
 	}
 }
-
-func TestNewRefusesADefaultThatCannotRun(t *testing.T) {
-	in := embedded(t)
-	for name, want := range map[string]string{
-		"no-such":    "There is no strategy \"no-such\"; there are: naive, ",
-		"for-update": "cannot run here: SQLite has no row locks",
-	} {
-		_, err := httpapi.New(httpapi.Config{Instance: in, Infos: strategies.All(), Default: name, Settings: settings})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("default %s: %v, want %q in it", name, err, want)
-		}
-	}
-	twice := []catalog.Info{strategies.All()[0], strategies.All()[0]}
-	if _, err := httpapi.New(httpapi.Config{Instance: in, Infos: twice, Default: "naive"}); err == nil {
-		t.Error("two strategies of one name were accepted")
-	}
-}

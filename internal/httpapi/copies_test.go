@@ -62,20 +62,14 @@ func TestARefusalWhoseClaimIsLost(t *testing.T) {
 	p := <-begun
 	var session sql.NullInt64
 	look := func() {
-		if err := in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error; err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error)
 	}
 	look()
-	if err := in.DB.Exec(fmt.Sprintf("KILL %d", session.Int64)).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.DB.Exec(fmt.Sprintf("KILL %d", session.Int64)).Error)
 	for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
 		look()
 	}
-	if err := in.DB.Exec("UPDATE stock SET num = 0 WHERE id = 1").Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.DB.Exec("UPDATE stock SET num = 0 WHERE id = 1").Error)
 	goOn <- struct{}{}
 	(<-refused).want(t, "sold out, and the claim was lost", 409, "in_progress")
 }
@@ -91,13 +85,9 @@ func TestACopyThatCannotClaimItsKey(t *testing.T) {
 	var first, second sale
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
 	db, err := in.DB.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	session, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer session.Close()
 	if _, err := session.ExecContext(t.Context(), "LOCK TABLES orders WRITE, stock READ"); err != nil {
 		t.Fatal(err)

@@ -84,9 +84,7 @@ var settings = catalog.DefaultSettings()
 func embedded(t testing.TB) *backend.Instance {
 	t.Helper()
 	in, err := backend.Open(context.Background(), backend.Config{SQLitePath: filepath.Join(t.TempDir(), "ledger.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	migrate(t, in)
 	return in
@@ -94,9 +92,7 @@ func embedded(t testing.TB) *backend.Instance {
 
 func migrate(t testing.TB, in *backend.Instance) {
 	t.Helper()
-	if err := ledger.Migrate(context.Background(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(context.Background(), in.DB))
 }
 
 // serverWith serves f, or else the real strategies.
@@ -119,9 +115,7 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 		c.Infos, c.Default = []catalog.Info{f.info()}, fakeName
 	}
 	s, err := httpapi.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return s
 }
 
@@ -221,9 +215,7 @@ func checked(t testing.TB, resp *http.Response) reply {
 	t.Helper()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	got := reply{status: resp.StatusCode, header: resp.Header, body: body}
 	if resp.Header.Get("X-Request-Id") == "" {
 		t.Errorf("answer without an X-Request-Id: %d %s", resp.StatusCode, body)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -17,9 +18,7 @@ func metric(t testing.TB, s *httpapi.Server, series string) float64 {
 	for line := range strings.Lines(string(ask(t, s, "GET", "/metrics", "").body)) {
 		if rest, ok := strings.CutPrefix(line, series+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			return n
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -108,9 +109,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		}
 		// What was unknown becomes known where the answer says to ask.
 		p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: r.RequestID}
-		if err := f.record(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, f.record(t.Context(), p))
 		var page orders
 		ask(t, s, "GET", r.Ask, "").into(t, &page)
 		if len(page.Orders) != 1 || page.Orders[0].RequestID != r.RequestID {
@@ -183,13 +182,9 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	s := serverWith(t, f, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
 	p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: "r"}
-	if err := f.record(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, f.record(t.Context(), p))
 	o, err := f.ledger.Requested(t.Context(), 1, 42, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	f.restore = func(context.Context, string) error { return seckill.ErrUnknown }
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "nothing happened, or not yet", 504, "unknown_outcome")
 	// One that took all the time there was is told, and not called busy.

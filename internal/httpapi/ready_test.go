@@ -29,9 +29,7 @@ func TestReady(t *testing.T) {
 	if r := ask(t, s, "GET", "/readyz", ""); r.status != http.StatusOK || !strings.Contains(string(r.body), session) {
 		t.Errorf("the operator is told %d %s, want the session %s", r.status, r.body, session)
 	}
-	if err := in.ZooKeeper.Close(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.ZooKeeper.Close())
 	var ready struct {
 		Ready    bool
 		Strategy string

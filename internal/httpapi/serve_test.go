@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -33,9 +34,7 @@ func serve(t testing.TB, f *fake, c httpapi.Config) *running {
 func run(t testing.TB, s *httpapi.Server) *running {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	r := &running{Server: s, t: t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
@@ -180,16 +179,12 @@ func TestHalfClosed(t *testing.T) {
 	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer conn.Close()
 	body := purchase(1, 1)
 	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	<-begun
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, conn.(*net.TCPConn).CloseWrite())
 	answer, err := io.ReadAll(conn)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "closed on your side") {
 		t.Errorf("answered %q, %v; want 400 with the cause", answer, err)
@@ -225,9 +220,7 @@ func TestABuyerHangsUp(t *testing.T) {
 func TestAnEndlessBody(t *testing.T) {
 	s := serve(t, sells(), httpapi.Config{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second)) // before the server's own time-outs
 	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 		"Transfer-Encoding: chunked\r\n\r\n8000\r\n%s\r\n", strings.Repeat(" ", 0x8000)) // and no end

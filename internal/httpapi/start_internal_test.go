@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -36,9 +37,7 @@ func (c *clockwork) read(ctx context.Context, _ int64) (ledger.Start, error) {
 func in(t *testing.T, s *starts) time.Duration {
 	t.Helper()
 	wait, err := s.in(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return wait
 }
 

@@ -17,9 +17,7 @@ func TestAcceptedAndRedisIsSilent(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
 	ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(1, 1), "Prefer: respond-async", key).want(t, "buying", http.StatusAccepted, "")
-	if err := in.Redis.Close(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.Redis.Close())
 	var look struct{ Request struct{ Status string } }
 	if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=one-purchase", "").into(t, &look); look.Request.Status != "unknown" {
 		t.Errorf("the look-up says %+v, want unknown", look)

@@ -86,9 +86,7 @@ func TestLookUpDuringACommit(t *testing.T) {
 	c := labtest.Config(t, backend.SQL, backend.RowLocks)
 	c.RowLockWait = time.Second
 	in, err := backend.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer in.Close()
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
@@ -109,9 +107,7 @@ func TestLookUpDuringACommit(t *testing.T) {
 	}
 	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &during)
 	close(commit)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, <-done)
 	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &afterwards)
 	if during.Request.Status != "unknown" || afterwards.Request.Status != "ordered" {
 		t.Errorf("during the COMMIT %q, want unknown; afterwards %q", during.Request.Status, afterwards.Request.Status)
