@@ -55,8 +55,6 @@ type Harness struct {
 	Foreign []Foreign
 	// Wire opens a process that reaches the backend through a wire.
 	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire)
-	// Commands are those of taking and releasing a free lock. Nil: not asked.
-	Commands []string
 	// Alone asks one promise at a time: other keys slow this lock's down.
 	Alone bool
 	// Patience bounds the wait for what has to happen; 0: one minute.

@@ -2,9 +2,7 @@ package contract
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,175 +10,75 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
-// A memory is a server in this process that locks keys, and has the flaw that
-// a test wants to see found.
-type memory struct {
-	flaw Promise
-
-	mu     sync.Mutex
-	grants map[string]grant
-	last   uint64
+// A flawed lock has one flaw that a test wants to see found.
+type flawed struct {
+	lock.Locker
+	flaw  Promise
+	lease time.Duration // of locks that are renewed
 }
 
-type grant struct {
-	owner string
-	until time.Time
-}
-
-// A client is one process of a memory.
-type client struct {
-	*memory
-	s    catalog.Settings
-	dead *bool
-}
-
-func (m *memory) open(_ testing.TB, s catalog.Settings) *locktest.Process {
-	dead := false
-	return &locktest.Process{Locker: &client{m, s, &dead}, Kill: func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		dead = true
-	}}
-}
-
-// send is one command: an atomic step on the grant of a key.
-func (c *client) send(ctx context.Context, name, key string, step func(g grant, held bool)) error {
-	return tap.Do(ctx, "memory", func() *tap.Command { return &tap.Command{Name: name, Text: name + " " + key} },
-		func(ctx context.Context) error {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if *c.dead {
-				return seckill.ErrUnavailable
-			}
-			g, held := c.grants[key]
-			step(g, held && time.Now().Before(g.until))
-			return ctx.Err()
-		})
-}
-
-func (c *client) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	ttl := o.Lease
-	if ttl == 0 {
-		ttl = c.s.LockLease
+func (f *flawed) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	switch {
+	case f.flaw == WaitLimit && o.Wait > 0:
+		o.Wait = 0
+	case f.flaw == Renewal && o.Lease == 0:
+		o.Lease = f.lease
+	case f.flaw == LeaseEnd:
+		o.Lease *= 1000
 	}
-	kept := ttl
-	if c.flaw == LeaseEnd {
-		kept = time.Hour
-	}
-	wait := o.Wait
-	if c.flaw == WaitLimit && wait > 0 {
-		wait = 0
-	}
-	var asked time.Time
-	var fence uint64
-	owner := fmt.Sprint("owner ", keys.Add(1))
-	err := lock.Poll(ctx, wait, lock.Every(5*time.Millisecond), func() (ok bool, err error) {
-		asked = time.Now()
-		err = c.send(ctx, "take", key, func(_ grant, held bool) {
-			if !held {
-				c.grants[key] = grant{owner, asked.Add(kept)}
-				c.last++
-				fence, ok = c.last, true
-			}
-		})
-		if err != nil {
-			_ = c.free(context.WithoutCancel(ctx), key, owner)
-		}
-		return ok, err
-	})
-	if err != nil && c.flaw == Leaving {
+	l, err := f.Locker.Acquire(ctx, key, o)
+	switch {
+	case err != nil && f.flaw == Leaving:
 		return nil, seckill.ErrBusy
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	if c.flaw == Fence {
-		fence = 7
-	}
-	h := lock.NewHold(ctx, fence, func(ctx context.Context) error { return c.free(ctx, key, owner) })
-	h.Until(asked.Add(ttl))
-	if o.Lease == 0 && c.flaw != Renewal {
-		h.Renew(ttl/3, c.s.MaxHold, func(ctx context.Context) (ours bool, err error) {
-			asked := time.Now()
-			err = c.send(ctx, "renew", key, func(g grant, held bool) {
-				if ours = held && g.owner == owner; ours {
-					c.grants[key] = grant{owner, asked.Add(kept)}
-				}
-			})
-			if ours && err == nil {
-				h.Until(asked.Add(ttl))
-			}
-			return ours, err
-		})
-	}
-	return h, nil
+	return flawedLease{l, f.flaw}, nil
 }
 
-func (c *client) free(ctx context.Context, key, owner string) (err error) {
-	sent := c.send(ctx, "free", key, func(g grant, held bool) {
-		switch {
-		case held && g.owner == owner:
-			if c.flaw != Handover {
-				delete(c.grants, key)
-			}
-		default:
-			err = lock.ErrNotHeld
-		}
-	})
-	if sent != nil {
-		return sent
-	}
-	return err
+type flawedLease struct {
+	lock.Lease
+	flaw Promise
 }
 
-func harness(flaw Promise, declared bool) Harness {
-	var breaks, only []Promise
-	if declared {
-		breaks = append(breaks, flaw)
+func (l flawedLease) Fence() uint64 {
+	if l.flaw == Fence {
+		return 7
 	}
-	if flaw != "" {
-		only = append(only, flaw)
-	}
-	m := &memory{flaw: flaw, grants: map[string]grant{}}
-	return Harness{
-		Key: "memory", Open: m.open, Can: Expires | Tells | Undoes | Renews | Limits | Fences | Decides, Breaks: breaks, only: only,
-		Lease: 100 * time.Millisecond, Renewed: 300 * time.Millisecond, Patience: 2 * time.Second, Commands: []string{"TAKE", "FREE"},
-		Seen: func(_ testing.TB, key string) (seen []string) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			if g, ok := m.grants[key]; ok && time.Now().Before(g.until) {
-				seen = append(seen, g.owner)
-			}
-			return seen
-		},
-		End: func(_ testing.TB, key string, _ lock.Lease) func() {
-			return func() {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				delete(m.grants, key)
-			}
-		},
-	}
+	return l.Lease.Fence()
 }
 
-func TestSoundLockPasses(t *testing.T) { Run(t, harness("", false)) }
+func (l flawedLease) Release(ctx context.Context) error {
+	if l.flaw == Handover {
+		return nil
+	}
+	return l.Lease.Release(ctx)
+}
 
 // A lock with a flaw fails by the promise that it breaks, and passes when the
 // flaw is declared. The promises are those that no lock of the table breaks.
 func TestFlawsAreFound(t *testing.T) {
-	for _, flaw := range []Promise{WaitLimit, Leaving, Handover, Fence, LeaseEnd, Renewal} {
+	for flaw, lock := range map[Promise]string{WaitLimit: "redis-watchdog", Leaving: "redis-watchdog", Handover: "redis-watchdog",
+		LeaseEnd: "redis-watchdog", Renewal: "redis-watchdog", Fence: "redis-fenced"} {
 		t.Run(string(flaw), func(t *testing.T) {
 			t.Parallel()
-			h := harness(flaw, false)
-			h.Patience = 500 * time.Millisecond
+			h := harness(t, lock)
+			sound := h.Open
+			h.Open = func(t testing.TB, s catalog.Settings) *locktest.Process {
+				p := sound(t, s)
+				p.Locker = &flawed{p.Locker, flaw, s.LockLease}
+				return p
+			}
+			h.Renewed, h.only = 300*time.Millisecond, []Promise{flaw}
+			h.Breaks = h.only
+			if len(failed(ask(t, h))) > 0 {
+				t.Error("it is declared, and the suite fails")
+			}
+			h.Patience, h.Breaks = 500*time.Millisecond, nil
 			if len(failed(ask(t, h))) == 0 {
 				t.Error("the suite does not see it")
-			}
-			if len(failed(ask(t, harness(flaw, true)))) > 0 {
-				t.Error("it is declared, and the suite fails")
 			}
 		})
 	}
@@ -188,12 +86,10 @@ func TestFlawsAreFound(t *testing.T) {
 
 // A flaw that is declared and does not show fails the test as well.
 func TestDeclaredFlawHasToShow(t *testing.T) {
-	for _, sound := range []Promise{Owner, LostReply, OtherKeys} {
-		h := harness("", false)
-		h.Breaks, h.only = []Promise{sound}, []Promise{sound}
-		if got := failed(ask(t, h)); !slices.Equal(got, h.Breaks) {
-			t.Errorf("%q is declared of a sound lock, and the suite fails by %q", sound, got)
-		}
+	h := harness(t, "redis-watchdog")
+	h.Breaks, h.only = []Promise{OtherKeys}, []Promise{OtherKeys}
+	if got := failed(ask(t, h)); !slices.Equal(got, h.Breaks) {
+		t.Errorf("%q is declared of a sound lock, and the suite fails by %q", OtherKeys, got)
 	}
 }
 

@@ -3,7 +3,6 @@ package contract
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"seckill/internal/lock"
@@ -198,17 +197,4 @@ func clearing(c *trial) {
 		c.broken("clear: %v", err)
 	}
 	c.free(c.take(c.b, c.key, locktest.Long))
-}
-
-func cost(c *trial) {
-	c.free(c.take(c.a, c.key, locktest.Long)) // the first use loads scripts and makes parents
-	var names []string
-	ctx := tap.With(c.Context(), locktest.Names(&names))
-	l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: locktest.Long})
-	if err == nil {
-		err = l.Release(ctx)
-	}
-	if err != nil || !slices.Equal(names, c.h.Commands) {
-		c.broken("a free lock cost %q, %v; want %q", names, err, c.h.Commands)
-	}
 }

@@ -95,8 +95,7 @@ func TestLocks(t *testing.T) {
 		if info.Locker == nil {
 			continue
 		}
-		c, known := locks[info.Name]
-		if !known {
+		if _, known := locks[info.Name]; !known {
 			t.Errorf("%s is a lock without a row in this table", info.Name)
 			continue
 		}
@@ -104,8 +103,7 @@ func TestLocks(t *testing.T) {
 			continue // its time-outs are short for a machine that is busy with other tests
 		}
 		t.Run(info.Name, func(t *testing.T) {
-			h := harnesses[info.Family](t, info)
-			h.Can, h.Breaks = c.can, c.breaks
+			h := harness(t, info.Name)
 			if !labtest.Verify {
 				h.only = differs[info.Name]
 			}
@@ -119,6 +117,13 @@ func TestLocks(t *testing.T) {
 			Run(t, h)
 		})
 	}
+}
+
+func harness(t *testing.T, lock string) Harness {
+	info := named(lock)
+	h := harnesses[info.Family](t, info)
+	h.Can, h.Breaks = locks[lock].can, locks[lock].breaks
+	return h
 }
 
 var harnesses = map[string]func(*testing.T, catalog.Info) Harness{

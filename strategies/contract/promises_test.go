@@ -27,7 +27,6 @@ const (
 	Clear        Promise = "cleared by force"
 	Outage       Promise = "the backend is away"
 	HolderCutOff Promise = "the holder is cut off"
-	Cost         Promise = "commands"
 )
 
 type question struct {
@@ -38,7 +37,7 @@ type question struct {
 }
 
 func always(*Harness) bool            { return true }
-func remote(h *Harness) bool          { return h.Lease > 0 || h.Commands != nil || h.End != nil }
+func remote(h *Harness) bool          { return h.Lease > 0 || h.End != nil }
 func needs(c Can) func(*Harness) bool { return func(h *Harness) bool { return h.can(c) } }
 
 var questions = []question{
@@ -65,5 +64,4 @@ var questions = []question{
 	{Clear, false, needs(Clears), clearing},
 	{Outage, false, func(h *Harness) bool { return h.Wire != nil }, outage},
 	{HolderCutOff, false, func(h *Harness) bool { return h.Wire != nil && h.can(Tells) }, holderCutOff},
-	{Cost, false, func(h *Harness) bool { return h.Commands != nil }, cost},
 }

@@ -175,7 +175,6 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
 	case "redsync":
 		h.Lease = 2 * time.Second // of which an attempt gets a quarter
-		h.Commands = []string{"SET", "EVALSHA"}
 		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
 			w, address := backendtest.NewRedisWire(t, in.Config.RedisAddrs[0])
 			return w, backend.Config{RedisAddrs: []string{address}}
@@ -266,10 +265,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 			return takeNode(t, operator.ZooKeeper, key, info.Name == "zk-node")
 		}}},
 	}
-	switch info.Name {
-	case "zk":
-		h.Commands = []string{"CREATE", "GETCHILDREN", "DELETE"}
-	case "zk-fenced":
+	if info.Name == "zk-fenced" {
 		h.Forget = func(t testing.TB, key string) { // and sequence numbers begin anew
 			if err := operator.ZooKeeper.Delete(context.Background(), key); err != nil {
 				t.Error(err)
@@ -342,9 +338,9 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 	}
 	h := Harness{
 		Key: "/test/locks/" + info.Name, Open: locktest.Open(info),
-		Lease:    2 * time.Second, // the smallest that etcd grants
-		Waiting:  func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
-		Commands: []string{"TXN", "TXN"}, Seen: keys,
+		Lease:   2 * time.Second, // the smallest that etcd grants
+		Waiting: func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
+		Seen:    keys,
 		Wire: through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
 			w := backendtest.NewWire(t, server)
 			return w, backend.Config{EtcdEndpoints: []string{w.Addr}}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,12 +90,7 @@ func (s *sale) held(t *testing.T) ledger.Snapshot {
 // retries counts further attempts.
 type retries struct {
 	seckill.NopObserver
-	mu sync.Mutex
-	n  int
+	n atomic.Int64
 }
 
-func (r *retries) Retried() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-}
+func (r *retries) Retried() { r.n.Add(1) }

@@ -124,8 +124,8 @@ func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 		t.Error(err)
 	}
 	err = <-told
-	if err != nil || s.retried.n == 0 {
-		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.n)
+	if err != nil || s.retried.n.Load() == 0 {
+		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.n.Load())
 	}
 	if snap := s.held(t); len(snap.Orders) != 1 {
 		t.Errorf("the orders are %+v, want one", snap.Orders)

@@ -13,18 +13,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// split are the strategies whose stock is in pieces. The command follows in
-// which each takes what its look has seen.
-var split = []struct {
-	info  catalog.Info
-	takes string
-}{{Bucketed, "UPDATE stock_buckets"}, {UnitRows, "SELECT id FROM stock_units"}}
-
-func eachSplit(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes string)) {
-	for _, c := range split {
-		t.Run(c.info.Name, func(t *testing.T) { test(t, open(t, c.info, stock), c.takes) })
-	}
-}
+var split = []catalog.Info{Bucketed, UnitRows}
 
 // left is what the pieces have.
 func (s *sale) left(t *testing.T) int64 {
@@ -37,7 +26,7 @@ func (s *sale) left(t *testing.T) int64 {
 // Another holds all that is left. A buyer who comes then is told neither sold out nor
 // sold before that is decided; if it is rolled back, they buy.
 func TestWhoFindsAllHeldWaits(t *testing.T) {
-	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
+	each(t, split, 4, func(t *testing.T, s *sale) {
 		gives := errors.New("gives up")
 		told := make(chan error, 1)
 		err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
@@ -124,7 +113,7 @@ func TestMostUnits(t *testing.T) {
 // Between the ledger's reset and that of the pieces there is nothing to sell,
 // and that is not sold out.
 func TestHalfAResetSellsNothing(t *testing.T) {
-	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
+	each(t, split, 4, func(t *testing.T, s *sale) {
 		set, err := s.store.Reset(t.Context(), s.sku, "half", 4)
 		labtest.Must(t, err)
 		s.run = set.Run

@@ -5,7 +5,6 @@ package locktest
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -181,13 +180,3 @@ func In(t testing.TB, w *Waiter) lock.Lease {
 
 // PassesTap reports a wait that passes the tap, and not a command that waits.
 func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }
-
-// Names records the verbs of commands, without waits.
-func Names(into *[]string) *Tap {
-	return &Tap{OnBefore: func(c *tap.Command) error {
-		if c.Backend != tap.Waiting {
-			*into = append(*into, strings.ToUpper(c.Name))
-		}
-		return nil
-	}}
-}
