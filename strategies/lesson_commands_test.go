@@ -93,36 +93,6 @@ func TestLessonsListWhatIsSent(t *testing.T) {
 	}
 }
 
-// The comparison can fail: in words, order and number.
-func TestDifferentCommandsAreSeen(t *testing.T) {
-	sends := []string{"begin", "update stock set num = # where id = #", "insert into orders values (#)", "commit"}
-	otherwise := map[string]string{"blpop": "the lock is taken"}
-	for what, list := range map[string][]string{
-		"a command is missing":      {"begin", "update stock set num = # where id = #", "insert into orders …"},
-		"there is one more":         {"begin", "update stock set num = # where id = #", "insert into orders …", "select #", "commit"},
-		"another order":             {"begin", "insert into orders …", "update stock set num = # where id = #", "commit"},
-		"another word":              {"begin", "update stock set num = # where id = # and num > #", "insert into orders …", "commit"},
-		"what is never left out is": {"begin", "update stock set num = # where id = #", "insert into orders …", "commit", "x"},
-	} {
-		if differ(list, sends, nil, false) == "" {
-			t.Errorf("%s, and that is not seen", what)
-		}
-	}
-	same := []string{"begin", "update stock …", "insert into orders …", "commit"}
-	if problem := differ(same, sends, nil, false); problem != "" {
-		t.Error(problem)
-	}
-	if problem := differ(append([]string{"blpop"}, same...), sends, otherwise, false); problem != "" {
-		t.Error(problem)
-	}
-	if differ(same, sends, otherwise, false) == "" {
-		t.Error("an exception that is not needed is not seen")
-	}
-	if differ(same[1:], sends, nil, true) != "" || differ([]string{"commit", "begin"}, sends, nil, true) == "" {
-		t.Error("a part of the commands is compared wrongly")
-	}
-}
-
 func allNeeds() (all []backend.Capability) {
 	for _, info := range strategies.All() {
 		all = append(all, info.Uses()...)

@@ -1,10 +1,8 @@
 package web_test
 
 import (
-	"io/fs"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -173,28 +171,6 @@ func marks(text string) (found []string) {
 	return slices.Compact(found)
 }
 
-// The core is a day's course: each of its chapters says so, by the same numbers, and
-// has a note for who teaches.
-func TestTheCore(t *testing.T) {
-	var core []string
-	for i, c := range chapters(t) {
-		if c.Core {
-			core = append(core, strconv.Itoa(i+1))
-		}
-	}
-	says := map[string]string{"en": "(" + strings.Join(core, ", ") + ")", "zh": "（第 " + strings.Join(core, "、") + " 章）"}
-	for _, c := range chapters(t) {
-		for _, language := range course.Languages {
-			if got := strings.Contains(c.Text[language], says[language]); got != c.Core {
-				t.Errorf("%s in %s says that it is of the core, %s: %t; it is: %t", c.Name, language, says[language], got, c.Core)
-			}
-			if c.Core && !strings.Contains(c.Text[language], "\n> note: ") {
-				t.Errorf("%s in %s has no note for who teaches", c.Name, language)
-			}
-		}
-	}
-}
-
 var drawn = regexp.MustCompile(`^> drawn: ([a-z0-9-]+) ([a-z-]+) (holds|breaks ([a-z_, ]+))$`)
 
 // Every chapter draws a counterexample that is kept, of a strategy that its text
@@ -253,22 +229,6 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 	}
 	slices.Sort(rules)
 	return strings.Join(slices.Compact(rules), ", ")
-}
-
-// The page draws the counterexamples of a strategy beside its lesson: every one
-// that is said to break has one.
-func TestEveryBrokenStrategyHasADrawing(t *testing.T) {
-	for _, info := range strategies.All() {
-		for q, says := range info.Guarantees {
-			if says != catalog.Breaks {
-				continue
-			}
-			if files, err := fs.Glob(web.Guarantees(), info.Name+".*.json"); err != nil || len(files) == 0 {
-				t.Errorf("%s breaks %s, and no counterexample of it is kept: %v", info.Name, q, err)
-			}
-			break
-		}
-	}
 }
 
 // Every place for figures names a command, and only what that can measure.

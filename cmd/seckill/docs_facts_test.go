@@ -144,26 +144,6 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			t.Errorf("README.md does not say %q", want)
 		}
 	}
-	for _, q := range prove.Questions() {
-		if answer("conditional", q.ID) == prove.Breaks {
-			t.Errorf("README.md says that nothing breaks conditional; %s does", q.ID)
-		}
-	}
-	for strategy, wants := range map[string]map[catalog.Question]prove.Answer{
-		"redlock":      {catalog.LateCommand: prove.Breaks, catalog.LeaseEnd: prove.Breaks, catalog.NodeLoss: prove.Holds},
-		"redis-lua":    {catalog.LeaseEnd: prove.Breaks, catalog.NodeLoss: prove.Breaks},
-		"zk":           {catalog.LateCommand: prove.Breaks},
-		"etcd":         {catalog.LateCommand: prove.Breaks},
-		"redis-fenced": {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
-		"zk-fenced":    {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
-		"etcd-fenced":  {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
-	} {
-		for q, want := range wants {
-			if got := answer(strategy, string(q)); got != want {
-				t.Errorf("README.md counts on %s, %s: %s; the matrix says %s", strategy, q, want, got)
-			}
-		}
-	}
 }
 
 // shown is a figure with three digits, as docs/figures.md has it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,21 @@ func TestEveryOptionIsAFlag(t *testing.T) {
 			if flags[o.Flag] == nil {
 				t.Errorf("%s names the option %s, which seckill serve does not have", info.Name, o.Flag)
 			}
+		}
+	}
+}
+
+// docker-compose.yml sets what seckill up reads.
+func TestVariablesOfCompose(t *testing.T) {
+	variables := map[string]bool{}
+	for _, f := range flagsOf(t, &UpCmd{}) {
+		for _, name := range f.Envs {
+			variables[name] = true
+		}
+	}
+	for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(page(t, "docker-compose.yml"), -1) {
+		if !variables[name] {
+			t.Errorf("docker-compose.yml sets %s, which seckill up does not read", name)
 		}
 	}
 }

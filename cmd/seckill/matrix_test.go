@@ -61,13 +61,19 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 		if row.Title != all[i].Title || !maps.Equal(row.Expected, said) {
 			t.Errorf("%s says %v of itself today, and said %v", row.Strategy, said, row.Expected)
 		}
+		breaks, kept := false, false
 		for id, c := range row.Cells {
 			if c.Answer == prove.Failed || c.Answer == prove.Missing {
 				t.Errorf("%s, %s: %s", row.Strategy, id, c.Summary())
 			}
+			breaks = breaks || c.Answer == prove.Breaks
 			if c.Example != "" {
+				kept = true
 				checkExample(t, c.Example, row.Strategy, id)
 			}
+		}
+		if breaks && !kept { // the page draws one beside its lesson
+			t.Errorf("%s breaks, and no counterexample of it is kept", row.Strategy)
 		}
 	}
 }

@@ -150,6 +150,9 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 		server, err := backend.Open(t.Context(), config)
 		labtest.Must(t, err)
 		defer server.Close()
+		if s := server.Status(t.Context())[0]; !s.OK || s.Address == "" || strings.Contains(s.Address, "redis://") {
+			t.Errorf("%s: the status is %+v", topology, s)
+		}
 		r := &robber{key: "nothing yet"}
 		robbed := config
 		robbed.WrapConn = r.wrap

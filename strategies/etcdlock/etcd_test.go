@@ -190,39 +190,25 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 
 // A watch that names a revision which others have passed meanwhile waits for
 // the server's next round: a waiter names none.
-func TestToldAtOnceBesideOtherWrites(t *testing.T) {
+func TestAWatchNamesNoRevision(t *testing.T) {
 	b, other := newBench(t, Etcd, long), newBench(t, Etcd, long)
-	var worst time.Duration
-	for range 10 {
-		holder := b.acquire(t, long)
-		watching, in := make(chan struct{}), make(chan lock.Lease, 1)
-		ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
-			switch {
-			case c.Name == "watch": // somebody writes between the two
-				if strings.Contains(c.Text, "--rev") {
-					t.Errorf("%s begins behind", c.Text)
-				}
-				if _, err := b.In.Etcd.Put(t.Context(), "/test/elsewhere", "x"); err != nil {
-					t.Error(err)
-				}
-			case strings.HasPrefix(c.Text, "end of"):
-				close(watching)
+	holder := b.acquire(t, 0)
+	watched := 0
+	ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+		if c.Name == "watch" {
+			if watched++; strings.Contains(c.Text, "--rev") {
+				t.Errorf("%s begins behind", c.Text)
 			}
-			return nil
-		}})
-		go func() {
-			l, err := other.Acquire(ctx, b.key, lock.Options{Wait: locktest.Patience})
-			if err != nil {
-				t.Error(err)
-			}
-			in <- l
-		}()
-		<-watching
-		begin := time.Now()
-		locktest.Free(t, holder)
-		next := <-in
-		worst = max(worst, time.Since(begin))
-		locktest.Free(t, next)
+		}
+		if waits(c) {
+			locktest.Free(t, holder)
+		}
+		return nil
+	}})
+	next, err := other.Acquire(ctx, b.key, lock.Options{Wait: locktest.Patience})
+	labtest.Must(t, err)
+	locktest.Free(t, next)
+	if watched != 1 {
+		t.Errorf("the waiter watched %d times, want once", watched)
 	}
-	t.Logf("the slowest of ten hand-overs took %v", worst)
 }
