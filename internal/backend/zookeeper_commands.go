@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,18 +24,18 @@ func (c *ZooKeeperClient) Create(ctx context.Context, path string, data []byte, 
 	})
 }
 
-// EnsurePath makes path and its parents as persistent nodes.
-func (c *ZooKeeperClient) EnsurePath(ctx context.Context, path string) error {
-	for i := 1; i <= len(path); i++ {
-		if i < len(path) && path[i] != '/' {
-			continue
-		}
-		_, err := c.Create(ctx, path[:i], nil, zk.FlagPersistent)
-		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			return err
+// EnsurePath makes node, and its parents where they are missing, as persistent nodes.
+func (c *ZooKeeperClient) EnsurePath(ctx context.Context, node string) error {
+	_, err := c.Create(ctx, node, nil, zk.FlagPersistent)
+	if parent := path.Dir(node); errors.Is(err, zk.ErrNoNode) && parent != "/" {
+		if err = c.EnsurePath(ctx, parent); err == nil {
+			_, err = c.Create(ctx, node, nil, zk.FlagPersistent)
 		}
 	}
-	return nil
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
 }
 
 // Children lists the names (not paths) of a node's children, with its stat.
