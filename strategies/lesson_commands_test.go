@@ -213,7 +213,7 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 	}
 	h.reset(t, 100)
 	p := seckill.Purchase{SKU: sku, User: 42, Quantity: 2, RequestID: "r1"}
-	record := &commands{observe.NewRecorder(observe.NewNames(sku), 0)}
+	record := &commands{observe.NewRecorder(observe.NewNames(sku))}
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.strategies[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
@@ -233,7 +233,7 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 	scripts := scriptNames(t)
 	all, _ := record.List()
 	for _, s := range all {
-		if s.Renewer || s.Command.Backend == tap.Waiting {
+		if s.Background || s.Backend == tap.Waiting {
 			continue
 		}
 		for _, c := range spoken(s.Text, s.Command, scripts) {

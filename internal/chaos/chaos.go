@@ -30,7 +30,6 @@ const None fault.Name = "none"
 type Lab interface {
 	fault.Place
 	Faults() []fault.Status
-	Services() []lab.Service
 	Serve(context.Context, lab.ServiceSettings) error
 }
 
@@ -152,14 +151,19 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	s := o.Settings
 	sale := o.Sale
 	sale.Scenario, sale.Rest = s.scenario(t), true
-	watch := &watch{}
-	sale.OnProgress = watch.see
+	var began time.Time // when the buyers came
+	sale.OnProgress = func(p loadtest.Progress) {
+		// A pause means nothing when no more buyers come.
+		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(s.lasts()) {
+			t.course = append(t.course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
+		}
+	}
 	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: t.strategy, SKU: s.SKU}}, nil)
 	if t.fault != None {
 		in.Add(s.planned(t.fault))
 	}
 	sale.Begin = func() {
-		watch.begin()
+		began = time.Now()
 		in.Begin()
 	}
 	sale.Patience = s.patience()
@@ -170,17 +174,20 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 		t.failed("%v", err)
 		return nil
 	}
-	if watch.began.IsZero() { // what it would buy from is not there
+	if began.IsZero() { // what it would buy from is not there
 		t.failed("no buyer came")
 		t.because(first.Problems)
 		return nil
 	}
-	t.course = watch.until(s.lasts())
 	if all := in.Faults(); len(all) > 0 {
 		t.happened = &all[0]
 	}
 	t.stand()
 	return first
+}
+
+func tenths(d time.Duration) int {
+	return int(d.Round(100*time.Millisecond) / (100 * time.Millisecond))
 }
 
 // second has others buy up what the first part left.

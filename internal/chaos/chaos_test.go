@@ -36,7 +36,6 @@ func (l *paperLab) Faults() []fault.Status {
 		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"},
 		{Kind: fault.JumpClock, Available: true}}
 }
-func (l *paperLab) Services() []lab.Service { return nil }
 func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
 	return l.serves
 }
@@ -198,7 +197,7 @@ func TestNoSecondPart(t *testing.T) {
 // until when.
 func TestCellInShort(t *testing.T) {
 	c := (&trial{verdict: ledger.Held, goesOn: true, stood: 1.3, seed: 7,
-		happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: [][3]int{{1, 3, 0}}}).cell(false)
+		happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: [][3]int{{1, 3, 0}}}).cell(false)
 	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
 		t.Errorf("%+v", c)
 	}

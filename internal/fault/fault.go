@@ -203,7 +203,6 @@ type Aim struct {
 	Strategy string        // of the sale that is on,
 	SKU      int64         // and what it sells
 	For      time.Duration // how long it lasts, of faults with an end of their own
-	Shard    string        // host:port of the one that is lost; "": the one to which most commands go
 	// Busy waits a moment for a purchase to be under way where the fault will happen:
 	// without one it could not matter.
 	Busy bool

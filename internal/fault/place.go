@@ -98,8 +98,7 @@ func leader(name, topology string) place {
 		}}
 }
 
-// shard is the Redis, of several that divide the keys, at an address or to which
-// most commands go.
+// shard is the Redis, of several that divide the keys, to which most commands go.
 var shard = place{
 	missing: func(l *lab.Lab) *Lack {
 		if l.Topology() == lab.Ring {
@@ -109,7 +108,7 @@ var shard = place{
 			"Redis is not shards here: start the lab with --topology %s", lab.Ring)
 	},
 	find: func(ctx context.Context, s *scene) error {
-		return s.lock(s.lab.Group(backend.NameRedis).Shard(ctx, s.aim.Shard))
+		return s.lock(s.lab.Group(backend.NameRedis).Shard(ctx))
 	}}
 
 // holder is the process that has a purchase at a point.

@@ -24,15 +24,12 @@ func (p Planned) AtHolder() bool {
 	return known.Holder
 }
 
-// A Happening is a planned fault, as it happened.
+// A Happening is a planned fault, as it happened: when that was, and to which process.
 type Happening struct {
-	Kind     Name   `json:"kind"`
-	Service  int    `json:"service"`            // 0 of a fault at a holder: the one that has it
-	Strategy string `json:"strategy,omitempty"` // whose holder it hits
-	At       int    `json:"at_ms"`              // after the buyers came: planned, then real
-	Until    int    `json:"until_ms,omitempty"`
-	State    State  `json:"state"`
-	Error    string `json:"error,omitempty"`
+	Planned
+	Until int    `json:"until_ms,omitempty"`
+	State State  `json:"state"`
+	Error string `json:"error,omitempty"`
 	// Effect says whether it took effect, and whether that could matter; nil
 	// until that is known.
 	Effect *Effect `json:"effect,omitempty"`
@@ -115,7 +112,7 @@ func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 		p.At = max(p.At, in.elapsed())
 	default:
 	}
-	h = Happening{Kind: p.Kind, Service: p.Service, Strategy: p.Strategy, At: p.At, State: IsPlanned}
+	h = Happening{Planned: p, State: IsPlanned}
 	if p.For > 0 {
 		h.Until = p.At + p.For
 	}
@@ -124,7 +121,7 @@ func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 	if in.told != nil {
 		in.told(i, h)
 	}
-	in.all.Go(func() { in.perform(i, h, p) })
+	in.all.Go(func() { in.perform(i, h) })
 	return h, true
 }
 
@@ -157,10 +154,10 @@ func (in *Injector) elapsed() int { return int(time.Since(in.sale).Milliseconds(
 
 // perform waits for the time of a fault, injects it, and undoes what lasts: a
 // pause when its time is over, all else when the sales are.
-func (in *Injector) perform(i int, h Happening, p Planned) {
+func (in *Injector) perform(i int, h Happening) {
 	select {
 	case <-in.began:
-		in.wait(time.Until(in.sale.Add(time.Duration(p.At) * time.Millisecond)))
+		in.wait(time.Until(in.sale.Add(time.Duration(h.At) * time.Millisecond)))
 	case <-in.sales.Done():
 	}
 	if in.sales.Err() != nil {
@@ -169,15 +166,15 @@ func (in *Injector) perform(i int, h Happening, p Planned) {
 		return
 	}
 	h.State, h.At, h.Until = IsOn, in.elapsed(), 0
-	if p.AtHolder() {
+	if h.AtHolder() {
 		h.State = IsWaiting
-	} else if p.For > 0 {
-		h.Until = h.At + p.For
+	} else if h.For > 0 {
+		h.Until = h.At + h.For
 	}
 	in.tell(i, h)
-	happened, err := in.inject(p)
+	happened, err := in.inject(h.Planned)
 	if err == nil {
-		h, err = in.last(i, h, p, happened)
+		h, err = in.last(i, h, happened)
 	}
 	h.State, h.Until = IsOver, in.elapsed()
 	if err != nil {
@@ -187,21 +184,21 @@ func (in *Injector) perform(i int, h Happening, p Planned) {
 }
 
 // last reports a fault that is on, and undoes it in the end.
-func (in *Injector) last(i int, h Happening, p Planned, happened *Injection) (Happening, error) {
+func (in *Injector) last(i int, h Happening, happened *Injection) (Happening, error) {
 	effect := happened.Effect
 	h.Effect = &effect
-	if p.AtHolder() {
+	if h.AtHolder() {
 		h.At, h.Service = in.elapsed(), effect.Service
 	}
 	if !happened.Lasts() {
 		return h, nil
 	}
-	if h.State = IsOn; p.For > 0 {
-		h.Until = h.At + p.For
+	if h.State = IsOn; h.For > 0 {
+		h.Until = h.At + h.For
 	}
 	in.tell(i, h)
-	if p.For > 0 {
-		in.wait(time.Duration(p.For) * time.Millisecond)
+	if h.For > 0 {
+		in.wait(time.Duration(h.For) * time.Millisecond)
 	} else {
 		<-in.sales.Done()
 	}

@@ -180,14 +180,8 @@ func (e *Ensemble) Whole() bool {
 // Leader finds the node whose loss matters most, and waits for an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
 
-// Shard is the node, of servers that share the keys, at an address; at "" the one to
-// which most commands go now.
-func (e *Ensemble) Shard(ctx context.Context, address string) (*Process, error) {
-	if address != "" {
-		return e.keys.at(address)
-	}
-	return e.keys.busiest(ctx)
-}
+// Shard is the node, of servers that share the keys, to which most commands go now.
+func (e *Ensemble) Shard(ctx context.Context) (*Process, error) { return e.keys.busiest(ctx) }
 
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"seckill/internal/backend"
@@ -31,14 +30,6 @@ func (s *shards) configure(c *backend.Config, _ *Process) {
 	for _, p := range s.nodes {
 		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
 	}
-}
-
-func (s *shards) at(host string) (*Process, error) {
-	i := slices.IndexFunc(s.nodes, func(p *Process) bool { return p.Addr == host })
-	if i < 0 {
-		return nil, fmt.Errorf("no shard of the lab is at %s", host)
-	}
-	return s.nodes[i], nil
 }
 
 // failOver: a shard that is lost comes back empty, as a supervisor would have it.

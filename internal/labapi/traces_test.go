@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/observe"
 	"seckill/internal/trace"
 )
 
@@ -19,7 +20,7 @@ func TestTraces(t *testing.T) {
 			if err := <-made; err != nil {
 				return nil, err
 			}
-			return &trace.Trace{Strategy: i.Name, Steps: make([]trace.Step, buyers)}, nil
+			return &trace.Trace{Strategy: i.Name, Steps: make([]observe.Sent, buyers)}, nil
 		}
 	})
 	for _, c := range []struct {

@@ -71,7 +71,7 @@ func (g *Gate) Freed() {}
 func (g *Gate) Commands() (list []*tap.Command) {
 	sent, _ := g.List()
 	for _, s := range sent {
-		if s.Who == g.who && !s.Renewer {
+		if s.Who == g.who && !s.Background {
 			list = append(list, s.Command)
 		}
 	}

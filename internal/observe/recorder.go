@@ -9,24 +9,29 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Sent is one command of a buyer, or one wait, as it was seen.
+// A Sent is one command of a buyer, or one wait, as it was seen. Its texts are plain,
+// its times microseconds since the recorder began.
 type Sent struct {
-	Who     string
-	Command *tap.Command
-	Text    string // plain
-	Renewer bool
-	At      time.Duration // since the recorder began
-	Took    time.Duration // 0 while it is under way
-	Done    bool
-	Err     error  // what came back
-	Reply   string // plain
+	Who        string `json:"who"`
+	Backend    string `json:"backend"` // as the tap names them
+	Text       string `json:"command"`
+	Result     string `json:"result,omitempty"` // an error
+	Reply      string `json:"reply,omitempty"`  // what it answered
+	At         int64  `json:"start_us"`
+	Took       int64  `json:"took_us"`              // so far, while it is under way
+	Background bool   `json:"background,omitempty"` // of a lock's renewer
+
+	Command *tap.Command `json:"-"`
+	Done    bool         `json:"-"`
 }
 
 // A Hold is a time during which a buyer surely had the lock: from the grant to the
 // call of its release. Two that overlap are a lock that failed.
 type Hold struct {
-	Who      string
-	From, To time.Duration // To is 0 while they have it
+	Who  string `json:"who"`
+	From int64  `json:"from_us"`
+	To   int64  `json:"to_us"` // so far, while they have it
+	over bool
 }
 
 // A Recorder keeps what several buyers send and when they have the lock, on one
@@ -35,16 +40,14 @@ type Recorder struct {
 	mu     sync.Mutex
 	names  *Names
 	began  time.Time
-	limit  int // entries; 0: none
 	list   []Sent
 	held   []Hold
 	places map[*tap.Command]int
-	cut    bool
 }
 
-// NewRecorder keeps the first limit entries; 0: all.
-func NewRecorder(names *Names, limit int) *Recorder {
-	return &Recorder{names: names, began: time.Now(), limit: limit, places: map[*tap.Command]int{}}
+// NewRecorder begins now.
+func NewRecorder(names *Names) *Recorder {
+	return &Recorder{names: names, began: time.Now(), places: map[*tap.Command]int{}}
 }
 
 // Start sets the clock to 0.
@@ -54,12 +57,8 @@ func (r *Recorder) Start() {
 	r.began = time.Now()
 }
 
-// Now is the recorder's time.
-func (r *Recorder) Now() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Since(r.began)
-}
+// now is the recorder's time. The caller holds mu.
+func (r *Recorder) now() int64 { return time.Since(r.began).Microseconds() }
 
 // Plain is Names.Plain.
 func (r *Recorder) Plain(text string) string {
@@ -72,13 +71,9 @@ func (r *Recorder) Plain(text string) string {
 func (r *Recorder) Sent(ctx context.Context, who string, c *tap.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.limit > 0 && len(r.list) == r.limit {
-		r.cut = true
-		return
-	}
 	r.places[c] = len(r.list)
-	r.list = append(r.list, Sent{Who: who, Command: c, Text: r.names.Plain(Describe(c)), Renewer: tap.IsBackground(ctx),
-		At: time.Since(r.began)})
+	r.list = append(r.list, Sent{Who: who, Backend: c.Backend, Command: c, Text: r.names.Plain(Describe(c)), Background: tap.IsBackground(ctx),
+		At: r.now()})
 }
 
 // Answered notes what came back.
@@ -91,14 +86,17 @@ func (r *Recorder) Answered(c *tap.Command, err error) {
 	}
 	delete(r.places, c)
 	s := &r.list[at]
-	s.Took, s.Done, s.Err, s.Reply = time.Since(r.began)-s.At, true, err, r.names.Reply(c)
+	s.Took, s.Done, s.Reply = r.now()-s.At, true, r.names.Reply(c)
+	if err != nil {
+		s.Result = r.names.Plain(err.Error())
+	}
 }
 
 // granted notes that a buyer has the lock.
 func (r *Recorder) granted(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held = append(r.held, Hold{Who: who, From: time.Since(r.began)})
+	r.held = append(r.held, Hold{Who: who, From: r.now()})
 }
 
 // releases notes that a buyer is about to give the lock back.
@@ -106,28 +104,26 @@ func (r *Recorder) releases(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.held {
-		if h := &r.held[i]; h.Who == who && h.To == 0 {
-			h.To = time.Since(r.began)
+		if h := &r.held[i]; h.Who == who && !h.over {
+			h.To, h.over = r.now(), true
 		}
 	}
 }
 
-// Held is when the lock was had so far.
-func (r *Recorder) Held() []Hold {
+// List is what was sent so far, in the order in which it was, and when the lock was had.
+func (r *Recorder) List() (list []Sent, held []Hold) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.held)
-}
-
-// List is all that was seen so far, and whether something did not fit.
-func (r *Recorder) List() (list []Sent, cut bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list = slices.Clone(r.list)
+	list, held = slices.Clone(r.list), slices.Clone(r.held)
 	for i := range list {
 		if !list[i].Done {
-			list[i].Took = time.Since(r.began) - list[i].At
+			list[i].Took = r.now() - list[i].At
 		}
 	}
-	return list, r.cut
+	for i := range held {
+		if !held[i].over {
+			held[i].To = r.now()
+		}
+	}
+	return list, held
 }

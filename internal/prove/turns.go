@@ -43,7 +43,7 @@ func (p *party) turn(sku, user int64) *turn {
 
 // stopped is a turn in which a purchase stands before the first command that at says.
 func (p *party) stopped(sku, user int64, at func(n int, c *tap.Command) bool) *turn {
-	g := observe.NewGate(observe.NewRecorder(observe.NewNames(), 0), "", at)
+	g := observe.NewGate(observe.NewRecorder(observe.NewNames()), "", at)
 	return &turn{party: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
 }
 
@@ -336,12 +336,12 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 func (t *turn) waits() (itself bool, unanswered time.Duration) {
 	sent, _ := t.List()
 	for _, c := range sent {
-		if c.Renewer {
+		if c.Background {
 			continue
 		}
-		itself = itself || c.Command.Backend == tap.Waiting
+		itself = itself || c.Backend == tap.Waiting
 		if !c.Done {
-			unanswered = max(unanswered, c.Took)
+			unanswered = max(unanswered, time.Duration(c.Took)*time.Microsecond)
 		}
 	}
 	return itself, unanswered

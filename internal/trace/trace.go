@@ -5,11 +5,9 @@
 package trace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"seckill/internal/backend"
@@ -31,31 +29,11 @@ type Trace struct {
 	Buyers   []explore.Buyer   `json:"buyers"`
 	Before   []explore.Value   `json:"before"` // what the servers kept
 	After    []explore.Value   `json:"after"`
-	Steps    []Step            `json:"steps"` // in the order in which they were sent
-	Held     []Hold            `json:"held"`
+	Steps    []observe.Sent    `json:"steps"`
+	Held     []observe.Hold    `json:"held"`
 	Told     []explore.Answer  `json:"told"`
 	Problems []explore.Problem `json:"problems"` // what the ledger's judge says
 	Cut      bool              `json:"cut"`      // there were more steps than maxSteps
-}
-
-// A Step is one command, or one wait that is not a command.
-type Step struct {
-	Who        string `json:"who"`
-	Backend    string `json:"backend"` // as the tap names them
-	Command    string `json:"command"`
-	Result     string `json:"result,omitempty"` // an error
-	Reply      string `json:"reply,omitempty"`  // what it answered
-	Start      int64  `json:"start_us"`
-	Took       int64  `json:"took_us"`
-	Background bool   `json:"background,omitempty"` // of a lock's renewer
-}
-
-// A Hold is a time during which a buyer surely had the lock: from Acquire's return to
-// the call of Release. Two that overlap are a lock that failed.
-type Hold struct {
-	Who  string `json:"who"`
-	From int64  `json:"from_us"`
-	To   int64  `json:"to_us"`
 }
 
 const (
@@ -86,7 +64,7 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 	if err := ledger.Migrate(ctx, in.DB); err != nil {
 		return nil, err
 	}
-	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: observe.NewRecorder(observe.NewNames(sku), maxSteps)}
+	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: observe.NewRecorder(observe.NewNames(sku))}
 	if s.probes, err = probe.Of(ctx, in, info); err != nil {
 		return nil, err
 	}
@@ -173,7 +151,10 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 	}
 	all.Wait()
 	t.After = s.look(ctx)
-	t.Steps, t.Held, t.Cut = s.recorded()
+	t.Steps, t.Held = s.recorder.List()
+	if t.Cut = len(t.Steps) > maxSteps; t.Cut {
+		t.Steps = t.Steps[:maxSteps]
+	}
 	snap, err := catalog.Snapshot(ctx, s.store, sku, []catalog.Seller{{Info: s.info, Strategy: s.strategy}})
 	if err != nil {
 		return fmt.Errorf("audit the trace: %w", err)
@@ -211,23 +192,4 @@ func answer(r seckill.Receipt, err error) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("sold %d, %d left", r.Quantity, r.Remaining)
-}
-
-// recorded are the steps in the order in which they were sent, and when the lock was
-// had.
-func (s *sale) recorded() (steps []Step, held []Hold, cut bool) {
-	list, cut := s.recorder.List()
-	for _, c := range list {
-		step := Step{Who: c.Who, Backend: c.Command.Backend, Command: c.Text, Background: c.Renewer,
-			Start: c.At.Microseconds(), Took: c.Took.Microseconds(), Reply: c.Reply}
-		if c.Err != nil {
-			step.Result = s.recorder.Plain(c.Err.Error())
-		}
-		steps = append(steps, step)
-	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Start, b.Start) })
-	for _, h := range s.recorder.Held() {
-		held = append(held, Hold{Who: h.Who, From: h.From.Microseconds(), To: cmp.Or(h.To, s.recorder.Now()).Microseconds()})
-	}
-	return steps, held, cut
 }

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/internal/observe"
 	"seckill/internal/trace"
 	"seckill/strategies"
 )
@@ -36,7 +37,7 @@ func record(t *testing.T, name string, buyers int) *trace.Trace {
 func commands(tr *trace.Trace, who string) (list []string) {
 	for _, s := range tr.Steps {
 		if s.Who == who {
-			list = append(list, strings.Fields(s.Command)[0])
+			list = append(list, strings.Fields(s.Text)[0])
 		}
 	}
 	return list
@@ -55,10 +56,10 @@ func TestOnePurchase(t *testing.T) {
 	}
 	last := int64(0)
 	for _, s := range tr.Steps {
-		if s.Start < last || s.Took <= 0 || strings.Contains(s.Command, "8000000001") || strings.Contains(s.Command, "?") {
+		if s.At < last || s.Took <= 0 || strings.Contains(s.Text, "8000000001") || strings.Contains(s.Text, "?") {
 			t.Errorf("step %+v after %d µs", s, last)
 		}
-		last = s.Start
+		last = s.At
 	}
 }
 
@@ -89,11 +90,11 @@ func TestLocksAreHeldInTurn(t *testing.T) {
 			continue
 		}
 		for _, s := range tr.Steps {
-			if !strings.HasPrefix(s.Command, "UPDATE stock") {
+			if !strings.HasPrefix(s.Text, "UPDATE stock") {
 				continue
 			}
-			if !slices.ContainsFunc(tr.Held, func(h trace.Hold) bool {
-				return h.Who == s.Who && h.From <= s.Start && s.Start+s.Took <= h.To+1
+			if !slices.ContainsFunc(tr.Held, func(h observe.Hold) bool {
+				return h.Who == s.Who && h.From <= s.At && s.At+s.Took <= h.To+1
 			}) {
 				t.Errorf("%s: %+v outside of %+v", name, s, tr.Held)
 			}
