@@ -44,14 +44,13 @@ func (f BenchFlags) check(name string, o bench.Options) error {
 
 // A measured is a *bench.Report or a *bench.Articles.
 type measured interface {
-	Ran(command string, servers []backend.Status)
-	Report() measure.Report
+	Report(measure.Run) measure.Report
 }
 
 // run starts the servers that the locks need and that were not given, of which every
 // commit is flushed, measures there, and writes the report.
 func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
-	measure func(bench.Options) (measured, error)) error {
+	how func(bench.Options) (measured, error)) error {
 	if err := f.Output.prepare(); err != nil {
 		return err
 	}
@@ -71,13 +70,13 @@ func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWrit
 	}
 	onStep, clear := steps(stderr, f.Quiet)
 	o.Progress, o.Backends = onStep, l.Config()
-	report, err := measure(o)
+	begun := time.Now()
+	report, err := how(o)
 	clear()
-	report.Ran(commandLine(), l.Backends())
 	if err != nil {
 		err = fmt.Errorf("not everything could be measured: %w", err)
 	}
-	return errors.Join(err, f.Output.write(stdout, report.Report()))
+	return errors.Join(err, f.Output.write(stdout, report.Report(measure.RunOf(commandLine(), begun, measure.ThisMachine(), l.Backends()))))
 }
 
 // BenchLocksCmd runs our locks side by side.

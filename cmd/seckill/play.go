@@ -259,7 +259,7 @@ func (t table) show(s game.State) {
 		values = append(values, v.Name+" = "+v.Value)
 	}
 	fmt.Fprintf(t, "    %s\n", strings.Join(values, "; "))
-	for _, b := range s.Buyers {
+	for _, b := range s.Actors {
 		fmt.Fprintf(t, "    %s %s%s: %s\n", b.Name, b.State, has(b), stands(b))
 	}
 	if s.Over {
@@ -270,7 +270,7 @@ func (t table) show(s game.State) {
 		t.grade(g)
 	}
 	var moves []string
-	for _, m := range s.Moves {
+	for _, m := range s.Options {
 		moves = append(moves, m.Move)
 	}
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)

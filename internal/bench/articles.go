@@ -14,7 +14,7 @@ import (
 
 // Articles are the experiments that the articles describe, or leave to the reader.
 type Articles struct {
-	Header
+	measure.Run
 	// Central and Segmented are article B's experiment: lock operations through
 	// one central row and through a hundred. There are five times as many names as
 	// workers, so that workers wait for the table and hardly ever for a lock. Ratio
@@ -52,7 +52,7 @@ const (
 // that ends first, and what could not be measured; there is all that was measured until then.
 func RunArticles(ctx context.Context, o Options, central, segmented, polling catalog.Info) (*Articles, error) {
 	usual := catalog.DefaultSettings()
-	a := &Articles{Header: newHeader(), Lock: polling.Name, TaskMS: measure.Milliseconds(o.Hold),
+	a := &Articles{Lock: polling.Name, TaskMS: measure.Milliseconds(o.Hold),
 		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
 	scenes := []*Scene{a.Central, a.Segmented}
 	sweep := func(ms time.Duration, s catalog.Settings, hold func() time.Duration) Setting {
@@ -104,7 +104,8 @@ var (
 const ArticlesName = "articles"
 
 // Report is everything, in all its forms.
-func (a *Articles) Report() measure.Report {
+func (a *Articles) Report(run measure.Run) measure.Report {
+	a.Run = run
 	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
 		Head: []string{"lock", "locks/s", "p99 wait ms"}, Notes: []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}}
 	for _, s := range []*Scene{a.Central, a.Segmented} {
@@ -116,8 +117,8 @@ func (a *Articles) Report() measure.Report {
 			[]string{"poll ms", "locks/s", "p99 wait ms", "fewest/most", "commands"}, a.Polls, rate, waitP99, fairness, commands),
 		sweepTable("Leases without renewal, tasks of exponentially distributed length: "+swept,
 			[]string{"lease ms", "locks/s", "gone at release %", "updates lost %"}, a.Leases, rate, gone, lost)}
-	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: a.run().String(), Block: tables, Figures: a.Figures(),
-		Facts: [][2]string{{"run", a.run().String()}}}
+	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: run.String(), Block: tables, Figures: a.Figures(),
+		Facts: [][2]string{{"run", run.String()}}}
 }
 
 func sweepTable(title string, head []string, all []Setting, figures ...figure) measure.Table {
@@ -153,7 +154,7 @@ type SweepFigures struct {
 
 // Figures extracts them.
 func (a *Articles) Figures() ArticleFigures {
-	return ArticleFigures{a.run(), a.Lock, a.TaskMS, a.Ratio.Short(), sweepFigures(a.Polls), sweepFigures(a.Leases)}
+	return ArticleFigures{a.Run, a.Lock, a.TaskMS, a.Ratio.Short(), sweepFigures(a.Polls), sweepFigures(a.Leases)}
 }
 
 func sweepFigures(all []Setting) (figures []SweepFigures) {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -70,28 +69,11 @@ func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() 
 
 // A Report is what one run measured of locks.
 type Report struct {
-	Header
+	measure.Run
 	HoldMS float64  `json:"hold_ms"`
 	Rounds int      `json:"rounds"`
 	Scenes []*Scene `json:"scenes"`
 }
-
-// A Header says where and when a run was made.
-type Header struct {
-	Command string           `json:"command"`
-	Began   time.Time        `json:"began"`
-	Machine measure.Machine  `json:"machine"`
-	Servers []backend.Status `json:"servers"`
-}
-
-// Ran notes by which command, and on which servers.
-func (h *Header) Ran(command string, servers []backend.Status) {
-	h.Command, h.Servers = command, servers
-}
-
-func newHeader() Header { return Header{Began: time.Now(), Machine: measure.ThisMachine()} }
-
-func (h Header) run() measure.Run { return measure.RunOf(h.Command, h.Began, h.Machine, h.Servers) }
 
 // turns is how often each contender of a fair lock gets it in one pass, at
 // least; with fewer, fewest/most says nothing.
@@ -101,7 +83,7 @@ const turns = 10
 // returns the figures until then with the error. A lock that fails has an error
 // in its Scene and does not stop the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := &Report{Header: newHeader(), HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
+	r := &Report{HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
 		round := time.Duration(n) * o.Hold
 		for _, info := range o.Locks {
@@ -230,7 +212,7 @@ func (s *Scene) row(columns []column) (row []string) {
 	return row
 }
 
-// remarks say how and where the figures were measured.
+// remarks say how the figures were measured.
 func (r *Report) remarks() (notes []string) {
 	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)
 	if r.Rounds == 1 {
@@ -246,8 +228,7 @@ func (r *Report) remarks() (notes []string) {
 		notes = append(notes, fmt.Sprintf(
 			"NOT VALID: %s let two holders in at a time: the counter under it lost updates. Its figures are void.", name))
 	}
-	return append(notes, fmt.Sprintf("%s; %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine,
-		strings.Join(measure.Versions(r.Servers), ", "), r.Command))
+	return notes
 }
 
 // LocksName is of the block of figures in Markdown files, and of their member in
@@ -255,8 +236,10 @@ func (r *Report) remarks() (notes []string) {
 const LocksName = "locks"
 
 // Report is the report in all its forms.
-func (r *Report) Report() measure.Report {
-	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: r.run().String(), Block: r.tables(), Figures: r.Figures()}
+func (r *Report) Report(run measure.Run) measure.Report {
+	r.Run = run
+	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: run.String(), Block: r.tables(), Figures: r.Figures(),
+		Facts: [][2]string{{"run", run.String()}}}
 }
 
 // LockFigures are what the lessons read of a run of locks; those that failed are
@@ -282,7 +265,7 @@ type ContenderFigures struct {
 
 // Figures extracts them.
 func (r *Report) Figures() LockFigures {
-	f := LockFigures{Run: r.run(), HoldMS: r.HoldMS, Locks: map[string]CrowdFigures{}}
+	f := LockFigures{Run: r.Run, HoldMS: r.HoldMS, Locks: map[string]CrowdFigures{}}
 	for _, s := range r.Scenes {
 		if !s.valid() {
 			continue

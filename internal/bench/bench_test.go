@@ -13,6 +13,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
+	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
@@ -63,9 +64,9 @@ func TestEveryLockIsMeasured(t *testing.T) {
 		}
 	}
 	for _, write := range []func(*bytes.Buffer) error{
-		func(b *bytes.Buffer) error { return r.Report().WriteText(b) },
-		func(b *bytes.Buffer) error { return r.Report().WriteMarkdown(b) },
-		func(b *bytes.Buffer) error { return r.Report().WriteJSON(b) },
+		func(b *bytes.Buffer) error { return r.Report(measure.Run{}).WriteText(b) },
+		func(b *bytes.Buffer) error { return r.Report(measure.Run{}).WriteMarkdown(b) },
+		func(b *bytes.Buffer) error { return r.Report(measure.Run{}).WriteJSON(b) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {

@@ -17,9 +17,6 @@ import (
 
 // A faultKind makes one fault happen between two commands.
 type faultKind struct {
-	// follows: it is the consequence of another fault, may come whenever it can,
-	// and is not counted.
-	follows bool
 	// aims: it befalls the next command.
 	aims bool
 	// at lists where it could happen now; can are the threads that could go.
@@ -28,7 +25,8 @@ type faultKind struct {
 	happens func(ctx context.Context, r *run, step Step) error
 }
 
-// follow are the faults that follow others, in the order in which they are offered.
+// follow are the consequences of other faults, in the order in which they are offered.
+// They may come whenever they can, and are not counted.
 var follow = []Fault{GivenUp, Arrives}
 
 var kinds = map[Fault]faultKind{
@@ -69,7 +67,6 @@ var kinds = map[Fault]faultKind{
 			return nil
 		},
 	},
-	// A buyer's process dies; later the servers end what they keep for it.
 	Dies: {
 		at: befalls(Dies, (*run).firstOf),
 		happens: func(_ context.Context, r *run, step Step) error {
@@ -88,7 +85,6 @@ var kinds = map[Fault]faultKind{
 		},
 	},
 	GivenUp: {
-		follows: true,
 		at: func(r *run, can []*thread) (list []policy.Option) {
 			for _, a := range r.actors {
 				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
@@ -103,8 +99,6 @@ var kinds = map[Fault]faultKind{
 			return r.bury(ctx, a, false)
 		},
 	},
-	// A buyer leaves: they close their connection, or their time is up. Their process
-	// lives on; whatever it does for them under their context is refused.
 	Leaves: {
 		at: befalls(Leaves, func(_ *run, a *actor) bool { return a.buying() && a.ctx.Err() == nil }),
 		happens: func(_ context.Context, r *run, step Step) error {
@@ -116,7 +110,6 @@ var kinds = map[Fault]faultKind{
 			return nil
 		},
 	},
-	// A connection is lost: behind a command that takes effect, or before it.
 	ReplyLost: {
 		aims: true,
 		at:   atCommands(ReplyLost),
@@ -165,10 +158,8 @@ var kinds = map[Fault]faultKind{
 			return nil
 		},
 	},
-	// The first delayed command of a buyer reaches its server.
 	Arrives: {
-		follows: true,
-		at:      befalls(Arrives, func(_ *run, a *actor) bool { return len(a.late) > 0 }),
+		at: befalls(Arrives, func(_ *run, a *actor) bool { return len(a.late) > 0 }),
 		happens: func(ctx context.Context, r *run, step Step) error {
 			a := r.actor(step.Who)
 			l := a.late[0]
@@ -236,12 +227,6 @@ var kinds = map[Fault]faultKind{
 			return err
 		},
 	},
-}
-
-// known reports whether a step of an example may have this fault.
-func known(f Fault) bool {
-	_, ok := kinds[f]
-	return ok || f == TimePasses
 }
 
 // befalls is every actor whom a fault could befall.

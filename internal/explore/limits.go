@@ -26,27 +26,25 @@ type Limits struct {
 
 // A Result is what a search found.
 type Result struct {
-	Schedules int `json:"schedules"` // run to their end
-	Random    int `json:"random"`    // of them drawn at random
-	Broken    int `json:"broken"`    // of them with problems
-	Orders    int `json:"orders"`    // in which their conflicting commands came
+	Schedules int // run to their end
+	Random    int // of them drawn at random
+	Orders    int // in which their conflicting commands came
 	// Preemptions: all schedules with at most so many were run. -1: not even those
 	// without one, or it is not known (Limits.Reduce), or all were run (Exhausted).
-	Preemptions int `json:"preemptions"`
+	Preemptions int
 	// Cut counts turns that were not taken: the limits came first, or the servers
-	// did not repeat themselves (Diverged).
-	Cut      int       `json:"cut"`
-	Diverged int       `json:"diverged"`
-	Pruned   int       `json:"pruned"`  // left off in the middle: another schedule is the same
-	Faulty   int       `json:"faulty"`  // schedules in which a fault happened
-	Renewed  int       `json:"renewed"` // in which a renewer acted
-	First    *Schedule `json:"-"`       // the first broken schedule
+	// did not repeat themselves.
+	Cut     int
+	Pruned  int       // left off in the middle: another schedule is the same
+	Faulty  int       // schedules in which a fault happened
+	Renewed int       // in which a renewer acted
+	First   *Schedule // the first broken schedule
 	// Rules are the first schedules that broke each rule.
-	Rules map[string]*Schedule `json:"-"`
+	Rules map[string]*Schedule
 }
 
 // Exhausted: there is no schedule that was not run.
-func (r Result) Exhausted() bool { return r.Cut == 0 && r.Diverged == 0 }
+func (r Result) Exhausted() bool { return r.Cut == 0 }
 
 // ErrDiverged: a replay met another command than the one it was made of.
 var ErrDiverged = policy.ErrDiverged

@@ -41,7 +41,7 @@ func TestThinkingTakesNoTime(t *testing.T) {
 	}
 	defer l.End()
 	next := func() string { return v.Actors[0].Next.Text }
-	for v.Schedule == nil && !strings.HasPrefix(strings.ToUpper(next()), "DEL") {
+	for v.Judged == nil && !strings.HasPrefix(strings.ToUpper(next()), "DEL") {
 		v = chooseAll(t, l, v, explore.Choice{Who: "A"})
 	}
 	time.Sleep(2500 * time.Millisecond) // longer than a release may take
@@ -135,14 +135,14 @@ func TestAnyTransactionMayEnd(t *testing.T) {
 		}
 		v = chooseAll(t, l, v, turns("ABAB")...) // A has the row, and B waits for it
 		v = chooseAll(t, l, v, explore.Choice{Who: c.who, Fault: explore.LeaseEnds})
-		for n := 0; v.Schedule == nil && n < 30; n++ {
+		for n := 0; v.Judged == nil && n < 30; n++ {
 			v = chooseAll(t, l, v, v.Options[0].Choice)
 		}
 		l.End()
-		if v.Schedule == nil || len(v.Schedule.Problems) > 0 {
-			t.Fatalf("%q: %+v", c.who, v.Schedule)
+		if v.Judged == nil || len(v.Judged.Problems) > 0 {
+			t.Fatalf("%q: %+v", c.who, v.Judged)
 		}
-		for i, b := range v.Schedule.Buyers {
+		for i, b := range v.Judged.Buyers {
 			if (b.Err != nil) != (i == c.lost) {
 				t.Errorf("the lease of %q has ended, and %s was told %v", c.who, b.Name, b.Err)
 			}

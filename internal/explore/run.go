@@ -203,11 +203,10 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 		return r.stuck(ctx)
 	}
 	if o.Fault != "" {
-		kind := kinds[o.Fault]
-		if !kind.follows {
+		if !slices.Contains(follow, o.Fault) {
 			r.faults++
 		}
-		return kind.happens(ctx, r, step)
+		return kinds[o.Fault].happens(ctx, r, step)
 	}
 	a := r.actor(o.Who)
 	for _, t := range a.threads {

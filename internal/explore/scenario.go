@@ -77,7 +77,8 @@ const (
 	// Dies: the buyer's process ends before its next command, and with it all other
 	// buyers in it. No clean-up runs, its connections close.
 	Dies Fault = "dies"
-	// Leaves: the buyer goes, or their time is up. Their process lives on.
+	// Leaves: the buyer closes their connection, or their time is up. Their process
+	// lives on; whatever it does for them under their context is refused.
 	Leaves Fault = "leaves"
 	// GivenUp: the server ends the session or the lease of a process that has
 	// died. It follows Dies at any later moment, and is no fault of its own.

@@ -27,9 +27,8 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, 
 	orders := &policy.Orders{Policy: fewest}
 	defer func() { res.Orders = orders.Seen() }()
 	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || l.Schedules > 0 && res.Schedules >= l.Schedules })
-	res.Pruned, res.Diverged, res.Preemptions = fewest.Same, fewest.Diverged, fewest.Complete()
 	open := fewest.Open()
-	res.Cut = open + res.Diverged
+	res.Pruned, res.Cut, res.Preemptions = fewest.Same, open+fewest.Diverged, fewest.Complete()
 	if err != nil || open == 0 || l.Random == 0 {
 		return res, err
 	}
@@ -100,11 +99,7 @@ func (res *Result) count(o *Schedule, l Limits) {
 		}
 		broken = broken || l.Stop == nil || l.Stop(p.Rule)
 	}
-	if !broken {
-		return
-	}
-	res.Broken++
-	if res.First == nil {
+	if broken && res.First == nil {
 		res.First = o
 	}
 }

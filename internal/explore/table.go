@@ -67,27 +67,14 @@ func (e Example) WriteTable(w io.Writer) error {
 }
 
 func (s Step) text() string {
-	switch {
-	case s.Fault == Dies:
-		return "† dies"
-	case s.Fault == Leaves:
-		return "leaves"
-	case s.Fault == ClockJumps:
-		return "their clock jumps ahead"
-	case s.Fault == GivenUp:
-		return "† " + s.Command
-	case s.Fault == ReplyLost:
-		return s.Command + " [reply lost]"
-	case s.Fault == CommandLost:
-		return s.Command + " [never arrives]"
-	case s.Fault == Delayed:
-		return s.Command + " [is delayed]"
-	case s.Fault == Arrives:
-		return "→ arrives: " + s.Command
-	case s.Result == "":
-		return s.Command
+	text := s.Command
+	if s.Fault != "" {
+		text = strings.TrimSuffix(string(s.Fault)+": "+text, ": ")
 	}
-	return strings.TrimSpace(s.Command + " [" + s.Result + "]")
+	if s.Result != "" && !kinds[s.Fault].aims { // what became of it is the fault
+		text += " [" + s.Result + "]"
+	}
+	return strings.TrimSpace(text)
 }
 
 func clip(text string, width int) string {

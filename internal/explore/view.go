@@ -11,15 +11,20 @@ import (
 	"seckill/internal/wire"
 )
 
-// A View is a live schedule as it stands.
+// A View is a live schedule as it stands. Its lists are never null.
 type View struct {
-	Actors      []ActorView
-	Options     []OptionView // empty: it is over
-	Values      []Value
-	Steps       []Step
-	Preemptions int
-	Faults      int       // that have happened
-	Schedule    *Schedule // judged; nil until it is over
+	Actors []ActorView `json:"buyers"` // A, B, …
+	// Options are all choices that are possible now; empty when it is over.
+	Options []OptionView `json:"moves"`
+	// Values are what the servers keep now: the stock row, Redis keys, rows of
+	// locks, znodes. The order is stable; names may repeat on other nodes.
+	Values []Value `json:"values"`
+	// Steps are what happened, oldest first. A choice is one step; some come by themselves.
+	Steps []Step `json:"steps"`
+	// Preemptions counts turns that were taken from a buyer who could go on.
+	Preemptions int       `json:"switches"`
+	Faults      int       `json:"-"` // that have happened
+	Judged      *Schedule `json:"-"` // nil until it is over
 }
 
 // State of an actor.
@@ -82,8 +87,6 @@ type WaitView struct {
 type OptionView struct {
 	Move string `json:"move"` // the choice as a schedule writes it
 	Choice
-	// Costs: it is one of Scenario.MaxFaults.
-	Costs bool `json:"costs"`
 	// Switches: it takes the turn from a buyer who could go on.
 	Switches bool `json:"switches"`
 	// Command is what runs, is lost or arrives; null for other faults.
@@ -103,7 +106,7 @@ func (l *Live) view(ctx context.Context, options []policy.Option) View {
 		v.Options = append(v.Options, r.optionView(o))
 	}
 	if len(options) == 0 {
-		v.Schedule = r.schedule
+		v.Judged = r.schedule
 	}
 	if v.Values = r.world.look(ctx); v.Values == nil {
 		v.Values = []Value{}
@@ -217,15 +220,13 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 
 func (r *run) optionView(o policy.Option) OptionView {
 	v := OptionView{Move: FormatSchedule(o.Choice), Choice: o.Choice, Switches: o.Preempts}
-	kind, isFault := kinds[o.Fault]
-	v.Costs = isFault && !kind.follows
 	if o.Who == "" {
 		return v
 	}
 	switch a := r.actor(o.Who); {
 	case o.Fault == Arrives:
 		v.Command = r.commandView(a.late[0].call)
-	case o.Fault == "" || kind.aims:
+	case o.Fault == "" || kinds[o.Fault].aims:
 		c := r.aimed(o.Choice)
 		if c == nil { // a renewer whose time may come
 			v.Command = &CommandView{Text: renewerMark + "its time has come"}

@@ -38,10 +38,9 @@ type World struct {
 	reads    atomic.Int64 // of the clocks, in this schedule
 	asksTime atomic.Bool  // the strategy has looked at its process's clock
 
-	rehearsed bool         // a live schedule has been played once, for nothing
-	shared    bool         // the servers, with other worlds
-	first     int64        // SKU, if they are: its own are this one and those that follow
-	next      atomic.Int64 // of them
+	rehearsed bool  // a live schedule has been played once, for nothing
+	first     int64 // SKU of the world's own, of SKUs; 0: the servers are not shared with other worlds
+	played    int64 // schedules
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
@@ -127,18 +126,16 @@ func (w *World) skipKnown(ctx context.Context) error {
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, node: o.Node, numbers: map[int]*process{},
-		names: observe.NewNames(), shared: o.FirstSKU > 0}
-	w.first = o.FirstSKU
-	w.next.Store(o.FirstSKU)
+		names: observe.NewNames(), first: o.FirstSKU}
 	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
-	if w.shared {
+	if w.shared() {
 		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
 	}
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
 		return nil, err
 	}
-	if err = ledger.Migrate(ctx, w.admin.DB); err == nil && !w.shared {
+	if err = ledger.Migrate(ctx, w.admin.DB); err == nil && !w.shared() {
 		err = w.skipKnown(ctx)
 	}
 	if err == nil {
@@ -147,7 +144,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	if err != nil {
 		return nil, errors.Join(err, w.admin.Close())
 	}
-	if w.shared {
+	if w.shared() {
 		w.probes.Only(w.ports)
 	}
 	w.sql = w.probes[0].(*probe.SQL)
@@ -189,11 +186,10 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
-	sku, err := w.freshNumber()
-	if err != nil {
-		return err
+	w.played++
+	if w.sku, w.stock = w.first+w.played%SKUs, s.Stock; !w.shared() {
+		w.sku = lastSKU.Add(1)
 	}
-	w.sku, w.stock = sku, s.Stock
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
@@ -218,16 +214,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-func (w *World) freshNumber() (int64, error) {
-	if !w.shared {
-		return lastSKU.Add(1), nil
-	}
-	sku := w.next.Add(1)
-	if sku >= w.first+SKUs {
-		return 0, ErrUsedUp
-	}
-	return sku, nil
-}
+func (w *World) shared() bool { return w.first > 0 }
 
 // ports are those of this world's connections, at its own end.
 func (w *World) ports() (list []string) {
@@ -240,18 +227,15 @@ func (w *World) ports() (list []string) {
 // Forget removes from servers that are shared what schedules have left there. A
 // database of the world's own is for its owner to drop.
 func (w *World) Forget(ctx context.Context) error {
-	if !w.shared {
+	if !w.shared() {
 		return nil
 	}
 	return w.probes.Forget(ctx, fmt.Sprint(w.first/SKUs))
 }
 
-// SKUs is how many a world on shared servers may use, and what its FirstSKU is a
-// multiple of.
+// SKUs is how many a world on shared servers has, and what its FirstSKU is a
+// multiple of. After so many schedules it begins again.
 const SKUs = 1_000_000
-
-// ErrUsedUp: a world has played a schedule with each of its SKUs.
-var ErrUsedUp = fmt.Errorf("this world has played %d schedules, as many as it has SKUs", SKUs-1)
 
 // other is the second SKU of a schedule. Its lock's name is the next one to the
 // first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.

@@ -21,20 +21,9 @@ type State struct {
 	// Schedule is every move so far, as one short text of letters: it fits in an
 	// address, and leads to the same state elsewhere. docs/teaching.md says how it is read.
 	Schedule string `json:"schedule"`
-	// Buyers are the columns, in their order: A, B, ….
-	Buyers []explore.ActorView `json:"buyers"`
-	// Moves are all moves that are possible now; empty when the game is over.
-	Moves []explore.OptionView `json:"moves"`
-	// Values are what the servers keep now: the stock row, Redis keys, rows of
-	// locks, znodes. The order is stable; names may repeat on other nodes.
-	Values []explore.Value `json:"values"`
-	// Steps are what happened, oldest first. A move is one step; some steps come
-	// by themselves.
-	Steps []explore.Step `json:"steps"`
+	explore.View
 	// MovesMade counts moves (not steps that came by themselves).
 	MovesMade int `json:"moves_made"`
-	// Switches counts turns that were taken from a buyer who could go on.
-	Switches int `json:"switches"`
 	// FaultsLeft is how many more faults may happen: of Setting.MaxFaults.
 	FaultsLeft int `json:"faults_left"`
 	// Over: all buyers are done, and Verdict is there.

@@ -62,7 +62,7 @@ func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Ch
 	if err == nil {
 		err = g.replay(ctx, choices)
 	}
-	for err == nil && g.view.Schedule == nil && len(g.moves) < longest {
+	for err == nil && g.view.Judged == nil && len(g.moves) < longest {
 		err = g.choose(ctx, g.view.Options[0].Choice)
 	}
 	var mistake *Mistake
@@ -71,7 +71,7 @@ func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Ch
 		return &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
 	case err != nil:
 		return err
-	case g.view.Schedule == nil || !slices.ContainsFunc(g.view.Schedule.Problems, func(found explore.Problem) bool {
+	case g.view.Judged == nil || !slices.ContainsFunc(g.view.Judged.Problems, func(found explore.Problem) bool {
 		return slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule })
 	}):
 		return &Mistake{Unplayable, "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step."}

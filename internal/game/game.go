@@ -155,13 +155,27 @@ func (g *Game) State() State {
 }
 
 func (g *Game) state() State {
-	s := state(g.setting, g.moves, g.view)
-	s.ID, s.Line = g.id, g.line
+	s := State{ID: g.id, Line: g.line, Setting: g.setting, Schedule: explore.FormatSchedule(g.moves...), View: g.view,
+		MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults, Over: g.view.Judged != nil}
+	if s.Over {
+		s.Verdict = verdict(g.setting, g.view.Judged)
+	}
 	if g.level != nil {
 		s.Level = g.level.Name
 		s.Grade = g.level.grade(s, g.said)
 	}
 	return s
+}
+
+func verdict(s Setting, o *explore.Schedule) *Verdict {
+	v := &Verdict{Broken: len(o.Problems) > 0, Problems: append([]explore.Problem{}, o.Problems...), Stock: s.Stock,
+		Sold: o.Audit.Sold, Left: o.Audit.Remaining}
+	for _, b := range o.Buyers {
+		if b.Does == explore.Buys && b.Err == nil && !b.Dead {
+			v.Told += b.Receipt.Quantity
+		}
+	}
+	return v
 }
 
 // Move makes a move, written as in a schedule. after, unless it is negative, is how

@@ -83,7 +83,7 @@ func TestGamesLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, err = played(t, h, id).Move(t.Context(), s.Moves[0].Move, 3); err != nil || s.MovesMade != 4 {
+		if s, err = played(t, h, id).Move(t.Context(), s.Options[0].Move, 3); err != nil || s.MovesMade != 4 {
 			t.Errorf("%s: %v, %s", name, err, show(s))
 		}
 		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
@@ -151,7 +151,7 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	}
 	games := gamesOf(t, nil, "redis-setnx")
 	id, s, err := games.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "a"})
-	if err != nil || s.Buyers[0].Next == nil || s.Steps[0].Reply == "false" {
+	if err != nil || s.Actors[0].Next == nil || s.Steps[0].Reply == "false" {
 		t.Fatalf("the lock of a killed lab's buyer is still held: %v, %s", err, show(s))
 	}
 	if err := games.End(id); err != nil {
@@ -183,13 +183,13 @@ func TestManyAtOnce(t *testing.T) {
 			g, _ := h.Game(id)
 			for n := 0; err == nil && !s.Over && n < 100; n++ {
 				// Side by side, as far as they can.
-				move := s.Moves[0].Move
-				for _, m := range s.Moves {
-					if !m.Costs && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {
+				move := s.Options[0].Move
+				for _, m := range s.Options {
+					if m.Fault == "" && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {
 						move = m.Move
 					}
 				}
-				for _, b := range s.Buyers {
+				for _, b := range s.Actors {
 					waited = waited || b.State == "waits"
 					if b.State == "waits" && strings.HasPrefix(name, "for-update") && len(b.Waiting.For) != 1 {
 						t.Errorf("%s %s: %s %s, and for nobody is said", name, s.Schedule, b.Name, b.Waiting.Why)

@@ -148,9 +148,9 @@ func (t *Task) grade(s State, said bool) *Grade {
 	switch {
 	case t.Moves == 0: // the file has no solution: this is the first
 		g.Golf = "better"
-	case s.MovesMade < t.Moves || s.MovesMade == t.Moves && s.Switches < t.Switches:
+	case s.MovesMade < t.Moves || s.MovesMade == t.Moves && s.Preemptions < t.Switches:
 		g.Golf = "better"
-	case s.MovesMade == t.Moves && s.Switches == t.Switches:
+	case s.MovesMade == t.Moves && s.Preemptions == t.Switches:
 		g.Golf = "even"
 	}
 	return g

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -25,14 +26,7 @@ type Holder struct {
 	Session int64               // in ZooKeeper; 0: any
 }
 
-func (h *Holder) wrote(key, value string) bool {
-	for _, v := range h.Sets[key] {
-		if v == value {
-			return true
-		}
-	}
-	return false
-}
+func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
 
 // A Probe looks into one backend. key is a lock's.
 type Probe interface {
@@ -62,7 +56,7 @@ func (nothing) GiveUp(context.Context, string, *Holder) (did []string, err error
 func (nothing) Wake(context.Context) (bool, error)                                { return false, nil }
 func (nothing) Forget(context.Context, string) error                              { return nil }
 
-// A Set is the probes of all backends of an instance.
+// A Set is the probes of all backends of an instance. Its methods are theirs.
 type Set []Probe
 
 // Of makes the probes that fit what a strategy needs.
@@ -85,7 +79,6 @@ func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (Set, erro
 	return set, nil
 }
 
-// Waiting counts the commands that wait inside the servers.
 func (s Set) Waiting(ctx context.Context) (total int, err error) {
 	for _, p := range s {
 		n, err := p.Waiting(ctx)
@@ -97,7 +90,6 @@ func (s Set) Waiting(ctx context.Context) (total int, err error) {
 	return total, nil
 }
 
-// Expire ends the lease of a lock's holder wherever it is kept.
 func (s Set) Expire(ctx context.Context, key string, h *Holder) (did []string, err error) {
 	for _, p := range s {
 		what, err := p.Expire(ctx, key, h)
@@ -111,7 +103,6 @@ func (s Set) Expire(ctx context.Context, key string, h *Holder) (did []string, e
 	return did, nil
 }
 
-// GiveUp ends what the servers keep for a process that has died.
 func (s Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
 	for _, p := range s {
 		more, err := p.GiveUp(ctx, key, h)
@@ -123,7 +114,6 @@ func (s Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, e
 	return did, nil
 }
 
-// Wake ends the time-outs of commands that wait inside the servers.
 func (s Set) Wake(ctx context.Context) (any bool, err error) {
 	for _, p := range s {
 		woke, err := p.Wake(ctx)
@@ -135,7 +125,6 @@ func (s Set) Wake(ctx context.Context) (any bool, err error) {
 	return any, nil
 }
 
-// Forget removes what the servers keep beside tables for SKUs that begin with digits.
 func (s Set) Forget(ctx context.Context, digits string) error {
 	var errs []error
 	for _, p := range s {
@@ -144,7 +133,6 @@ func (s Set) Forget(ctx context.Context, digits string) error {
 	return errors.Join(errs...)
 }
 
-// Look reads what the servers keep for a SKU and its lock.
 func (s Set) Look(ctx context.Context, key string, sku int64) (values []Value) {
 	for _, p := range s {
 		values = append(values, p.Look(ctx, key, sku)...)

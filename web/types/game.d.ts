@@ -47,7 +47,6 @@ declare namespace Json {
     who?: string;
     fault?: string;
     renewer?: boolean;
-    costs: boolean;
     switches: boolean;
     command: GameCommand | null;
   }
