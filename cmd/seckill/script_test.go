@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
 var scriptCommands = map[string]scriptCommand{
-	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON,
+	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON,
 	"start": start, "awaits": awaits, "signal": signals, "ends": ends,
 	"servers": useServers, "alone": alone, "services": useServices, "sql": execSQL,
 }
@@ -160,8 +161,21 @@ func busyAddress(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // http METHOD URL [BODY] makes a call, with the bearer token of $BEARER, and
-// prints the status and the body of the answer.
-func httpCall(ts *testscript.TestScript, _ bool, args []string) {
+// prints the status and the body of the answer. ! http: no server listens there.
+func httpCall(ts *testscript.TestScript, neg bool, args []string) {
+	text, err := answerTo(ts, args)
+	if neg {
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			ts.Fatalf("%s answers %s, or %v", args[1], text, err)
+		}
+		return
+	}
+	ts.Check(err)
+	_, err = io.WriteString(ts.Stdout(), text)
+	ts.Check(err)
+}
+
+func answerTo(ts *testscript.TestScript, args []string) (string, error) {
 	request, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[2:], " ")))
 	ts.Check(err)
 	request.Header.Set("Content-Type", "application/json")
@@ -169,12 +183,28 @@ func httpCall(ts *testscript.TestScript, _ bool, args []string) {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := http.DefaultClient.Do(request)
-	ts.Check(err)
+	if err != nil {
+		return "", err
+	}
 	defer answer.Body.Close()
-	_, err = io.WriteString(ts.Stdout(), strconv.Itoa(answer.StatusCode)+"\n")
-	ts.Check(err)
-	_, err = io.Copy(ts.Stdout(), answer.Body)
-	ts.Check(err)
+	body, err := io.ReadAll(answer.Body)
+	return strconv.Itoa(answer.StatusCode) + "\n" + string(body), err
+}
+
+// until PATTERN METHOD URL is http, again and again until what it prints has the pattern.
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		text, err := answerTo(ts, args[1:])
+		ts.Check(err)
+		if regexp.MustCompile(args[0]).MatchString(text) {
+			_, err = io.WriteString(ts.Stdout(), text)
+			ts.Check(err)
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s never says %q but %s", args[2], args[0], text)
+		}
+	}
 }
 
 // capture PATTERN FILE VARIABLE sets the variable to the pattern's first group
