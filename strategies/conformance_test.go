@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // lease that outlasts any stall of the machine, for load runs in which no one
 // dies: whoever is slower than his lease may break what P does not promise.
 var (
-	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: 2 * time.Second}, Retries: 64}
+	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Second, LockLease: 2 * time.Second}, Retries: 64}
 	// No waiter gives up: one who leaves the line is what breaks zk-norecheck.
 	patient = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 30 * time.Second, LockLease: time.Minute}, Retries: 64}
 )
@@ -55,6 +55,7 @@ func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) 
 	instances := openTwo(t, config)
 	h := newHarness(t, info, instances, calm(info), sku)
 	t.Run("before the start", h.beforeTheStart)
+	t.Run("half a reset", h.halfAReset)
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
 	t.Run("load run over two processes", func(t *testing.T) { h.loadRun(t, 2, h.expected(t)) })
@@ -205,6 +206,33 @@ func (h *harness) beforeTheStart(t *testing.T) {
 	if r := h.judge(t, 5, nil); r.Orders > 0 || r.Remaining != 5 && !h.info.Broken() {
 		t.Errorf("before the start there are %d orders, and %d of 5 are left", r.Orders, r.Remaining)
 	}
+}
+
+// Between the ledger's reset and that of a stock kept elsewhere, nothing is sold from what
+// the last sale left there, nor called sold out. A reset that comes late, or again, changes
+// nothing.
+func (h *harness) halfAReset(t *testing.T) {
+	r, ok := h.strategies[1].(seckill.Resetter)
+	if !ok || h.neverOversells() {
+		return
+	}
+	h.reset(t, 40)
+	row, err := h.store.Reset(t.Context(), h.sku, h.info.Name, 5)
+	labtest.Must(t, err)
+	h.run = row.Run
+	var told []ledger.Told
+	for user := range int64(3) {
+		p := h.purchase(user+1, 2)
+		receipt, err := h.strategies[0].Deduct(t.Context(), p)
+		if told = append(told, wire.Told(p, receipt, err)); err != nil && !seckill.NothingTaken(err) || errors.Is(err, seckill.ErrSoldOut) && user < 2 {
+			t.Errorf("user %d was told %v", p.User, err)
+		}
+		labtest.Must(t, r.Reset(t.Context(), h.sku, 5))
+	}
+	if last := told[1]; last.Outcome != ledger.OutcomeSold {
+		t.Errorf("after the reset was made whole a buyer was told %+v", last)
+	}
+	held(t, "after half a reset", h.judge(t, 5, told))
 }
 
 func (h *harness) oneByOne(t *testing.T) {

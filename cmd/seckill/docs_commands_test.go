@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -47,7 +46,7 @@ func TestCommandsOfThePages(t *testing.T) {
 				continue
 			}
 			known[line] = true
-			if err := accepted(shellWords(line)[1:]); err != nil {
+			if err := accepted(strings.Fields(strings.NewReplacer("'", "", `"`, "").Replace(line))[1:]); err != nil {
 				t.Errorf("%s: %s: %v", name, line, err)
 			}
 		}
@@ -88,33 +87,6 @@ func accepted(args []string) error {
 		return nil
 	}
 	return err
-}
-
-// shellWords splits a line as a shell does, quotes and all.
-func shellWords(line string) (words []string) {
-	var word bytes.Buffer
-	quote, in := rune(0), false
-	for _, r := range line {
-		switch {
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote, in = r, true
-		case r == quote:
-			quote = 0
-		case quote == 0 && r == ' ':
-			if in {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			in = false
-		default:
-			word.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		words = append(words, word.String())
-	}
-	return words
 }
 
 // Every make target in the pages is in the Makefile, and in its help.

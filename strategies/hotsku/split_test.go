@@ -109,24 +109,3 @@ func TestMostUnits(t *testing.T) {
 		t.Errorf("%d units of earlier runs are left", rows)
 	}
 }
-
-// Between the ledger's reset and that of the pieces there is nothing to sell,
-// and that is not sold out.
-func TestHalfAResetSellsNothing(t *testing.T) {
-	each(t, split, 4, func(t *testing.T, s *sale) {
-		set, err := s.store.Reset(t.Context(), s.sku, "half", 4)
-		labtest.Must(t, err)
-		s.run = set.Run
-		if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrConflict) {
-			t.Errorf("got %v, want %v", err, seckill.ErrConflict)
-		}
-		if _, err := s.processes[0].(seckill.Counter).Count(t.Context(), s.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
-			t.Errorf("the count: %v, want %v", err, seckill.ErrUnknownSKU)
-		}
-		labtest.Must(t, s.processes[1].(seckill.Resetter).Reset(t.Context(), s.sku, 4))
-		if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
-			t.Errorf("after the reset was repeated: %v", err)
-		}
-		s.held(t)
-	})
-}

@@ -66,20 +66,6 @@ func with(t *testing.T, variable, value string) (in *backend.Instance, ok bool) 
 	return in, true
 }
 
-// The number that is read under the lock is from before the wait for it: the
-// sale of three units is written over.
-func TestSnapshotFirstWritesAnOldNumber(t *testing.T) {
-	in, ok := with(t, "innodb_snapshot_isolation", "OFF")
-	if !ok {
-		in = instance(t)
-	}
-	left, begun, told := overtaken(t, in, 220)
-	if told != nil || left != 4 || begun != 1 {
-		t.Errorf("3 and 1 of 5 were bought: %v, %d are left after %d transactions; want 4 after one", told, left, begun)
-	}
-	lockIsFree(t, 220)
-}
-
 // MariaDB's innodb_snapshot_isolation (on from 11.6) refuses that number with
 // error 1020. The ledger runs the transaction again, under the lock that
 // ROLLBACK has not freed, and the second snapshot is new. The lock is not taken

@@ -37,34 +37,6 @@ func TestNowaitIsBusyAtOnce(t *testing.T) {
 	}
 }
 
-// B comes when A has read the row and is about to begin his transaction, or,
-// where the read belongs to the transaction, to write.
-func TestALockOutsideTheTransactionEndsWithItsStatement(t *testing.T) {
-	for _, c := range []struct {
-		info    catalog.Info
-		before  string
-		b       error
-		verdict ledger.Verdict
-	}{
-		{ForUpdateAutocommit, "BEGIN", nil, ledger.Lost},
-		{ForUpdate, "UPDATE stock", seckill.ErrBusy, ledger.Held},
-		{ForUpdateNowait, "UPDATE stock", seckill.ErrBusy, ledger.Held},
-		{ForUpdateScan, "UPDATE stock", seckill.ErrBusy, ledger.Held},
-	} {
-		t.Run(c.info.Name, func(t *testing.T) {
-			s := open(t, c.info, 10, catalog.Deps{Instance: instance(t, time.Second)})
-			err := s.buy(taptest.Before(t.Context(), c.before, func() {
-				if err := s.buy(t.Context(), 0, 2, 2); !errors.Is(err, c.b) {
-					t.Errorf("B was told %v, want %v", err, c.b)
-				}
-			}), 0, 1, 1)
-			if got := s.judge(t); err != nil || got.Verdict != c.verdict {
-				t.Errorf("A was told %v, and the audit says %s, want %s: %+v", err, got.Verdict, c.verdict, got.Violations)
-			}
-		})
-	}
-}
-
 // What makes it look right: the SELECT does wait for somebody who writes.
 func TestAutocommitWaitsForAWriter(t *testing.T) {
 	s := open(t, ForUpdateAutocommit, 10, catalog.Deps{Instance: instance(t, time.Second)})
