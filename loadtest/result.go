@@ -22,7 +22,6 @@ type Result struct {
 
 	Requests int                    `json:"requests"` // that were sent
 	Counts   map[ledger.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
-	Units    int64                  `json:"units"`    // units that buyers were told they got
 	// Calls counts every answer that was given, Counts every request by its final
 	// answer: a request has further calls where it was sent several times at
 	// once (Copies) or again (Retries).
@@ -52,7 +51,8 @@ type Result struct {
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
 	// TwoSteps is there when answers in two steps were asked for. Latency is then of
-	// the first answers, and SoldLatency of the last.
+	// the first answers, and SoldLatency of the last: until the COMMIT of the order, and
+	// up to 0.1 s until the buyer asked again.
 	TwoSteps     *TwoSteps    `json:"two_steps,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
@@ -62,9 +62,8 @@ type Result struct {
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
 	// Audit is the judge's finding; nil when the ledger could not be read. Of
-	// several SKUs it is their sum, and Audits has each.
+	// several SKUs it is their sum.
 	Audit        *ledger.Report  `json:"audit"`
-	Audits       []ledger.Report `json:"audits"`
 	LedgerSource string          `json:"ledger_source"` // SourceSQL or SourceService
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.

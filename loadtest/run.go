@@ -139,8 +139,8 @@ func (r *run) neverSent(ctx context.Context) {
 
 // judge audits the sale with what was recorded of the buyers.
 func (r *run) judge(ctx context.Context) {
-	if r.result.Audits = r.audit(ctx); r.result.Audits != nil {
-		all := ledger.Sum(r.result.Audits)
+	if reports := r.audit(ctx); reports != nil {
+		all := ledger.Sum(reports)
 		r.result.Audit = &all
 	}
 	if r.result.definite() == 0 {

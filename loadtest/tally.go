@@ -39,7 +39,7 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
-	steps   twoSteps
+	steps   *TwoSteps       // nil: none were asked for
 	history [][]ledger.Told // every call, by SKU, for the judge
 }
 
@@ -52,7 +52,7 @@ func newTally(p *plan) *tally {
 	t := &tally{plan: p, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
 		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), counts: map[ledger.Outcome]int{}, calls: map[ledger.Outcome]int{}}
 	if s.Async {
-		t.steps.accepted, t.steps.ordered = h(), h()
+		t.steps = &TwoSteps{}
 	}
 	// A large slice that grows is copied while buyers wait. Memory that stays empty
 	// is not used.
@@ -256,7 +256,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	r.Requests, r.Counts, r.Units = t.requests, named(t.counts), t.units
+	r.Requests, r.Counts = t.requests, named(t.counts)
 	r.Calls, r.Copies, r.Retries = named(t.calls), t.copies, t.retries
 	r.Late, r.Dropped, r.Cancellations, r.Reservations = t.late, t.dropped, t.cancels, t.reserved
 	for a := range maps.Values(t.answers) {
@@ -274,8 +274,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	}
 	r.Latency, r.SoldLatency, r.RefusedLatency = latency(t.all), latency(t.sold), latency(t.refused)
 	r.ServiceTime, r.Lag = latency(t.service), latency(t.lag)
-	r.TwoSteps = t.steps.summary()
-	r.Histogram = t.all
+	r.TwoSteps, r.Histogram = t.steps, t.all
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/ledger"
@@ -76,25 +75,12 @@ func (l *load) askOnce(one promise) {
 	w.afterwards(one.purchase, final)
 }
 
-// TwoSteps sums up the answers in two steps of a run. Times are in microseconds,
-// from when a request was due.
+// TwoSteps counts the requests of a run that were answered in two steps.
 type TwoSteps struct {
-	Accepted   int     `json:"accepted"`            // requests
-	PerSecond  float64 `json:"accepted_per_second"` // until the last was accepted
-	ToAccepted Latency `json:"to_accepted_us"`
-	// ToOrder is until the buyer was told of the order: its COMMIT, and up to 0.1 s
-	// until they asked again.
-	ToOrder Latency `json:"to_order_us"`
-	Ordered int     `json:"ordered"`
-	Refused int     `json:"refused"` // told so after they had been accepted
-	Open    int     `json:"open"`    // without a final answer in time
-}
-
-// twoSteps is what a tally counts of them.
-type twoSteps struct {
-	TwoSteps
-	accepted, ordered *hdrhistogram.Histogram
-	last              time.Duration // acceptance
+	Accepted int `json:"accepted"`
+	Ordered  int `json:"ordered"`
+	Refused  int `json:"refused"` // told so after they had been accepted
+	Open     int `json:"open"`    // without a final answer in time
 }
 
 // accepted counts a request's first answer.
@@ -102,10 +88,7 @@ func (t *tally) accepted(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.answered(p, r, at)
-	s := &t.steps
-	s.Accepted++
-	s.last = max(s.last, at.answered)
-	_ = s.accepted.RecordValue(micros(at.answered - at.due))
+	t.steps.Accepted++
 }
 
 // became counts the last answer to an accepted request.
@@ -122,7 +105,6 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 	switch r.Outcome {
 	case ledger.OutcomeSold:
 		t.steps.Ordered++
-		_ = t.steps.ordered.RecordValue(micros(r.at - at.due))
 	case ledger.OutcomeAccepted:
 		t.steps.Open++
 	case ledger.OutcomeUnknown: // an answer outside the contract
@@ -132,16 +114,4 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 		t.steps.Refused++
 		t.answer(r.reply, ledger.CallBuy)
 	}
-}
-
-func (s *twoSteps) summary() *TwoSteps {
-	if s.accepted == nil {
-		return nil
-	}
-	all := s.TwoSteps
-	all.ToAccepted, all.ToOrder = latency(s.accepted), latency(s.ordered)
-	if s.last > 0 {
-		all.PerSecond = float64(all.Accepted) / s.last.Seconds()
-	}
-	return &all
 }

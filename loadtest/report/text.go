@@ -83,11 +83,14 @@ func told(counted map[ledger.Outcome]int) string {
 func (t *text) speed(r *loadtest.Result) {
 	t.row("speed", "%s requests/s · %s sales/s · %s in %s", numbers.Thousands(int64(r.RequestsPerSec+.5)), numbers.Thousands(int64(r.SalesPerSec+.5)),
 		numbers.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
-	t.row("latency", "%s", latency(r.Latency))
+	t.row("latency", "%s", latency(r.Latency)) // with two steps: of the first
 	if r.Counts[ledger.OutcomeSold] > 0 {
 		t.row("  of sales", "%s", latency(r.SoldLatency))
 	}
-	t.twoSteps(r)
+	if s := r.TwoSteps; s != nil {
+		t.row("two steps", "%s accepted: %s ordered · %s refused afterwards · %s without a final answer", numbers.Thousands(s.Accepted),
+			numbers.Thousands(s.Ordered), numbers.Thousands(s.Refused), numbers.Thousands(s.Open))
+	}
 	if r.Settings.Open() { // above: from when a request was due
 		t.row("  once sent", "%s", latency(r.ServiceTime))
 		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
@@ -110,22 +113,6 @@ func (t *text) speed(r *loadtest.Result) {
 			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
 		}
 		t.row("commands", "%s", join(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
-	}
-}
-
-// twoSteps says what was accepted, and what became of it.
-func (t *text) twoSteps(r *loadtest.Result) {
-	s := r.TwoSteps
-	if s == nil {
-		return
-	}
-	t.row("two steps", "%s accepted (%s/s): %s ordered · %s refused afterwards · %s without a final answer", numbers.Thousands(s.Accepted),
-		numbers.Thousands(int64(s.PerSecond+.5)), numbers.Thousands(s.Ordered), numbers.Thousands(s.Refused), numbers.Thousands(s.Open))
-	if s.Accepted > 0 {
-		t.row("  accepted", "%s", latency(s.ToAccepted))
-	}
-	if s.Ordered > 0 {
-		t.row("  ordered", "%s", latency(s.ToOrder))
 	}
 }
 

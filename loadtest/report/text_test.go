@@ -48,7 +48,6 @@ func example() *loadtest.Result {
 			ledger.OutcomeSold: 500, ledger.OutcomeSoldOut: 2500, ledger.OutcomeBusy: 0, ledger.OutcomeConflict: 0,
 			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
 		},
-		Units:          500,
 		Signs:          loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes, Short: []loadtest.Shortfall{}},
 		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
 		RequestsPerSec: 2400, SalesPerSec: 400,
