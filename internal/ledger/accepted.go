@@ -8,35 +8,20 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Accepted is a purchase that was accepted earlier, and whose order another
-// process may write.
-type Accepted struct {
-	seckill.Purchase
-	Strategy string // that accepted it
-}
-
-// RecordAll writes the orders of entries in one statement, in the transaction
-// that has taken their units from the row of run, with Started in its condition.
-// remaining is what was left after the last of them.
-func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Accepted) ([]seckill.Receipt, error) {
-	batch, num := make([]*Entry, len(entries)), remaining
-	for i, e := range entries {
-		batch[i] = &Entry{Purchase: e.Purchase, Receipt: seckill.Receipt{Strategy: e.Strategy}}
-		num += e.Quantity
+// RecordAll writes the orders of purchases that were accepted earlier in one
+// statement, in the transaction that has taken their units from the row of run, with
+// Started in its condition. remaining is what was left after the last of them.
+func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, batch []*Entry) error {
+	num := remaining
+	for _, e := range batch {
+		num += e.Purchase.Quantity
 	}
 	for try := 1; ; try++ {
 		s.number(num, batch)
 		statement, args := insertAll("INSERT", run, batch, unfenced)
 		_, _, err := s.Exec(tx, string(statement), args...)
-		if err == nil {
-			receipts := make([]seckill.Receipt, len(batch))
-			for i, e := range batch {
-				receipts[i] = e.Receipt
-			}
-			return receipts, nil
-		}
 		if brokenKey(err) != keyID || try == mostIDs {
-			return nil, notRecorded(err)
+			return notRecorded(err)
 		}
 	}
 }

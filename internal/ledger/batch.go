@@ -11,7 +11,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Entry is one purchase of a batch, and the receipt of its order.
+// An Entry is one purchase of a batch, and the receipt of its order, whose Strategy is
+// set before if it is not the Store's.
 type Entry struct {
 	Purchase seckill.Purchase
 	Receipt  seckill.Receipt

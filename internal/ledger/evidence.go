@@ -433,16 +433,12 @@ func (h *Holders) Twice() (units int64) {
 	return units
 }
 
-// pairs names orders that hold the same unit. The witness is the first two, or nil.
-func (h *Holders) pairs() (found examples, first *Witness) {
+// pairs shows orders that hold the same unit.
+func (h *Holders) pairs() (found examples) {
 	h.share(func(a, b *Order, _ int64) {
-		unit := min(a.highest(), b.highest())
-		found.add(soldTwice, a.PublicID, b.PublicID, unit, a.Remaining, b.Remaining)
-		if first == nil {
-			first = &Witness{"twice", []WitnessOrder{a.witness(), b.witness()}, unit}
-		}
+		found.add(soldTwice, a.PublicID, b.PublicID, min(a.highest(), b.highest()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
 	})
-	return found, first
+	return found
 }
 
 // share visits each order b that holds a unit which a earlier one, a, holds too,
@@ -465,22 +461,4 @@ func (h *Holders) share(visit func(a, b *Order, units int64)) {
 			lowest = o
 		}
 	}
-}
-
-// belowZero is the order that was told first of less than nothing left, or nil.
-func belowZero(orders []Order) *Witness {
-	var first *Order
-	for i := range orders {
-		if o := &orders[i]; o.Remaining < 0 && (first == nil || o.Remaining > first.Remaining) {
-			first = o
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	return &Witness{Kind: "below", Orders: []WitnessOrder{first.witness()}}
-}
-
-func (o *Order) witness() WitnessOrder {
-	return WitnessOrder{o.PublicID, o.UserID, o.Quantity, o.Remaining}
 }

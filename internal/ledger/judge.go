@@ -340,20 +340,22 @@ func counterDisagrees(h *hearing, tell func(examples, ...any)) {
 }
 
 func negative(h *hearing, tell func(examples, ...any)) {
-	if h.known && h.report.Remaining < 0 {
-		h.report.Witness = belowZero(h.Snapshot.Orders)
-		tell(examples{}, h.report.Remaining)
+	if !h.known || h.report.Remaining >= 0 {
+		return
 	}
+	var below examples
+	for _, o := range slices.SortedStableFunc(slices.Values(h.active), func(a, b *Order) int { return cmp.Compare(b.Remaining, a.Remaining) }) {
+		if o.Remaining < 0 {
+			below.add(toldBelow, o.PublicID, o.UserID, o.Remaining, o.Quantity)
+		}
+	}
+	tell(below, h.report.Remaining)
 }
 
 func lostUpdate(h *hearing, tell func(examples, ...any)) {
 	left, sold := h.report.Remaining, h.taken()
 	if more := left + sold - h.Initial; h.known && more > 0 {
-		twice, witness := HoldersOf(h.Snapshot.Orders, h.report.StockStore).pairs()
-		if witness != nil {
-			h.report.Witness = witness
-		}
-		tell(twice, left, sold, h.Initial, left+sold, more)
+		tell(HoldersOf(h.Snapshot.Orders, h.report.StockStore).pairs(), left, sold, h.Initial, left+sold, more)
 	}
 }
 

@@ -491,8 +491,7 @@ func broken(r Report) (rules []string) {
 	return rules
 }
 
-// The report counts, shows a few examples, and names the orders that a violation
-// is about.
+// The report counts, and shows a few examples.
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
@@ -505,26 +504,26 @@ func TestJudgeReport(t *testing.T) {
 		name, rule string
 		plant      func(*Evidence)
 		want       string
-		witness    *Witness
 	}{
 		{"past the initial stock", RuleOversold, func(e *Evidence) { e.sell(9, 1); e.sell(10, 2) },
-			"order o9 of user 9 sold unit 11 of 10, order o10 of user 10 sold units 12 to 13 of 10", below("o9", 9, 1, -1)},
+			"order o9 of user 9 sold unit 11 of 10, order o10 of user 10 sold units 12 to 13 of 10"},
 		{"half of it past the initial stock", RuleOversold, stock(8, 0),
-			"order o3 of user 3 sold units 7 to 9 of 8, order o6 of user 6 sold unit 10 of 8", nil},
+			"order o3 of user 3 sold units 7 to 9 of 8, order o6 of user 6 sold unit 10 of 8"},
 		{"the same number left told twice", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(2).Remaining = 7 }),
-			"orders o1 and o2 both sold unit 10: they were told 7 and 7 left", &Witness{"twice", []WitnessOrder{{"o1", 1, 3, 7}, {"o2", 2, 3, 7}}, 10}},
+			"orders o1 and o2 both sold unit 10: they were told 7 and 7 left"},
 		{"quantities that differ", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(6).Remaining = 6 }),
-			"orders o2 and o6 both sold unit 7: they were told 4 and 6 left", &Witness{"twice", []WitnessOrder{{"o2", 2, 3, 4}, {"o6", 6, 1, 6}}, 7}},
-		{"below zero", RuleNegative, oneMore, "", below("o9", 9, 1, -1)},
-		{"after a cancellation units may be sold again", RuleLostUpdate, all(row(3), func(e *Evidence) { e.order(2).Remaining = 7 }), "", nil},
+			"orders o2 and o6 both sold unit 7: they were told 4 and 6 left"},
+		{"below zero", RuleNegative, func(e *Evidence) { e.sell(9, 1); e.sell(10, 2) },
+			"order o9 of user 9 was told that -1 are left, order o10 of user 10 was told that -3 are left"},
+		{"after a cancellation units may be sold again", RuleLostUpdate, all(row(3), func(e *Evidence) { e.order(2).Remaining = 7 }), ""},
 	} {
 		e := clean()
 		test.plant(e)
 		e.Told = nil
 		r := Judge(*e)
 		i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
-		if i < 0 || strings.Join(r.Violations[i].Examples, ", ") != test.want || !reflect.DeepEqual(r.Witness, test.witness) {
-			t.Errorf("%s: %+v, the witness is %+v", test.name, r.Violations, r.Witness)
+		if i < 0 || strings.Join(r.Violations[i].Examples, ", ") != test.want {
+			t.Errorf("%s: %+v", test.name, r.Violations)
 		}
 	}
 	for user := range int64(30) {
@@ -535,11 +534,6 @@ func TestJudgeReport(t *testing.T) {
 	if v := Judge(*e).Violations[i]; v.Count != 30 || len(v.Examples) != maxExamples {
 		t.Errorf("%d counted, %d shown; want 30 and %d", v.Count, len(v.Examples), maxExamples)
 	}
-}
-
-// below is the witness of one order that went below zero.
-func below(id string, user, quantity, remaining int64) *Witness {
-	return &Witness{Kind: "below", Orders: []WitnessOrder{{id, user, quantity, remaining}}}
 }
 
 // A stall is a sale of ten units, one a second for five seconds, with 25 buyers

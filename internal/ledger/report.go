@@ -60,8 +60,6 @@ type Report struct {
 	// were units. nil without Told.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
-	// Witness are orders that show how the stock broke, if there are such.
-	Witness *Witness `json:"witness,omitempty"`
 }
 
 func (r *Report) add(broken rule, e examples, args []any) {
@@ -118,24 +116,6 @@ func Sum(reports []Report) Report {
 	return all
 }
 
-// A Witness is one or two orders of the run that show how the stock broke.
-type Witness struct {
-	// Kind: "twice", two orders that sold one unit; "below", one that was told
-	// of less than nothing left.
-	Kind   string         `json:"kind"`
-	Orders []WitnessOrder `json:"orders"`
-	Unit   int64          `json:"unit,omitempty"` // of "twice"
-}
-
-// A WitnessOrder is what its buyer was told. Remaining and Quantity together
-// are what the buyer's purchase found.
-type WitnessOrder struct {
-	OrderID   string `json:"order_id"`
-	UserID    int64  `json:"user_id"`
-	Quantity  int64  `json:"quantity"`
-	Remaining int64  `json:"remaining"`
-}
-
 // A Case is an example as a code with parameters, for callers that say it in
 // another language.
 type Case struct {
@@ -143,16 +123,19 @@ type Case struct {
 	Params Params `json:"params"`
 }
 
-// A form is a kind of example. Each word of params names an argument of format.
+// A form is a kind of example. Each word of params names an argument; format need not
+// say all of them.
 type form struct{ code, format, params string }
 
 var (
-	orderOf      = form{"order", "order %s of user %d", "order user"}
-	orderOfRun   = form{"order_of_run", "order %s of run %d", "order run"}
-	badOrderIs   = form{"bad_order", "order %s: quantity %d, state %q", "order quantity state"}
-	soldBeyond   = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
-	oneBeyond    = form{"beyond", "order %s of user %d sold unit %d of %d", "order user from stock"}
-	soldTwice    = form{"twice", "orders %s and %s both sold unit %d: they were told %d and %d left", "order other unit left other_left"}
+	orderOf    = form{"order", "order %s of user %d", "order user"}
+	orderOfRun = form{"order_of_run", "order %s of run %d", "order run"}
+	badOrderIs = form{"bad_order", "order %s: quantity %d, state %q", "order quantity state"}
+	soldBeyond = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
+	oneBeyond  = form{"beyond", "order %s of user %d sold unit %d of %d", "order user from stock"}
+	soldTwice  = form{"twice", "orders %[1]s and %[2]s both sold unit %[3]d: they were told %[4]d and %[5]d left",
+		"order other unit left other_left user other_user quantity other_quantity"}
+	toldBelow    = form{"below", "order %[1]s of user %[2]d was told that %[3]d are left", "order user left quantity"}
 	twoOrders    = form{"user", "user %d", "user"}
 	keepsStockIn = form{"keeps_stock_in", "%s keeps its stock in %s", "strategy store"}
 	toldOther    = form{"told_other", "user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",

@@ -336,7 +336,8 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 
 // An entry of the stream: a purchase, or the cancellation of its order.
 type entry struct {
-	ledger.Accepted
+	seckill.Purchase
+	strategy string // that accepted it
 	id, kind string
 	order    string // of a cancellation
 	run      int64  // of the sale that accepted it
@@ -368,7 +369,7 @@ func entriesOf(sku int64, found any) (list []entry) {
 			of[text(fields[i])] = text(fields[i+1])
 		}
 		e := entry{id: text(parts[0]), kind: of["kind"], order: of["order"]}
-		e.SKU, e.RequestID, e.Strategy = sku, of["request"], of["strategy"]
+		e.SKU, e.RequestID, e.strategy = sku, of["request"], of["strategy"]
 		e.User, _ = strconv.ParseInt(of["user"], 10, 64)
 		e.Quantity, _ = strconv.ParseInt(of["quantity"], 10, 64)
 		e.run, _ = strconv.ParseInt(of["run"], 10, 64)

@@ -241,13 +241,13 @@ var (
 func (s *redisStream) sell(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
-	var orders []ledger.Accepted
+	var orders []*ledger.Entry
 	var units int64
 	for _, e := range entries {
-		orders = append(orders, e.Accepted)
+		orders = append(orders, &ledger.Entry{Purchase: e.Purchase,
+			Receipt: seckill.Receipt{Strategy: e.strategy}})
 		units += e.Quantity
 	}
-	var receipts []seckill.Receipt
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?), fence = ? "+
@@ -260,13 +260,12 @@ func (s *redisStream) sell(
 		if rows == 0 {
 			return errNotAll
 		}
-		receipts, err = s.store.RecordAll(tx, b.run, left, orders)
-		return err
+		return s.store.RecordAll(tx, b.run, left, orders)
 	})
 	switch {
 	case err == nil:
-		for i, r := range receipts {
-			list = append(list, decision{entries[i], soldAs(r)})
+		for i, o := range orders {
+			list = append(list, decision{entries[i], soldAs(o.Receipt)})
 		}
 		return list, nil
 	case !errors.Is(err, errNotAll) && !errors.Is(err, seckill.ErrDuplicate):

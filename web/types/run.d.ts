@@ -165,14 +165,6 @@ declare namespace Json {
     cancelled: number;
     served?: Served;
     violations: Violation[];
-    witness?: Witness;
-  }
-
-  /** Orders of the run that show how the stock broke. */
-  interface Witness {
-    kind: string;
-    unit?: number;
-    orders: { order_id: string; user_id: number; quantity: number; remaining: number }[];
   }
 
   interface Result {

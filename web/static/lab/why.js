@@ -15,7 +15,8 @@ import { Problems } from './rules.js';
 import { another, request } from './settings.js';
 
 /** @typedef {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} Shown */
-/** @typedef {Json.Witness['orders'][number]} Order */
+/** @typedef {{user_id: number, quantity: number, remaining: number}} Order */
+/** @typedef {{kind: string, unit?: number, orders: Order[]}} Witness */
 
 /** The questions whose counterexamples explain a verdict best, in order. */
 const tells = /** @type {Record<string, string[]>} */ ({
@@ -35,7 +36,7 @@ export function Because({ run, lane }) {
   if (verdict === 'held') return inside(html`<${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} />`);
   const question = tells[verdict]?.find((q) => exampleOf(row?.cells[q]));
   const play = question && html`<p class="buttons"><a class="offer small" href=${link('trace', exampleOf(row?.cells[question]))}>${words().why.play}</a></p>`;
-  const witness = result?.audit?.witness;
+  const witness = witnessOf(result?.audit);
   if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />${play}`);
   return (witness || play) && inside(html`
     ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
@@ -77,8 +78,20 @@ export function Next({ run, lane, lab }) {
 export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }) => words().signs.short[code]?.(params, limits) ?? code).join(t.semicolon);
 
 /**
+ * Two orders that sold one unit, or one that was told of less than nothing left.
+ * @param {Json.Audit | null} [audit] @returns {Witness | undefined}
+ */
+function witnessOf(audit) {
+  const shown = (audit?.violations ?? []).flatMap((v) => v.cases ?? []);
+  const { code: kind, params: p } = shown.find((c) => c.code === 'twice') ?? shown.find((c) => c.code === 'below') ?? {};
+  if (!kind || !p?.quantity) return undefined;
+  const first = { user_id: p.user, quantity: p.quantity, remaining: p.left };
+  return { kind, unit: p.unit, orders: kind === 'below' ? [first] : [first, { user_id: p.other_user, quantity: p.other_quantity, remaining: p.other_left }] };
+}
+
+/**
  * Two orders of a broken sale, drawn as a trace is.
- * @param {{witness: Json.Witness, zoom: number}} props
+ * @param {{witness: Witness, zoom: number}} props
  */
 function Drawing({ witness, zoom }) {
   const trace = useMemo(() => traceOf(witness), [witness, preferences().language]);
@@ -87,7 +100,7 @@ function Drawing({ witness, zoom }) {
 
 /**
  * What the buyers found and left. Which of them wrote first is not known.
- * @param {Json.Witness} witness @returns {import('../trace/model.js').Trace}
+ * @param {Witness} witness @returns {import('../trace/model.js').Trace}
  */
 function traceOf({ orders: [a, b] }) {
   const w = words().why;

@@ -21,6 +21,7 @@ const cases = {
   order_of_run: (p) => `第 ${p.run} 场的订单 ${p.order}`,
   bad_order: (p) => `订单 ${p.order}：${count(p.quantity)} 件，状态${state(p.state)}`,
   beyond: (p) => `用户 ${p.user} 的订单 ${p.order} 卖出第 ${count(p.from)}${p.to > p.from ? ` 到第 ${count(p.to)}` : ''} 件，而库存只有 ${count(p.stock)} 件`,
+  below: (p) => `用户 ${p.user} 的订单 ${p.order} 被告知剩 ${count(p.left)} 件`,
   twice: (p) => `订单 ${p.order} 和 ${p.other} 都卖出了第 ${count(p.unit)} 件：一个被告知剩 ${count(p.left)} 件，另一个剩 ${count(p.other_left)} 件`,
   user: (p) => `用户 ${p.user}`,
   keeps_stock_in: (p) => `${p.strategy} 把库存放在 ${p.store}`,
