@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -221,7 +220,11 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
-	if err := l.ports.listen(func(port int) error { return m.StartAddr(fmt.Sprintf("127.0.0.1:%d", port)) }); err != nil {
+	free, err := l.ports.free(1)
+	if err == nil {
+		err = m.StartAddr(fmt.Sprintf("127.0.0.1:%d", free[0]))
+	}
+	if err != nil {
 		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
 	}
 	stop := make(chan struct{})
@@ -234,8 +237,7 @@ func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 		return nil
 	})
 	l.config.RedisAddrs = []string{l.redisURL(m.Addr())}
-	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, Address: m.Addr(),
-		Version: moduleVersion("github.com/alicebob/miniredis"), OK: true}, nil
+	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, Address: m.Addr(), Version: "miniredis", OK: true}, nil
 }
 
 // runClock makes keys expire: miniredis has no clock of its own.
@@ -252,16 +254,4 @@ func runClock(m *miniredis.Miniredis, stop <-chan struct{}) {
 			return
 		}
 	}
-}
-
-func moduleVersion(path string) string {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	if built, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range built.Deps {
-			if strings.HasPrefix(module.Path, path) {
-				return name + " " + strings.TrimPrefix(module.Version, "v")
-			}
-		}
-	}
-	return name
 }

@@ -25,6 +25,9 @@ type Ensemble struct {
 
 	// Node finds a node that has a role now.
 	Node func(ctx context.Context, role string) (*Process, error)
+	// Shard finds, of servers that share the keys, the one to which most commands go
+	// now; nil: each has all keys.
+	Shard func(context.Context) (*Process, error)
 	// Lag stops replication where a write is acknowledged before it is replicated,
 	// until the primary is lost. Servers that vote acknowledge only what most have.
 	Lag func(context.Context) error
@@ -41,8 +44,6 @@ type Ensemble struct {
 	configure func(c *backend.Config, first *Process)
 	// failOver returns when another node has taken over.
 	failOver func(context.Context) error
-	// keys says which node has which keys; nil: they share all.
-	keys *shards
 }
 
 // Roles of nodes.
@@ -179,9 +180,6 @@ func (e *Ensemble) Whole() bool {
 
 // Leader finds the node whose loss matters most, and waits for an election.
 func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
-
-// Shard is the node, of servers that share the keys, to which most commands go now.
-func (e *Ensemble) Shard(ctx context.Context) (*Process, error) { return e.keys.busiest(ctx) }
 
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.

@@ -18,7 +18,7 @@ type shards struct {
 func (l *Lab) redisRing(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
 	nodes, err := l.redisServers(ctx, program, three, Shard, of)
 	s := &shards{nodes}
-	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, keys: s}
+	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, Shard: s.busiest}
 	e.goOn = e.Whole // each has keys that no other has
 	return e, err
 }

@@ -81,18 +81,12 @@ maxClientCnxns=0
 4lw.commands.whitelist=ruok,srvr,conf,stat,mntr,cons
 `
 
-// Releases differ in their logger. Each reads its own file.
-var zookeeperLogging = map[string]string{
-	"logback.xml": `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+// zookeeperLogging keeps the log readable: without it all details are logged. Debian's
+// server has a logger of its own.
+const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="out"/></root></configuration>
-`,
-	"log4j.properties": `log4j.rootLogger=INFO, out
-log4j.appender.out=org.apache.log4j.ConsoleAppender
-log4j.appender.out.layout=org.apache.log4j.PatternLayout
-log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
-`,
-}
+`
 
 // configureZooKeeper writes a server's files; more is added to its configuration.
 func configureZooKeeper(home string, port, id int, more string) error {
@@ -100,11 +94,8 @@ func configureZooKeeper(home string, port, id int, more string) error {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more, "data/myid": fmt.Sprintln(id)}
-	for name, text := range zookeeperLogging {
-		files[name] = text
-	}
-	for name, text := range files {
+	for name, text := range map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more, "data/myid": fmt.Sprintln(id),
+		"logback.xml": zookeeperLogging} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
 			return err
 		}
