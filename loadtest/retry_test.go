@@ -193,28 +193,18 @@ func TestCopiesAtOnce(t *testing.T) {
 	}
 }
 
-// A client that is told when to ask again asks then, and not before.
-func TestRetryAfter(t *testing.T) {
-	f := &fake{}
-	var sent []time.Time
-	f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-		sent = append(sent, time.Now())
-		if n == 0 {
-			inProgress(w, "1")
+// A client that is told when to ask again asks then; every pause is bounded.
+func TestPauses(t *testing.T) {
+	p := newPlan(Scenario{Seed: 1, Buyers: 1}.normal(), []int64{1})
+	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: mostPause} {
+		if got := p.before(0, 0, reply{Outcome: ledger.OutcomeInProgress, RetryAfter: after}); got != want {
+			t.Errorf("told to ask again after %v, waits %v", after, got)
 		}
-		return n == 0
 	}
-	c := serve(t, f)
-	c.Ledger, c.Retry, c.Concurrency, c.Buyers, c.Stock = f, 1, 1, 2, 1
-	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if gap := sent[1].Sub(sent[0]); gap < time.Second || gap > 1900*time.Millisecond {
-		t.Errorf("asked again after %v, was told 1s", gap)
-	}
-	if r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeInProgress] != 1 || r.Counts[ledger.OutcomeInProgress] != 0 {
-		t.Errorf("%v by request, %v by call", r.Counts, r.Calls)
+	for try, most := range map[int]time.Duration{0: firstPause, 1: 2 * firstPause, 60: mostPause} {
+		if got := p.before(0, try, reply{}); got < most/2 || got > most {
+			t.Errorf("waits %v before call %d", got, try+2)
+		}
 	}
 }
 

@@ -17,21 +17,13 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	if err != nil {
 		return base, configError("%v", err)
 	}
-	s, err := parseScenario(data, base)
-	if err != nil {
-		return base, configError("%s: %v", path, err)
-	}
-	return s, nil
-}
-
-func parseScenario(data []byte, base Scenario) (Scenario, error) {
-	err := yamlfile.Decode(data, &base)
-	switch {
+	s := base
+	switch err := yamlfile.Decode(data, &s); {
 	case errors.Is(err, io.EOF):
-		err = errors.New("there is nothing in it")
+		return base, configError("%s: there is nothing in it", path)
 	case err != nil: // the library shows a page of source below its line
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		err = errors.New(text)
+		return base, configError("%s: %s", path, text)
 	}
-	return base, err
+	return s, nil
 }

@@ -33,7 +33,14 @@ require: ["p99<50ms", "errors==0"]
 `
 
 func TestReadScenario(t *testing.T) {
-	s, err := parseScenario([]byte(wholeFile), Scenario{})
+	file := filepath.Join(t.TempDir(), "shop.yaml")
+	read := func(text string, base Scenario) (Scenario, error) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ReadScenario(file, base)
+	}
+	s, err := read(wholeFile, Scenario{})
 	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Duplicates: 0.1, Copies: .05, Retry: 3,
 		Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond, Connections: 32,
 		Timeout: 3 * time.Second, Seed: 1<<64 - 1, Buying: Buying{Async: true}, Require: []string{"p99<50ms", "errors==0"}}
@@ -41,10 +48,9 @@ func TestReadScenario(t *testing.T) {
 		t.Errorf("read\n%+v, %v, want\n%+v", s, err, want)
 	}
 	base := DefaultScenario()
-	if s, err = parseScenario([]byte("stock: 3"), base); err != nil || s.Buyers != base.Buyers || s.Stock != 3 {
+	if s, err = read("stock: 3", base); err != nil || s.Buyers != base.Buyers || s.Stock != 3 {
 		t.Errorf("%+v, %v: what is left out must stay", s, err)
 	}
-	file := filepath.Join(t.TempDir(), "shop.yaml")
 	for text, want := range map[string]string{
 		"":                         "there is nothing in it",
 		"# nothing\n":              "there is nothing in it",
@@ -54,10 +60,7 @@ func TestReadScenario(t *testing.T) {
 		"timeout: soon\n":          `invalid duration "soon"`,
 		"stock: [1\n":              "[1:8] ",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := ReadScenario(file, base)
+		_, err := read(text, base)
 		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "shop.yaml: ") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.30q: %v, want %q in one line", text, err, want)
 		}
@@ -92,18 +95,4 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
-}
-
-func FuzzParseScenario(f *testing.F) {
-	f.Add([]byte(wholeFile))
-	f.Add([]byte("rate: 1e300\nduration: 1h\nprofile: constant"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := parseScenario(data, DefaultScenario())
-		if err != nil || s.SKUs > 100 || s.Requests() > 100_000 {
-			return // its plan would be large
-		}
-		if err := s.Check(); err != nil && !errors.Is(err, ErrConfig) {
-			t.Errorf("%v is no ErrConfig", err)
-		}
-	})
 }
