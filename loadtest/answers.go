@@ -68,11 +68,6 @@ func (r reply) Again() bool {
 	return r.Status >= 500 || r.Outcome == ledger.OutcomeInProgress
 }
 
-// Silent reports that no answer came, so that it has no time.
-func (r reply) Silent() bool {
-	return r.Code == codeTimeout || r.Code == codeLost || r.Code == codeInterrupted
-}
-
 // Definite reports whether the answer says what the buyer got.
 func (r reply) Definite() bool {
 	switch r.Outcome {

@@ -17,19 +17,16 @@ func (b *buyer) buy(p purchase) reply {
 	if b.Async {
 		b.header = append(b.header, "Prefer: respond-async\r\n"...)
 	}
-	b.body = appendPurchase(b.body[:0], p)
-	if b.Reserve == 0 {
-		return b.ask(p, b.order(p).Bought, http.MethodPost, b.buyPath)
+	b.body = strconv.AppendInt(append(b.body[:0], `{"sku_id":`...), p.sku, 10)
+	b.body = strconv.AppendInt(append(b.body, `,"user_id":`...), p.user, 10)
+	b.body = strconv.AppendInt(append(b.body, `,"quantity":`...), p.quantity, 10)
+	means := b.order(p).Bought
+	if b.Reserve > 0 {
+		b.body = strconv.AppendInt(append(b.body, `,"expires_in":`...), int64(b.Reserve.Seconds()), 10)
+		means = b.order(p).Reserved
 	}
-	b.body = strconv.AppendInt(append(b.body[:len(b.body)-1], `,"expires_in":`...), int64(b.Reserve.Seconds()), 10)
 	b.body = append(b.body, '}')
-	return b.ask(p, b.order(p).Reserved, http.MethodPost, b.buyPath)
-}
-
-func appendPurchase(to []byte, p purchase) []byte {
-	to = strconv.AppendInt(append(to, `{"sku_id":`...), p.sku, 10)
-	to = strconv.AppendInt(append(to, `,"user_id":`...), p.user, 10)
-	return append(strconv.AppendInt(append(to, `,"quantity":`...), p.quantity, 10), '}')
+	return b.ask(p, means, http.MethodPost, b.buyPath)
 }
 
 func (c *client) order(p purchase) wantedSale {

@@ -30,7 +30,8 @@ func (w *worker) request(i int, at timing) {
 func (w *worker) ended(p purchase, final finalReply, at timing) {
 	at.answered = final.at
 	if w.Async && final.Outcome == ledger.OutcomeAccepted {
-		w.promised(p, final, at)
+		w.tally.accepted(p, final, at)
+		w.promise(promise{p, final, at})
 		return
 	}
 	w.tally.record(p, final, at)

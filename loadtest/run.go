@@ -125,16 +125,11 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	if p := r.result.bottleneck(); p != nil {
 		r.result.Problems = append(r.result.Problems, *p)
 	}
-	r.neverSent(ctx)
-	return finish
-}
-
-// neverSent says that requests which were due were not sent, unless ctx ended the run.
-func (r *run) neverSent(ctx context.Context) {
 	if r.result.Dropped > 0 && ctx.Err() == nil {
 		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			numbers.WasOrWere(r.result.Dropped, "request"), usualDrain)
 	}
+	return finish
 }
 
 // judge audits the sale with what was recorded of the buyers.

@@ -159,7 +159,8 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 func (t *tally) keep(p purchase, call ledger.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
-	if r.Silent() {
+	switch r.Code {
+	case codeTimeout, codeLost, codeInterrupted: // no answer came, so it has no time
 		call.Answered = 0
 	}
 	k := p.sku - t.plan.SKU

@@ -23,12 +23,7 @@ type promise struct {
 	at    timing // of the first answer
 }
 
-// promised takes over a request that was accepted.
-func (l *load) promised(p purchase, first finalReply, at timing) {
-	l.tally.accepted(p, first, at)
-	l.promise(promise{p, first, at})
-}
-
+// promise takes over a request that was accepted, and is open.
 func (l *load) promise(one promise) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -102,7 +102,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, executable: executable, config: o.Given, passwords: makePasswords(), started: time.Now(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
+	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()}, started: time.Now(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {

@@ -23,8 +23,6 @@ import (
 // passwords are letters and digits, so they need no quoting.
 type passwords struct{ mysql, redis string }
 
-func makePasswords() passwords { return passwords{mysql: rand.Text(), redis: rand.Text()} }
-
 // mysqlUser is the account of services and users.
 const mysqlUser = "seckill"
 

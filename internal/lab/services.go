@@ -138,7 +138,11 @@ func checkReady(ctx context.Context, addr string) error {
 func (l *Lab) Services() []Service {
 	var list []Service
 	for _, p := range l.ServiceProcesses() {
-		list = append(list, p.asService())
+		s := Service{Name: p.Name, URL: "http://" + p.Addr, Up: p.Alive(), Paused: p.Paused()}
+		if !s.Up {
+			s.Error = "it ended with " + p.Ended() + "; its log is " + p.Log
+		}
+		list = append(list, s)
 	}
 	return list
 }
@@ -153,14 +157,6 @@ func (l *Lab) ServiceProcesses() (list []*Process) {
 		}
 	}
 	return list
-}
-
-func (p *Process) asService() Service {
-	s := Service{Name: p.Name, URL: "http://" + p.Addr, Up: p.Alive(), Paused: p.Paused()}
-	if !s.Up {
-		s.Error = "it ended with " + p.Ended() + "; its log is " + p.Log
-	}
-	return s
 }
 
 // ServiceSettings are the settings of service processes that can be changed while
