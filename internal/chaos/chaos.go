@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) *Result {
 		o.load = loadtest.Run
 	}
 	r := &Result{Format: Format, Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
-		Repeat: o.Settings.command(), Servers: []string{}, Faults: o.Faults, Rows: []Row{}, Tally: map[string]int{}}
+		Repeat: o.Settings.command(), Servers: []string{}, Faults: o.Faults, Rows: []Row{}}
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		row := Row{info.Name, make([]*Cell, len(o.Faults))}

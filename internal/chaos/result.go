@@ -19,17 +19,16 @@ const Format = 1
 
 // A Result is all cells of a run, as the page reads it.
 type Result struct {
-	Format   int            `json:"format"`
-	Command  string         `json:"command"`
-	Repeat   string         `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
-	Begun    string         `json:"begun"`  // the day
-	Machine  string         `json:"machine"`
-	Servers  []string       `json:"servers"`
-	Settings Settings       `json:"settings"`
-	Left     int            `json:"left,omitempty"` // cells that were not run
-	Faults   []fault.Name   `json:"faults"`
-	Rows     []Row          `json:"rows"`
-	Tally    map[string]int `json:"tally"` // cells by their word; wrong: that break a promise
+	Format   int          `json:"format"`
+	Command  string       `json:"command"`
+	Repeat   string       `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
+	Begun    string       `json:"begun"`  // the day
+	Machine  string       `json:"machine"`
+	Servers  []string     `json:"servers"`
+	Settings Settings     `json:"settings"`
+	Left     int          `json:"left,omitempty"` // cells that were not run
+	Faults   []fault.Name `json:"faults"`
+	Rows     []Row        `json:"rows"`
 	// Missed are strategies shipped as broken that no cell saw breaking.
 	Missed []string `json:"missed,omitempty"`
 }
@@ -63,12 +62,6 @@ func (r *Result) conclude(strategies []catalog.Info) {
 				r.Left++
 				continue
 			}
-			if c.Word != "" {
-				r.Tally[c.Word]++
-			}
-			if c.Wrong {
-				r.Tally["wrong"]++
-			}
 			judged = judged || c.Word != "" && c.Word != wordNotValid
 			broke = broke || c.Broken()
 		}
@@ -101,9 +94,9 @@ func (r *Result) ExitStatus() int {
 		return loadtest.ExitOversold
 	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Lost) }):
 		return loadtest.ExitLost
-	case r.Left > 0, !has((*Cell).Tested), r.Tally[wordNotValid] > 0:
+	case r.Left > 0, !has((*Cell).Tested), has(func(c *Cell) bool { return c.Word == wordNotValid }):
 		return loadtest.ExitNotValid
-	case r.Tally["wrong"] > 0:
+	case has(func(c *Cell) bool { return c.Wrong }):
 		return loadtest.ExitBlocked
 	case len(r.Missed) > 0:
 		return loadtest.ExitMissed
@@ -113,13 +106,12 @@ func (r *Result) ExitStatus() int {
 
 // Summary is the result in one sentence.
 func (r *Result) Summary() string {
-	tested, broke, apart, wrong := 0, 0, 0, []string(nil)
+	tested, broke, wrong, words := 0, 0, []string(nil), map[string]int{}
 	for name, c := range r.cells {
+		words[c.Word]++
 		switch {
 		case c.Wrong:
 			wrong = append(wrong, name)
-		case c.Word == "":
-			apart++
 		case c.Broken() && c.Tested():
 			broke++
 		}
@@ -142,9 +134,9 @@ func (r *Result) Summary() string {
 	if r.Missed != nil {
 		said = append(said, "not seen breaking: "+strings.Join(r.Missed, ", "))
 	}
-	add(r.Tally[wordNotTested], "%d not tested")
-	add(apart, "%d not applicable")
-	add(r.Tally[wordNotValid], "%d prove nothing")
+	add(words[wordNotTested], "%d not tested")
+	add(words[""], "%d not applicable")
+	add(words[wordNotValid], "%d prove nothing")
 	add(r.Left, "%d not run")
 	return strings.Join(said, "; ")
 }

@@ -37,7 +37,7 @@ func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
 		Schedule: FormatSchedule(o.turns()...), Steps: o.Steps, Held: o.Held, Problems: o.Problems}
 	for _, b := range o.Buyers {
-		e.Told = append(e.Told, Answer{b.Name, o.plain(b.answer())})
+		e.Told = append(e.Told, Answer{b.Name, o.names.Plain(b.answer())})
 	}
 	return e
 }

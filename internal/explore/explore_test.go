@@ -132,25 +132,6 @@ func TestTreesOfKnownSize(t *testing.T) {
 	}
 }
 
-// A lost update takes one turn away, and no fewer will do.
-func TestCounterexampleHasFewestPreemptions(t *testing.T) {
-	w := open(t, sqlrow.Naive)
-	res := search(t, w, two(explore.Buys), explore.Limits{})
-	if res.First == nil || res.First.Preemptions != 1 || res.Schedules > 10 {
-		t.Fatalf("%+v, want a counterexample with one preemption among the first ten orders", res)
-	}
-	if !broke(res.First, ledger.RuleLostUpdate) {
-		t.Errorf("problems %+v, want that the balance is wrong", res.First.Problems)
-	}
-	short, err := w.Shorten(t.Context(), res.First, explore.LedgerRule)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(short.Choices()) > len(res.First.Choices()) || short.Preemptions != 1 || !broke(short, ledger.RuleLostUpdate) {
-		t.Errorf("shortened it is\n%s", table(short))
-	}
-}
-
 // Who waits inside a server is taken for that, by the server's word, and the
 // step that wakes them says so.
 func TestWaitersAreBlocked(t *testing.T) {

@@ -149,7 +149,7 @@ type Schedule struct {
 	// Outage is how long no server answered after NodeLost.
 	Outage time.Duration
 
-	names *observe.Names // nil: texts are plain
+	names *observe.Names
 }
 
 // A Belief is a buyer's: that they have the lock, from the step after which they
@@ -166,14 +166,6 @@ func (s *Schedule) givesBack(who string, step int) {
 			b.To = &step
 		}
 	}
-}
-
-// plain writes text as observe.Names does.
-func (s *Schedule) plain(text string) string {
-	if s.names == nil {
-		return text
-	}
-	return s.names.Plain(text)
 }
 
 // An Outcome is what became of one buyer.

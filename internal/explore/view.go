@@ -133,7 +133,7 @@ func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
 		v.Expired = false
 		return v
 	case state == isOver:
-		v.State, v.Told, v.Outcome = StateDone, r.schedule.plain(a.outcome.answer()), "done"
+		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
 			v.Outcome = string(wire.Of(err).Outcome)

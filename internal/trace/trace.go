@@ -40,8 +40,7 @@ const (
 	// sku is sold in traces only: a number that is found in any command.
 	sku = 8_000_000_001
 	// stock is enough for the first buyer, or for the second, not for both.
-	stock     = 2
-	maxBuyers = 2
+	stock = 2
 	// maxSteps keeps a polling buyer from filling a page.
 	maxSteps = 500
 )
@@ -50,9 +49,6 @@ const (
 // backends of config. An error means that nothing could be recorded; a buyer's
 // own error is part of the Trace. Traces on one database must take turns.
 func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (*Trace, error) {
-	if buyers < 1 || buyers > maxBuyers {
-		return nil, fmt.Errorf("trace %d buyers: give 1 to %d", buyers, maxBuyers)
-	}
 	// What the strategy does not use would be looked into, and shown.
 	config = config.Only(info.Uses()...)
 	config.MaxSQLConns = 8

@@ -139,8 +139,8 @@ func TestChaosScreen(t *testing.T) {
 		err = json.Unmarshal(data, &file)
 	}
 	run := file.Chaos
-	if err != nil || len(run.Rows) == 0 || run.Tally["held"] == 0 {
-		t.Fatalf("the committed run: %v, %d rows, %v", err, len(run.Rows), run.Tally)
+	if err != nil || len(run.Rows) == 0 {
+		t.Fatalf("the committed run: %v, %d rows", err, len(run.Rows))
 	}
 	row, i := damaged(t, run)
 	cell := row.Cells[i]

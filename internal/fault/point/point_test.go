@@ -153,18 +153,3 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		t.Error("it waits still")
 	}
 }
-
-// A purchase with no watcher pays for one atomic load.
-func TestNothingArmedCostsNothing(t *testing.T) {
-	var points point.Points
-	var counter tap.Counter
-	var none *point.Points
-	if n := testing.AllocsPerRun(1000, func() {
-		if points.Watch(&counter, "x", nil, seckill.Purchase{SKU: 1}) != &counter ||
-			none.Watch(&counter, "x", nil, seckill.Purchase{SKU: 1}) != &counter {
-			t.Error("a watcher is left")
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}
