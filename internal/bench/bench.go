@@ -246,14 +246,10 @@ func (r *Report) Report(run measure.Run) measure.Report {
 // left out.
 type LockFigures struct {
 	measure.Run
-	HoldMS float64                 `json:"hold_ms"`
-	Locks  map[string]CrowdFigures `json:"locks"`
-}
-
-// CrowdFigures are those of one lock by the number of contenders; a single one
-// acquires and releases without a pause.
-type CrowdFigures struct {
-	Crowds map[int]ContenderFigures `json:"crowds"`
+	HoldMS float64 `json:"hold_ms"`
+	// Locks are by the number of contenders; a single one acquires and releases
+	// without a pause.
+	Locks map[string]map[int]ContenderFigures `json:"locks"`
 }
 
 // ContenderFigures are medians with the lowest and the highest round.
@@ -265,15 +261,15 @@ type ContenderFigures struct {
 
 // Figures extracts them.
 func (r *Report) Figures() LockFigures {
-	f := LockFigures{Run: r.Run, HoldMS: r.HoldMS, Locks: map[string]CrowdFigures{}}
+	f := LockFigures{Run: r.Run, HoldMS: r.HoldMS, Locks: map[string]map[int]ContenderFigures{}}
 	for _, s := range r.Scenes {
 		if !s.valid() {
 			continue
 		}
-		if f.Locks[s.Lock].Crowds == nil {
-			f.Locks[s.Lock] = CrowdFigures{map[int]ContenderFigures{}}
+		if f.Locks[s.Lock] == nil {
+			f.Locks[s.Lock] = map[int]ContenderFigures{}
 		}
-		f.Locks[s.Lock].Crowds[s.Contenders] = ContenderFigures{s.spread(rate).Short(), s.spread(waitP99).Short(),
+		f.Locks[s.Lock][s.Contenders] = ContenderFigures{s.spread(rate).Short(), s.spread(waitP99).Short(),
 			measure.Digits(s.spread(commands).Median)}
 	}
 	return f

@@ -29,7 +29,7 @@ func TestFiguresOfTheLessons(t *testing.T) {
 		{Lock: "etcd", Contenders: 8, Passes: []Pass{pass}, Error: "gone"}, {Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
 	f := r.Figures()
-	if eight := f.Locks["zk"].Crowds[8]; eight.Rate[0] != 180 || eight.P99[0] != 40 || eight.Sent != 3 || len(f.Locks) != 1 {
+	if eight := f.Locks["zk"][8]; eight.Rate[0] != 180 || eight.P99[0] != 40 || eight.Sent != 3 || len(f.Locks) != 1 {
 		t.Errorf("%+v of %v", eight, f.Locks)
 	}
 	c := Articles{Lock: "redis-lua", Polls: []Setting{{5, &Scene{}}}}

@@ -117,7 +117,7 @@ declare namespace Json {
     'hot-row'?: SalesFigures;
     'many-skus'?: SalesFigures;
     'few-buyers'?: SalesFigures;
-    locks?: Measurement & { hold_ms: number; locks: Record<string, { crowds: Record<string, Record<'locks_per_second' | 'p99_ms', Rounds> & { commands: number }> }> };
+    locks?: Measurement & { hold_ms: number; locks: Record<string, Record<string, Record<'locks_per_second' | 'p99_ms', Rounds> & { commands: number }>> };
     articles?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
   }
 

@@ -39,7 +39,7 @@ function computed({ matrix, figures }) {
   const titled = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id });
   const each = (/** @type {string[]} */ names, /** @type {(name: string) => unknown} */ of) => html`<ul>${names.map((name) => html`<li key=${name}><code>${name}</code> ${of(name)}</li>`)}</ul>`;
   const marks = (/** @type {string[]} */ names, /** @type {string[]} */ asked) => each(names, (name) => asked.map((q) => html`<span key=${q} class="asked"><${Mark} cell=${cell(name, q)} /> ${titled(q)}</span>`));
-  const locks = (/** @type {string} */ name, /** @type {string} */ crowd) => figures.locks?.locks[name]?.crowds[crowd];
+  const locks = (/** @type {string} */ name, /** @type {string} */ crowd) => figures.locks?.locks[name]?.[crowd];
   const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
     (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
   const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));

@@ -63,10 +63,10 @@ const sales = (run, names, l) => [{
 }];
 
 /** @param {NonNullable<Json.Figures['locks']>} run @param {string[]} names @param {string[]} crowds @param {Labels} l @param {string[]} [measured] of the crowds */
-const locks = (run, names, crowds, l, measured = crowds.filter((c) => names.some((n) => run.locks[n]?.crowds[c]))) => [{
+const locks = (run, names, crowds, l, measured = crowds.filter((c) => names.some((n) => run.locks[n]?.[c]))) => [{
   head: [l.lock, l.alone, ...measured.flatMap((n) => [l.crowd(n), l.wait(n)])],
   rows: names.filter((n) => run.locks[n]).map((n) => {
-    const of = run.locks[n].crowds;
+    const of = run.locks[n];
     return [html`<code>${n}</code>`, spread(of[1]?.locks_per_second),
       ...measured.flatMap((c) => [spread(of[c]?.locks_per_second), of[c] ? figure(of[c].p99_ms[0]) : '–'])];
   }),
