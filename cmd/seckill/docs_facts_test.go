@@ -133,6 +133,24 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	}
 
 	answer, late := matrix(t), 0
+	for _, claim := range []struct {
+		strategy, question string
+		want               prove.Answer
+	}{
+		{"redlock", "lease-end", prove.Breaks}, {"redlock", "node-loss", prove.Holds}, {"redlock", "late-command", prove.Breaks},
+		{"redis-lua", "lease-end", prove.Breaks}, {"redis-lua", "node-loss", prove.Breaks},
+		{"zk", "late-command", prove.Breaks}, {"etcd", "late-command", prove.Breaks},
+		{"redis-fenced", "late-command", prove.Holds}, {"zk-fenced", "late-command", prove.Holds}, {"etcd-fenced", "late-command", prove.Holds},
+	} {
+		if got := answer(claim.strategy, claim.question); got != claim.want {
+			t.Errorf("README.md counts on %+v; the matrix says %s", claim, got)
+		}
+	}
+	for _, q := range prove.Questions() {
+		if answer("conditional", q.ID) == prove.Breaks {
+			t.Errorf("README.md says that nothing breaks conditional; %s does", q.ID)
+		}
+	}
 	for _, info := range strategies.All() {
 		if answer(info.Name, string(catalog.LateCommand)) == prove.Breaks {
 			late++
