@@ -220,11 +220,7 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
-	free, err := l.ports.free(1)
-	if err == nil {
-		err = m.StartAddr(fmt.Sprintf("127.0.0.1:%d", free[0]))
-	}
-	if err != nil {
+	if err := l.ports.listen(func(port int) error { return m.StartAddr(fmt.Sprintf("127.0.0.1:%d", port)) }); err != nil {
 		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
 	}
 	stop := make(chan struct{})

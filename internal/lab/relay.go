@@ -257,12 +257,12 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 func (l *Lab) doors(n int) (doors []*Relay, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	free, err := l.ports.free(n)
-	if err != nil {
-		return nil, err
-	}
-	for _, port := range free {
-		r, err := ListenRelay(port)
+	for range n {
+		var r *Relay
+		err := l.ports.listen(func(port int) (err error) {
+			r, err = ListenRelay(port)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
