@@ -2,12 +2,10 @@ package strategies_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
@@ -26,67 +24,11 @@ func TestSeveralNodes(t *testing.T) {
 	l := labtest.Own(t, lab.Galera, backend.NameMySQL)
 	configs := labtest.Nodes(t, l)
 	two := [2]*backend.Instance{openTwo(t, configs[0])[0], openTwo(t, configs[1])[0]}
-	t.Run("locks are local to a node", func(t *testing.T) { locksAreLocal(t, two) })
 	t.Run("the second COMMIT is refused", func(t *testing.T) { theSecondCommitIsRefused(t, two) })
 	t.Run("one request at two nodes", func(t *testing.T) { oneRequestAtTwoNodes(t, two) })
 	for i, info := range []catalog.Info{mysqllock.GetLock, mysqllock.LockRow,
 		mysqllock.LockInsert, sqlrow.ForUpdate, sqlrow.Conditional, sqlrow.Version} {
 		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two, int64(98_010+i)) })
-	}
-}
-
-func connection(t *testing.T, in *backend.Instance) *sql.Conn {
-	t.Helper()
-	db, err := in.DB.DB()
-	labtest.Must(t, err)
-	c, err := db.Conn(t.Context())
-	labtest.Must(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func errorNumber(err error) uint16 {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		return e.Number
-	}
-	return 0
-}
-
-// What one session of one server excludes another from, two nodes both allow:
-// GET_LOCK, FOR UPDATE, SKIP LOCKED. Of two COMMITs the second is refused.
-func locksAreLocal(t *testing.T, two [2]*backend.Instance) {
-	const sku = 98_001
-	if _, err := ledger.NewStore(two[0].DB).Reset(t.Context(), sku, "", 5); err != nil {
-		t.Fatal(err)
-	}
-	var at [2]*sql.Conn
-	for i, in := range two {
-		at[i] = connection(t, in)
-		var granted int
-		if err := at[i].QueryRowContext(t.Context(), "SELECT GET_LOCK('seckill:test', 0)").Scan(&granted); err != nil || granted != 1 {
-			t.Errorf("GET_LOCK at node %d answers %d, %v; want 1 at both", i+1, granted, err)
-		}
-	}
-	for i, c := range at {
-		if _, err := c.ExecContext(t.Context(), "BEGIN"); err != nil {
-			t.Fatal(err)
-		}
-		for _, lock := range []string{"FOR UPDATE SKIP LOCKED", "FOR UPDATE"} {
-			num := -1
-			if err := c.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ? "+lock, sku).Scan(&num); err != nil || num != 5 {
-				t.Errorf("%s at node %d finds %d, %v; want 5 at both", lock, i+1, num, err)
-			}
-		}
-	}
-	var errs [2]error
-	for i, c := range at {
-		if _, errs[i] = c.ExecContext(t.Context(), "UPDATE stock SET num = 4 WHERE id = ?", sku); errs[i] == nil {
-			_, errs[i] = c.ExecContext(t.Context(), "COMMIT")
-		}
-	}
-	if errs[0] != nil || errorNumber(errs[1]) != 1213 {
-		t.Errorf("the writers at two nodes are told %v and %v; want a sale and error 1213", errs[0], errs[1])
 	}
 }
 

@@ -231,49 +231,6 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 	return strings.Join(slices.Compact(rules), ", ")
 }
 
-// Every place for figures names a command, and only what that can measure.
-func TestFiguresCanBeMeasured(t *testing.T) {
-	known, places := infos(), 0
-	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove)(?: --preset (?:hot-row|many-skus|few-buyers))? ` +
-		`--(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
-	for _, c := range chapters(t) {
-		for _, line := range strings.Split(c.Text["en"], "\n") {
-			if !strings.HasPrefix(line, "> figures: ") {
-				continue
-			}
-			places++
-			if line == "> figures: seckill bench articles" || line == "> figures: articles" { // which have no list
-				continue
-			}
-			m := command.FindStringSubmatch(line)
-			if m == nil {
-				t.Errorf("%s: %q names no command", c.Name, line)
-				continue
-			}
-			for _, name := range strings.Split(m[3], ",") {
-				info, ok := known[name]
-				switch m[1] {
-				case "compare":
-					if !ok {
-						t.Errorf("%s compares %s, which is no strategy", c.Name, name)
-					}
-				case "bench locks":
-					if !ok || info.Locker == nil {
-						t.Errorf("%s measures %s, which is no lock", c.Name, name)
-					}
-				case "prove":
-					if !slices.ContainsFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == name }) {
-						t.Errorf("%s asks %s, which is no question", c.Name, name)
-					}
-				}
-			}
-		}
-	}
-	if places == 0 {
-		t.Error("no chapter has a place for figures")
-	}
-}
-
 // A strategy that breaks by itself oversells or loses units in its counterexamples,
 // unless it says that it only refuses what is there.
 func TestWhatRefusesNeverOversells(t *testing.T) {
