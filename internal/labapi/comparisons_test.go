@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"seckill/internal/catalog"
@@ -12,7 +11,6 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
 
@@ -88,12 +86,7 @@ const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurr
 
 func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 	_, h, _ := startComparing(t, nil)
-	for _, c := range []struct {
-		body        string
-		status      int
-		field, code string
-		says        string
-	}{
+	refuses(t, h.URL, comparisonsPath, []refusal{
 		{`{"strategies":[]}`, 400, "strategies", "none", "name a strategy"},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
 		{`{"strategies":["all","good"]}`, 404, "strategies", "unknown_strategy", ""},
@@ -102,15 +95,7 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"crowds":[1,1025]}`, 400, "crowds", "range", `"max":1024`},
 		{`{"strategies":["good"],"preset":"nope"}`, 400, "preset", "one_of", "hot-row"},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
-	} {
-		status, body, header := call{method: "POST", path: comparisonsPath, body: c.body}.do(t, h.URL)
-		var p web.Problem
-		json.Unmarshal([]byte(body), &p)
-		if status != c.status || len(p.Errors) != 1 || p.Errors[0].Field != c.field ||
-			c.code != "" && p.Errors[0].Code != c.code || !strings.Contains(body, c.says) || header.Get("Content-Type") != web.ProblemType {
-			t.Errorf("POST %s: got %d %s, want %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
-		}
-	}
+	})
 }
 
 // A comparison is held with as many service processes as there should be, and

@@ -10,6 +10,31 @@ import (
 	"seckill/internal/web"
 )
 
+// A refusal is how the lab answers a body that is wrong.
+type refusal struct {
+	body        string
+	status      int
+	field, code string // of the first blame; no field: of the problem
+	says        string // in the answer
+}
+
+func refuses(t *testing.T, base, path string, all []refusal) {
+	t.Helper()
+	for _, c := range all {
+		status, body, header := call{method: "POST", path: path, body: c.body}.do(t, base)
+		var p web.Problem
+		json.Unmarshal([]byte(body), &p)
+		got := seckill.FieldError{Code: p.Code}
+		if len(p.Errors) > 0 {
+			got = p.Errors[0]
+		}
+		if status != c.status || got.Field != c.field || got.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
+			header.Get("Content-Type") != web.ProblemType {
+			t.Errorf("POST %.150s:\ngot %d %s\nwant %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
+		}
+	}
+}
+
 func TestWrongSettingsAreRefusedByField(t *testing.T) {
 	_, h, _ := start(t, nil)
 	sale := func(more string) string {
@@ -17,12 +42,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 	}
 	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
 	many := strings.Repeat(`{"kind":"kill_service"},`, 9)
-	for _, c := range []struct {
-		body        string
-		status      int
-		field, code string // of the first blame; no field: of the problem
-		says        string // in the answer
-	}{
+	refuses(t, h.URL, "/api/lab/v1/runs", []refusal{
 		{``, 415, "", "unsupported_media_type", ""},
 		{`{`, 400, "", "invalid", "whole JSON object"},
 		{`{"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "none", ""},
@@ -53,19 +73,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"faults":[{"kind":"kill_service","for_ms":1}]`), 400, "faults[0].for_ms", "unused", ""},
 		{sale(`,"faults":[{"kind":"pause_service","for_ms":25001}]`), 400, "faults[0].for_ms", "range", ""},
 		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":8`},
-	} {
-		status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: c.body}.do(t, h.URL)
-		var p web.Problem
-		json.Unmarshal([]byte(body), &p)
-		got := seckill.FieldError{Code: p.Code}
-		if len(p.Errors) > 0 {
-			got = p.Errors[0]
-		}
-		if status != c.status || got.Field != c.field || got.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
-			header.Get("Content-Type") != web.ProblemType {
-			t.Errorf("POST %.150s:\ngot %d %s\nwant %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
-		}
-	}
+	})
 }
 
 // A run says what it was started with, also what it was not told.

@@ -2,6 +2,7 @@ package mysqllock
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
@@ -88,9 +90,18 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {
 			b := newBench(t, info, func(d *catalog.Deps) { d.Settings.LockLease = 300 * time.Millisecond })
-			l := b.acquire(t, lock.Options{})
+			looked := make(chan struct{}, 100)
+			ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+				if strings.Contains(c.Text, "PROCESSLIST") {
+					looked <- struct{}{}
+				}
+				return nil
+			}})
+			l, err := b.Acquire(ctx, b.key, lock.Options{})
+			labtest.Must(t, err)
 			id := connectionOf(t, l)
-			time.Sleep(time.Second) // several looks at a session that is well
+			<-looked
+			<-looked // at a session that is well
 			if l.Context().Err() != nil {
 				t.Fatal("the holder of a session that is alive was told that it is not")
 			}
