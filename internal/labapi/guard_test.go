@@ -73,67 +73,53 @@ func TestOnlyThisMachineChangesThingsWithoutToken(t *testing.T) {
 // goes with none of its calls.
 func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	var asked atomic.Int64
-	url := service(t, "a", &asked)
-	_, mine, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: url, Up: true}}} })
-	open := mine.URL
-	_, closed, _ := start(t, func(c *Config) {
-		c.Lab, c.Token = &fakeLab{services: []lab.Service{{URL: url, Up: true}}}, "s3cret"
-	})
-	admin := []call{
-		{method: "PUT", path: "/api/v1/skus/1", body: "{}"},
-		{method: "GET", path: "/api/v1/audit?sku_id=1"},
-		{method: "GET", path: "/api/v1/orders?sku_id=1"},
-		{method: "GET", path: "/api/v1/orders?request_id=k"},
-		{method: "POST", path: "/api/v1/faults"},
-		{method: "GET", path: "/api/v1/whatever"},
-	}
-	buyers := []call{
-		{method: "POST", path: "/api/v1/seckill", body: "{}"},
-		{method: "GET", path: "/api/v1/orders?user_id=7&request_id=k"},
-		{method: "DELETE", path: "/api/v1/orders/x"},
-		{method: "GET", path: "/api/v1/skus/1"},
-		{method: "GET", path: "/api/v1/strategies"},
-	}
-	with := func(c call, header, value string) call {
-		c.header = map[string]string{}
-		if header != "" {
-			c.header[header] = value
+	services := []lab.Service{{URL: service(t, "a", &asked), Up: true}}
+	_, open, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: services} })
+	_, closed, _ := start(t, func(c *Config) { c.Lab, c.Token = &fakeLab{services: services}, "s3cret" })
+	ask := func(base, what, header, value string) (status int, body string) {
+		method, path, _ := strings.Cut(what, " ")
+		c := call{method: method, path: path, header: map[string]string{header: value}}
+		if header == "" {
+			c.header = nil
 		}
-		return c
+		if method == "PUT" || path == "/api/v1/seckill" {
+			c.body = "{}"
+		}
+		asked.Store(0)
+		status, body, _ = c.do(t, base)
+		return status, body
 	}
 	const carries = "Bearer " + serviceToken
-	for _, c := range admin {
-		for _, h := range []string{open, closed.URL} {
+	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "GET /api/v1/orders?sku_id=1",
+		"GET /api/v1/orders?request_id=k", "POST /api/v1/faults", "GET /api/v1/whatever"} {
+		for _, base := range []string{open.URL, closed.URL} {
 			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
 				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Origin": "http://shop.example",
 				"Authorization": "Bearer wrong", "Cookie": "none"} {
-				if h == open && (header == "Authorization" || header == "Cookie" || header == "Origin" && c.method == "GET") {
+				if base == open.URL && (header == "Authorization" || header == "Cookie" || header == "Origin" && strings.HasPrefix(what, "GET")) {
 					continue
 				}
-				asked.Store(0)
-				if status, body, _ := with(c, header, value).do(t, h); status != 403 || asked.Load() != 0 {
-					t.Errorf("%s %s with %s: %s: %d %s, and the service was asked %d times", c.method, c.path, header, value, status, body, asked.Load())
+				if status, body := ask(base, what, header, value); status != 403 || asked.Load() != 0 {
+					t.Errorf("%s with %s: %s: %d %s, and the service was asked %d times", what, header, value, status, body, asked.Load())
 				}
 			}
 		}
-		for _, token := range []string{"s3cret", serviceToken} {
-			if status, body, _ := with(c, "Authorization", "Bearer "+token).do(t, closed.URL); status != 200 || !strings.Contains(body, carries) {
-				t.Errorf("%s %s with the token: %d %s", c.method, c.path, status, body)
+		for _, c := range []struct{ base, header, value string }{{closed.URL, "Authorization", "Bearer s3cret"},
+			{closed.URL, "Authorization", carries}, {open.URL, "", ""}} { // from this machine
+			if status, body := ask(c.base, what, c.header, c.value); status != 200 || !strings.Contains(body, carries) {
+				t.Errorf("%s with %q: %d %s", what, c.value, status, body)
 			}
 		}
-		if status, body, _ := c.do(t, open); status != 200 || !strings.Contains(body, carries) {
-			t.Errorf("%s %s from this machine: %d %s", c.method, c.path, status, body)
-		}
 	}
-	for _, c := range buyers {
+	for _, what := range []string{"POST /api/v1/seckill", "GET /api/v1/orders?user_id=7&request_id=k", "DELETE /api/v1/orders/x",
+		"GET /api/v1/skus/1", "GET /api/v1/strategies"} { // a buyer's
 		for _, header := range []string{"", "X-Forwarded-For", "Authorization"} {
-			status, body, _ := with(c, header, "Bearer s3cret").do(t, closed.URL)
-			if status != 200 || strings.Contains(body, "Bearer") {
-				t.Errorf("%s %s with %q: %d %s; want no token", c.method, c.path, header, status, body)
+			if status, body := ask(closed.URL, what, header, "Bearer s3cret"); status != 200 || strings.Contains(body, "Bearer") {
+				t.Errorf("%s with %q: %d %s; want no token", what, header, status, body)
 			}
 		}
 	}
-	old, err := net.Dial("tcp", strings.TrimPrefix(open, "http://"))
+	old, err := net.Dial("tcp", strings.TrimPrefix(open.URL, "http://"))
 	labtest.Must(t, err)
 	defer old.Close()
 	fmt.Fprintf(old, "PUT /api/v1/skus/1 HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
