@@ -135,17 +135,6 @@ cover: build ready
 vuln:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
-## fuzz: fuzz every input, one target after the other (FUZZTIME each, ten minutes; what fails is kept in testdata/fuzz)
-.PHONY: fuzz
-FUZZTIME ?= 10m
-fuzz:
-	@grep -rl '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$$file"); do \
-			echo "$$target in $$(dirname "$$file")"; \
-			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
-		done; \
-	done
-
 ## clean: remove what was built here; installed servers and the history of runs stay
 clean:
 	@rm -rf bin
