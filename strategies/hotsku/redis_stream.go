@@ -195,7 +195,7 @@ func (s *redisStream) acceptWhole(
 	return text(answer), err
 }
 
-var errForgotten = errors.New("Redis has forgotten what it had accepted")
+var errForgotten = errors.New("it is forgotten by Redis, which had accepted it")
 
 func notWritten(err error) error {
 	return fmt.Errorf("%w: accepted, and not written yet: %w",
