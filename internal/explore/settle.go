@@ -167,10 +167,10 @@ func (r *run) inside() (waits, away []*call) {
 // passBarriers returns when no notification is under way to a waiting call.
 func passBarriers(ctx context.Context, waits []*call) error {
 	for _, c := range waits {
-		if c.command.Barrier == nil {
+		if c.command.Barrier == nil || c.actor.life != alive { // the dead ask no server; their wait is about to end
 			continue
 		}
-		if err := c.command.Barrier(ctx); err != nil && c.actor.life == alive {
+		if err := c.command.Barrier(ctx); err != nil {
 			return fmt.Errorf("ask whether news are under way for %s: %w", c, err)
 		}
 	}
