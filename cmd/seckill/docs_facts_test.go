@@ -97,11 +97,9 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			}
 		} `json:"flash-sale"`
 		Locks struct {
-			Locks map[string]struct {
-				Crowds map[int]struct {
-					Rate [3]float64 `json:"locks_per_second"`
-					P99  [3]float64 `json:"p99_ms"`
-				}
+			Locks map[string]map[int]struct {
+				Rate [3]float64 `json:"locks_per_second"`
+				P99  [3]float64 `json:"p99_ms"`
 			}
 		}
 	}
@@ -114,8 +112,8 @@ func TestFindingsOfTheReadme(t *testing.T) {
 		"`redlock` sends %s commands":                   sales["redlock"].Sent, "answers %s buyers/s; `redis-lua`": sales["redlock"].Rate[0],
 		"(`redis-counter-mysql`) answers %s times": sales["redis-counter-mysql"].Factor[0], "(`merged`) %s times": sales["merged"].Factor[0],
 		"sends %s and answers": sales["redis-lua"].Sent, "and answers\n%s.": sales["redis-lua"].Rate[0],
-		"grants %s locks/s": locks["redis-lua"].Crowds[8].Rate[0], "server) %s.": locks["get-lock"].Crowds[8].Rate[0],
-		"wait %s ms": locks["redis-lua"].Crowds[8].P99[0], "and %s ms with the other": locks["get-lock"].Crowds[8].P99[0],
+		"grants %s locks/s": locks["redis-lua"][8].Rate[0], "server) %s.": locks["get-lock"][8].Rate[0],
+		"wait %s ms": locks["redis-lua"][8].P99[0], "and %s ms with the other": locks["get-lock"][8].P99[0],
 	}
 	text := page(t, "README.md")
 	flat, chinese := strings.Join(strings.Fields(text), " "), page(t, "README.zh.md")
