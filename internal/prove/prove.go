@@ -44,9 +44,9 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions bound a proof to less than half an hour on two cores, which two workers
-// would not keep busy.
-func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 4} }
+// DefaultOptions bound a proof to half an hour on two cores. (With four workers it takes 23
+// minutes, and servers that elect a leader come too late.)
+func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 2} }
 
 // Servers are what one worker has to itself.
 type Servers interface {
