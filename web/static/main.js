@@ -5,7 +5,7 @@ import { usePreferences } from './preferences.js';
 import { link, useRoute } from './route.js';
 import { Header } from './shell.js';
 import { t } from './text.js';
-import { html, render, useEffect, useRef } from './ui.js';
+import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
 
 // The lab is the first screen; the others are loaded on demand.
 const screen = (/** @type {() => Promise<Record<string, any>>} */ load, /** @type {string} */ name) => later(load, name, () => t.nav.failed);
@@ -29,14 +29,16 @@ function App() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const before = useRef(route.screen);
 
+  useLayoutEffect(() => { // in the page's language from the moment that it has one
+    document.title = screens[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
+  }, [route.screen, language]);
   useEffect(() => {
     if (route.screen !== 'lab') wantStrategies();
-    document.title = screens[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
     if (before.current === route.screen) return;
     before.current = route.screen;
     scrollTo(0, 0);
     main.current.focus(); // so that the next Tab starts in the new screen
-  }, [route.screen, language]);
+  }, [route.screen]);
 
   const skip = (/** @type {Event} */ e) => {
     e.preventDefault(); // the hash is the route

@@ -1,7 +1,7 @@
 // The shop: one product, one button, rivals, and the ledger beside it.
 import { usePreferences } from '../preferences.js';
 import { Header } from '../shell.js';
-import { classes, html, render, useEffect } from '../ui.js';
+import { classes, html, render, useLayoutEffect } from '../ui.js';
 import { Buyer, useBuyer } from './buyer.js';
 import { Ledger, useLedger } from './ledger.js';
 import { Next, useStrategies } from './next.js';
@@ -24,7 +24,7 @@ function Shop() {
   const orders = useOrders(sale, user, purchase.result);
   const ledger = useLedger(user);
   const w = words();
-  useEffect(() => { document.title = words().title; }, [language]);
+  useLayoutEffect(() => { document.title = words().title; }, [language]);
   return html`
     <a class="skip" href="#content">${w.skip}</a>
     <${Header} screen="shop" home="/" />
