@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/catalog"
@@ -72,6 +73,10 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	r := &Result{Format: Format, Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
 		Repeat: o.Settings.command(), Servers: []string{}, Faults: o.Faults, Rows: []Row{}}
+	if e := o.Earlier; e != nil && !strings.HasSuffix(e.Begun, r.Begun) { // whose cells are kept
+		first, _, _ := strings.Cut(e.Begun, " – ")
+		r.Begun = first + " – " + r.Begun
+	}
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		row := Row{info.Name, make([]*Cell, len(o.Faults))}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -230,6 +231,16 @@ func TestStockIsGone(t *testing.T) {
 		c := Run(t.Context(), o).Rows[0].Cells[0]
 		if c.Word != want || want == "stopped" && !strings.Contains(c.Said, "unknown_stock was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word, c.Said, want)
+		}
+	}
+}
+
+// What is kept of an earlier run has its day.
+func TestAResumedRunHasBothDays(t *testing.T) {
+	today := time.Now().UTC().Format(time.DateOnly)
+	for earlier, want := range map[string]string{today: today, "2020-01-02": "2020-01-02 – " + today, "2020-01-02 – 2020-01-03": "2020-01-02 – " + today} {
+		if r := Run(t.Context(), Options{Earlier: &Result{Begun: earlier}}); r.Begun != want {
+			t.Errorf("after one of %s it says %s, want %s", earlier, r.Begun, want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type Result struct {
 	Format   int          `json:"format"`
 	Command  string       `json:"command"`
 	Repeat   string       `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
-	Begun    string       `json:"begun"`  // the day
+	Begun    string       `json:"begun"`  // the day, or the first and the last
 	Machine  string       `json:"machine"`
 	Servers  []string     `json:"servers"`
 	Settings Settings     `json:"settings"`
@@ -106,7 +106,7 @@ func (r *Result) ExitStatus() int {
 
 // Summary is the result in one sentence.
 func (r *Result) Summary() string {
-	tested, broke, wrong, words := 0, 0, []string(nil), map[string]int{}
+	tested, broke, still, wrong, words := 0, 0, 0, []string(nil), map[string]int{}
 	for name, c := range r.cells {
 		words[c.Word]++
 		switch {
@@ -114,6 +114,8 @@ func (r *Result) Summary() string {
 			wrong = append(wrong, name)
 		case c.Broken() && c.Tested():
 			broke++
+		case c.Word == wordStopped, c.Word == string(loadtest.Blocked):
+			still++
 		}
 		if c.Tested() {
 			tested++
@@ -126,6 +128,7 @@ func (r *Result) Summary() string {
 		}
 	}
 	add(broke, "%d broke as they may")
+	add(still, "%d stopped or were blocked as they may")
 	if wrong != nil {
 		said = append(said, "not as they must be: "+strings.Join(wrong, " and "))
 	} else if tested > 0 {
