@@ -21,9 +21,9 @@ import (
 
 // A client knows the targets and how to ask them. Each of its buyers has
 // connections of its own, and writes to them itself: net/http's transport, with
-// two goroutines a connection, takes two thirds more processor time for a purchase
-// (40 µs instead of 24, measured with 64 buyers on two cores), and sends again what
-// it takes for safe.
+// two goroutines a connection, takes half as much processor time again for a purchase,
+// the service's end included (see BenchmarkClient), and sends again what it takes for
+// safe.
 type client struct {
 	Scenario
 	targets []*url.URL
