@@ -99,7 +99,7 @@ func (r *run) settle(ctx context.Context) error {
 }
 
 // waiting counts the commands that wait inside the servers. ZooKeeper and etcd keep
-// none waiting, so nobody is asked while a command of theirs is away.
+// none waiting, so no server is asked while a command of theirs is away.
 func (r *run) waiting(ctx context.Context, away []*call) (int, error) {
 	if slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd }) {
 		return 0, nil

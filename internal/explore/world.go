@@ -186,9 +186,10 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
-	w.played++
-	if w.sku, w.stock = w.first+w.played%SKUs, s.Stock; !w.shared() {
-		w.sku = lastSKU.Add(1)
+	w.sku, w.stock = lastSKU.Add(1), s.Stock
+	if w.shared() {
+		w.played++
+		w.sku = w.first + w.played%SKUs
 	}
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
