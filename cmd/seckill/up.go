@@ -58,11 +58,13 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 		return err
 	}
 	defer listener.Close()
-
 	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
 		u.warn(stderr, chosen)
 	}
-	fmt.Fprintln(stderr, "Starting …")
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	page := u.showPage(listener, log)
+	defer page.Close()
+	fmt.Fprintf(stderr, "Starting …   (%s has the page already)\n", page.url)
 	l, err := u.startLab(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -70,7 +72,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	case err != nil:
 		return err
 	}
-	err = u.host(ctx, l, listener, stdout, stderr)
+	err = u.host(ctx, l, page, log, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
 	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
@@ -167,8 +169,22 @@ func seed(ctx context.Context, service, token string, sku int) error {
 	return nil
 }
 
-// host serves the page of a running lab until ctx ends.
-func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, stdout io.Writer, stderr stderrWriter) error {
+// A pageServer runs from the start on.
+type pageServer struct {
+	*labapi.Front
+	url   string
+	ended chan error
+}
+
+func (u *UpCmd) showPage(listener net.Listener, log *slog.Logger) *pageServer {
+	p := &pageServer{labapi.NewFront(labapi.Config{Page: web.Files(), Guarantees: web.Guarantees(), Addr: u.Addr, Log: log}),
+		u.pageURL(listener.Addr()), make(chan error, 1)}
+	go func() { p.ended <- p.Serve(listener) }()
+	return p
+}
+
+// host lets the page drive a running lab until ctx ends.
+func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, log *slog.Logger, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -179,7 +195,6 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	defer in.Close()
 
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Lab: fault.In(l), Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
@@ -196,30 +211,26 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
 		Log: log,
 	})
-	server := api.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	page.Open(api)
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 		if err := api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
 		}
-		if server.Shutdown(stopping) != nil {
+		if page.Shutdown(stopping) != nil {
 			fmt.Fprintln(stderr, "Requests that were still under way are cut off.")
-			server.Close()
 		}
 	}()
 
-	page := u.pageURL(listener.Addr())
-	if err := l.Announce(page); err != nil {
+	if err := l.Announce(page.url); err != nil {
 		return err
 	}
-	printTable(stdout, l, missing, page, u.Token)
+	printTable(stdout, l, missing, page.url, u.Token)
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-served:
+	case err := <-page.ended:
 		return err
 	}
 }

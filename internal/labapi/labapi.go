@@ -121,9 +121,8 @@ func New(c Config) *Server {
 }
 
 func (s *Server) route() {
+	s.routeFiles()
 	r := s.router
-	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
-
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.handle(s.ready))
 	lab := r.Group("/api/lab/v1")
@@ -149,10 +148,21 @@ func (s *Server) route() {
 	s.routeGames(lab)
 
 	r.Any("/api/v1/*path", s.handle(s.proxy))
+}
+
+const (
+	staticPath     = "/static/"
+	guaranteesPath = "/guarantees/"
+)
+
+// routeFiles routes what needs no lab.
+func (s *Server) routeFiles() {
+	r := s.router
+	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
 	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		r.Handle(method, "/static/*path", page)
-		r.Handle(method, "/guarantees/*path", guarantees)
+		r.Handle(method, staticPath+"*path", page)
+		r.Handle(method, guaranteesPath+"*path", guarantees)
 		for path := range entrances {
 			r.Handle(method, path, page)
 		}
@@ -195,14 +205,6 @@ const (
 )
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// HTTPServer serves s, and waits for no caller without a limit. Its Shutdown
-// ends the event streams.
-func (s *Server) HTTPServer() *http.Server {
-	server := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
-	server.RegisterOnShutdown(s.close) // it need not wait for pages that are open
-	return server
-}
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.

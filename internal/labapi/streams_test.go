@@ -19,7 +19,9 @@ func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server,
 	s, _, _ = start(t, change)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	labtest.Must(t, err)
-	server = s.HTTPServer()
+	front := NewFront(s.Config)
+	front.Open(s)
+	server = front.Server
 	go server.Serve(smallBuffers{l})
 	t.Cleanup(func() { server.Close() })
 	return s, server, l.Addr().String()
