@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -56,9 +57,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 			c.Outage = func() time.Duration { return test.outage }
 			c.Require = []string{"busy==0"} // which comes last
 			r, err := Run(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			exit := test.exit
 			if exit == ExitHeld && r.Counts[ledger.OutcomeBusy] > 0 {
 				exit = ExitUnmet

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -133,9 +134,7 @@ func readPurchase(r *bufio.Reader) (key string, err error) {
 func listen(t *testing.T, f func(net.Conn)) (target string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	var open sync.WaitGroup
 	t.Cleanup(func() {
 		_ = l.Close()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -27,9 +28,7 @@ func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
 	c := serve(t, f)
 	c.Joins, c.Ledger = true, f
 	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return f, r
 }
 

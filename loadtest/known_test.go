@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 const someMatrix = `{"format":1,"rows":[{"strategy":"leased","cells":{
@@ -18,9 +20,7 @@ const someMatrix = `{"format":1,"rows":[{"strategy":"leased","cells":{
 // of as many processes as it had; a server without its data only if it had one.
 func TestBreaking(t *testing.T) {
 	all, err := ReadCounterexamples(strings.NewReader(someMatrix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	processes := Known{"leased", "processes", "", "leased.processes"}
 	for _, test := range []struct {
 		strategy  string

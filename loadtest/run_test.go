@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -171,9 +172,7 @@ func TestRunJudgesTheService(t *testing.T) {
 					c.Ledger = f
 				}
 				r, err := Run(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				labtest.Must(t, err)
 				if (len(r.Known) > 0) != (r.Verdict == ledger.Held) { // a run that broke need not say how it may break
 					t.Errorf("%s names the schedules %v", r.Verdict, r.Known)
 				}
@@ -244,9 +243,7 @@ func TestRunDoesNotStart(t *testing.T) {
 			c := serve(t, f)
 			test.adjust(&c)
 			r, err := Run(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			if all := fmt.Sprint(r.Problems); r.ExitStatus() != ExitNotValid || !strings.Contains(all, test.problem) {
 				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid, test.problem)
 			}
@@ -299,9 +296,7 @@ func TestRunWithoutALedger(t *testing.T) {
 	c.settling.limit = 50 * time.Millisecond
 	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
 	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
 		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read from SQL: no such luck") {
 		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
@@ -339,9 +334,7 @@ func TestRunInterrupted(t *testing.T) {
 		c := serve(t, f)
 		c.Buyers = 10_000
 		r, err := Run(ctx, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		want := ExitNotValid
 		if oversells {
 			want = ExitOversold
@@ -367,9 +360,7 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	c := serve(t, f)
 	c.Timeout = time.Hour
 	r, err := Run(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if answered(r, codeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
 		t.Errorf("%d of %d interrupted, exit status %d", answered(r, codeInterrupted), r.Requests, r.ExitStatus())
 	}
@@ -395,9 +386,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	})
 	c.Targets = append(c.Targets, dying.URL)
 	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if r.Verdict != ledger.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 || r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
@@ -415,9 +404,7 @@ func TestRunMeasures(t *testing.T) {
 	var atBegin, atEnd ledger.Snapshot
 	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view() }
 	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
 		t.Errorf("it began with %+v, and ended with %d orders", atBegin, len(atEnd.Orders))
 	}
@@ -473,9 +460,7 @@ func TestSaleFromRedis(t *testing.T) {
 					c.Ledger = f
 				}
 				r, err := Run(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				labtest.Must(t, err)
 				var rules []string
 				for _, v := range r.Audit.Violations {
 					if v.Rule != ledger.RuleUndersold {

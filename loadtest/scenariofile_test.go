@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
 
@@ -35,9 +36,7 @@ require: ["p99<50ms", "errors==0"]
 func TestReadScenario(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	read := func(text string, base Scenario) (Scenario, error) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		return ReadScenario(file, base)
 	}
 	s, err := read(wholeFile, Scenario{})

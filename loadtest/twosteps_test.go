@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -105,9 +106,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 			test.adjust(&c)
 		}
 		r, err := Run(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		got := *r.TwoSteps
 		if got.Ordered > 0 && r.SoldLatency.Max < askEvery.Microseconds() { // they asked twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)

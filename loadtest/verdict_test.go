@@ -3,6 +3,7 @@ package loadtest
 import (
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -43,9 +44,7 @@ func TestConclude(t *testing.T) {
 			if test.problem {
 				r.Problems = []Problem{{Text: "something"}}
 			}
-			if err := r.conclude(nil); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, r.conclude(nil))
 			if r.ExitStatus() != test.want {
 				t.Errorf("verdict %s, exit status %d, want %d", r.Verdict, r.ExitStatus(), test.want)
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 )
 
@@ -36,9 +37,7 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 			Cells map[string]struct{ Answer, Text string }
 		}
 	}
-	if err := json.Unmarshal([]byte(source(t, "guarantees/matrix.json")), &matrix); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, json.Unmarshal([]byte(source(t, "guarantees/matrix.json")), &matrix))
 	seen := 0
 	for _, file := range []string{"en.js", "measured.zh.js"} {
 		words := strings.ReplaceAll(source(t, "static/guarantees/text/"+file), `\'`, "'")
@@ -84,9 +83,7 @@ func TestProofSpeaksChinese(t *testing.T) {
 	}
 	type cell struct{ Answer, Text string }
 	files, err := filepath.Glob("guarantees/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	held, _ := filepath.Glob("static/lessons/held.*.json")
 	for _, path := range append(files, held...) {
 		var file struct {
@@ -129,8 +126,6 @@ func TestProofSpeaksChinese(t *testing.T) {
 func source(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return string(text)
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // Every name and every code of the lab, the judge, the load tool and the explorer that
@@ -64,9 +66,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 func codesIn(t *testing.T, pattern, code string) (codes []string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue

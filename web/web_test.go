@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 func each(t *testing.T, look func(name, text string)) {
@@ -17,9 +19,7 @@ func each(t *testing.T, look func(name, text string)) {
 		look(name, string(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 }
 
 // A drawing that stands alone has the colours of the page.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 )
@@ -16,9 +17,7 @@ func TestExperiments(t *testing.T) {
 	// A second, as the first holder of each name of the segmented table writes its row.
 	o.Hold, o.For, o.Rounds = 10*time.Millisecond, time.Second, 1
 	c, err := RunArticles(t.Context(), o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	first, last := c.Leases[0].Scene, c.Leases[len(c.Leases)-1].Scene
 	if first.spread(lost).Median == 0 || first.spread(gone).Median == 0 || last.spread(lost).Median >= first.spread(lost).Median {
 		t.Errorf("a lease of half the task lost %v %%, one of ten times %v %%", first.spread(lost), last.spread(lost))

@@ -48,9 +48,7 @@ func TestEveryLockIsMeasured(t *testing.T) {
 		all = append(all, named(t, name))
 	}
 	r, err := Run(t.Context(), short(t, all...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, s := range r.Scenes {
 		if s.Error != "" || s.lost() > 0 || len(s.Passes) != 2 {
 			t.Errorf("%s, %s: %d passes, %d updates lost, %q", s.Lock, crowd(s.Contenders), len(s.Passes), s.lost(), s.Error)
@@ -69,9 +67,7 @@ func TestEveryLockIsMeasured(t *testing.T) {
 		func(b *bytes.Buffer) error { return r.Report(measure.Run{}).WriteJSON(b) },
 	} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, write(&b))
 		text := strings.ReplaceAll(b.String(), `\_`, "_") // Markdown
 		for _, c := range all {
 			if !strings.Contains(text, c.Name) {
@@ -86,9 +82,7 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	broken := catalog.Info{Name: "broken", Key: func(int64) string { return "" },
 		Locker: func(catalog.Deps) (lock.Locker, error) { return nil, errors.New("no connection") }}
 	r, err := Run(t.Context(), short(t, broken, named(t, "redis-lua")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if got := r.Failed(); len(got) != 1 || got[0] != "broken" {
 		t.Errorf("failed: %v, want broken alone", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 	"seckill/strategies/sqlrow"
 )
 
@@ -18,9 +19,7 @@ func counterexample(t *testing.T) explore.Example {
 		t.Fatal("naive has no counterexample")
 	}
 	o, err := w.Shorten(t.Context(), res.First, explore.LedgerRule)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return explore.NewExample("naive", "processes", o)
 }
 

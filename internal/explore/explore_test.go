@@ -30,9 +30,7 @@ func open(t *testing.T, info catalog.Info) *explore.World {
 	needs := info.Uses()
 	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...),
 		explore.Options{Service: service})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -67,9 +65,7 @@ func withFault(s *explore.Scenario, faults ...explore.Fault) *explore.Scenario {
 func search(t *testing.T, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
 	t.Helper()
 	res, err := w.Search(t.Context(), s, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return res
 }
 
@@ -183,13 +179,9 @@ func TestLimits(t *testing.T) {
 func TestSKUsOfAnEarlierProofAreLeftOut(t *testing.T) {
 	const earlier = 7_900_000_000
 	in, err := backend.Open(t.Context(), labtest.Config(t, backend.SQL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { in.Close() })
-	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	if err := in.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
 		"VALUES (1, 'earlier', 'A-1', 1, ?, 1, 0, 'naive', 1, 'active')", earlier).Error; err != nil {
 		t.Fatal(err)

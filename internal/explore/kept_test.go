@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/strategies"
 )
@@ -52,9 +53,7 @@ var bySKU = regexp.MustCompile(`(center_lock_|-lock-|fence = )\d+`)
 func replayed(t *testing.T, w *explore.World, file string) {
 	t.Helper()
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer f.Close()
 	e, err := explore.ReadExample(f)
 	if err != nil {

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 )
 
 // Letters and choices are the same thing.
 func TestSchedulesReadAndWrite(t *testing.T) {
 	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaS"
 	choices, err := explore.ParseSchedule(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if got := explore.FormatSchedule(choices...); got != all || len(choices) != 18 {
 		t.Errorf("%q became %d choices, %q", all, len(choices), got)
 	}

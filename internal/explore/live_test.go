@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/redislock"
@@ -36,9 +37,7 @@ func TestThinkingTakesNoTime(t *testing.T) {
 	s := &explore.Scenario{Name: "by hand", Stock: 2, Buyers: []explore.Buyer{
 		{Name: "A", Quantity: 1, Does: explore.Buys}, {Name: "B", Quantity: 1, Process: 1, Does: explore.Buys}}}
 	l, v, err := w.Begin(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer l.End()
 	next := func() string { return v.Actors[0].Next.Text }
 	for v.Judged == nil && !strings.HasPrefix(strings.ToUpper(next()), "DEL") {
@@ -61,9 +60,7 @@ func TestEndsWithTwoDelayedCommands(t *testing.T) {
 	s := &explore.Scenario{Name: "by hand", Stock: 3, Buyers: []explore.Buyer{buys("A", 0), buys("B", 1), buys("C", 2)},
 		Faults: []explore.Fault{explore.Delayed}, MaxFaults: 2}
 	l, v, err := w.Begin(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	late := func(who string) explore.Choice { return explore.Choice{Who: who, Fault: explore.Delayed} }
 	b, a := explore.Choice{Who: "B"}, explore.Choice{Who: "A"}
 	chooseAll(t, l, v, b, b, late("B"), a, late("A"))
@@ -107,9 +104,7 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	s := two(explore.Buys)
 	s.Faults, s.MaxFaults = []explore.Fault{explore.Leaves}, 1
 	l, v, err := w.Begin(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer l.End()
 	v = chooseAll(t, l, v, turns("AABB")...)
 	if v.Actors[1].State != explore.StateWaits {
@@ -130,9 +125,7 @@ func TestAnyTransactionMayEnd(t *testing.T) {
 		w := open(t, sqlrow.ForUpdate)
 		s := withFault(two(explore.Buys), explore.LeaseEnds)
 		l, v, err := w.Begin(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		v = chooseAll(t, l, v, turns("ABAB")...) // A has the row, and B waits for it
 		v = chooseAll(t, l, v, explore.Choice{Who: c.who, Fault: explore.LeaseEnds})
 		for n := 0; v.Judged == nil && n < 30; n++ {

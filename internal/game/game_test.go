@@ -43,9 +43,7 @@ func code(err error) string {
 func TestWrongMoves(t *testing.T) {
 	h := gamesOf(t, nil, "for-update")
 	id, _, err := h.Begin(t.Context(), game.Request{Strategy: "for-update", Buyers: 2, Stock: 2, Schedule: "abab"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	g := played(t, h, id)
 	for move, says := range map[string]string{"b": "B waits for an answer", "c": "no buyer C", "x": "is not one move",
 		"aa": "is not one move", "T": "time passes", "Va": "arrives late"} {

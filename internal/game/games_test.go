@@ -40,9 +40,7 @@ func gamesOf(t *testing.T, change func(*game.Games), names ...string) *game.Game
 func played(t *testing.T, h *game.Games, id string) *game.Game {
 	t.Helper()
 	g, err := h.Game(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return g
 }
 
@@ -50,22 +48,16 @@ func played(t *testing.T, h *game.Games, id string) *game.Game {
 func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 	t.Helper()
 	var databases []string
-	if err := in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&databases).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&databases).Error)
 	list = append(list, databases...)
 	keys, err := in.Redis.Keys(t.Context(), "*:9?????????*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	list = append(list, keys...)
 	if nodes, _, err := in.ZooKeeper.Children(t.Context(), "/seckill/locks"); err == nil {
 		list = append(list, nodes...)
 	}
 	got, err := in.Etcd.Get(t.Context(), "/seckill/locks/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, kv := range got.Kvs {
 		list = append(list, string(kv.Key))
 	}
@@ -133,9 +125,7 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	alive := gamesOf(t, nil, "redis-setnx", "zk", "etcd")
 	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	before := leftovers(t, in)
 	var next string // the first that is free
 	for n := 987_655; next == ""; n++ {
@@ -143,12 +133,8 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 			next = fmt.Sprint(n)
 		}
 	}
-	if err := in.DB.Exec("CREATE DATABASE seckill_game_" + next).Error; err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Redis.Set(t.Context(), "seckill:lock:stock:"+next+"000001", "x", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, in.DB.Exec("CREATE DATABASE seckill_game_"+next).Error)
+	labtest.Must(t, in.Redis.Set(t.Context(), "seckill:lock:stock:"+next+"000001", "x", 0).Err())
 	games := gamesOf(t, nil, "redis-setnx")
 	id, s, err := games.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "a"})
 	if err != nil || s.Actors[0].Next == nil || s.Steps[0].Reply == "false" {

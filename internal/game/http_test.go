@@ -35,17 +35,13 @@ func TestGameOverHTTP(t *testing.T) {
 	ask := func(method, path, body string, want int, code string, header ...string) (a answer) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/api/lab/v1"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		for i := 0; i < len(header); i += 2 {
 			r.Header.Set(header[i], header[i+1])
 		}
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(resp.Body)
 		if len(text) > 0 {
@@ -98,9 +94,7 @@ func TestGameOverHTTP(t *testing.T) {
 	ask("POST", "/games", `{"strategy":"no-such"}`, 404, "unknown_strategy")
 	// The page of another site may not play.
 	ask("POST", at+"/moves", `{"move":"a"}`, 403, "forbidden", "Origin", "http://elsewhere.example")
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, s.Close(t.Context()))
 	ask("GET", at, "", 404, "unknown_game")
 	ask("POST", "/games", `{"strategy":"naive"}`, 429, "too_many_games")
 }

@@ -30,15 +30,11 @@ func TestImpossibleLevels(t *testing.T) {
 		t.Run(task.Name, func(t *testing.T) {
 			t.Parallel()
 			p, err := openPlace(t.Context(), servers, infoOf(task), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			defer p.leave(t.Context())
 			res, err := p.world.Search(t.Context(), &task.Setting.Scenario, explore.Limits{Reduce: true,
 				Stop: func(rule string) bool { return slices.Contains(task.Breaks, rule) }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			if res.First != nil || !res.Exhausted() || res.Schedules != task.Impossible {
 				t.Errorf("%d schedules were run, one broke it: %t, and %d turns were not taken: the file says that all %d hold",
 					res.Schedules, res.First != nil, res.Cut, task.Impossible)

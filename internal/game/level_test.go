@@ -64,9 +64,7 @@ func TestLevelsAreWhole(t *testing.T) {
 		t.Fatalf("there are %d levels", len(levels))
 	}
 	chapters, err := course.Chapters()
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	seen := map[string]bool{}
 	for i, task := range levels {
 		if task.Number != i+1 {
@@ -119,9 +117,7 @@ func TestGrades(t *testing.T) {
 
 func TestWrongLevelFiles(t *testing.T) {
 	good, err := os.ReadFile("levels/01-first-lost-update.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, c := range []struct{ name, from, to, says string }{
 		{"one.yaml", "", "", "NUMBER-NAME.yaml"},
 		{"01-x.yaml", "stock: 2", "stock: 0", "The stock is 0"},

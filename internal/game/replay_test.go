@@ -17,6 +17,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 	"seckill/web"
 )
 
@@ -24,13 +25,9 @@ import (
 func kept(t *testing.T, name string) (text string, rules []string) {
 	t.Helper()
 	file, err := fs.ReadFile(web.Guarantees(), name+".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	e, err := explore.ReadExample(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for _, p := range e.Problems {
 		rules = append(rules, p.Rule)
 	}

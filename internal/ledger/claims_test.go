@@ -17,6 +17,7 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -26,14 +27,10 @@ func twoClaims(t *testing.T) (here, there *ledger.Claims, in *backend.Instance, 
 	t.Helper()
 	s, in = onServer(t)
 	other, err := backend.Open(t.Context(), in.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	t.Cleanup(func() { other.Close() })
 	set, err := s.Reset(t.Context(), sku, "", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return ledger.NewClaims(s, in.KeyDB, 10*time.Second), ledger.NewClaims(ledger.NewStore(other.DB), other.KeyDB, 10*time.Second), in, s, set.Run
 }
 
@@ -100,12 +97,8 @@ func TestAnOrderNeedsItsClaim(t *testing.T) {
 
 		lost := take(t, here, user+1, way)
 		var session int64
-		if err := in.DB.Raw("SELECT IS_USED_LOCK(?)", lost.Fence).Scan(&session).Error; err != nil {
-			t.Fatal(err)
-		}
-		if err := in.DB.Exec(fmt.Sprintf("KILL %d", session)).Error; err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", lost.Fence).Scan(&session).Error)
+		labtest.Must(t, in.DB.Exec(fmt.Sprintf("KILL %d", session)).Error)
 		late := seckill.Purchase{SKU: sku, User: user + 1, Quantity: 1, RequestID: way, Fence: lost.Fence}
 		var copied *ledger.Claim // the server ends a session in its own time
 		for copied == nil && t.Context().Err() == nil {
@@ -194,14 +187,10 @@ func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 func TestKeysOfAStatementThatFails(t *testing.T) {
 	_, there, in, s, _ := twoClaims(t)
 	config, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	config.InterpolateParams = true
 	server, err := mysql.NewConnector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	deaf := &deafConnector{Connector: server}
 	db := sql.OpenDB(deaf)
 	defer db.Close()

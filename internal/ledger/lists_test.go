@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -20,9 +21,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 	}
 	for _, id := range []int64{sku, sku + 1} {
 		set, err := s.Reset(ctx, id, "", 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		fill(t, s, id, set.Run, id*100_000, 5000)
 	}
 	looking := -rowsRead(t, s)
@@ -38,9 +37,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 	if n := rowsRead(t, s) - before - looking; n > 400 {
 		t.Errorf("two claims: the database reads %d rows", n)
 	}
-	if err := s.DB(ctx).Exec("ANALYZE TABLE orders, stock").Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, s.DB(ctx).Exec("ANALYZE TABLE orders, stock").Error)
 	list := func(f ledger.Filter) func(context.Context) error {
 		return func(ctx context.Context) error {
 			f.Limit = 100
@@ -76,9 +73,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 func rowsRead(t *testing.T, s *ledger.Store) (sum int64) {
 	t.Helper()
 	var rows []struct{ Value int64 }
-	if err := s.DB(t.Context()).Raw("SHOW GLOBAL STATUS LIKE 'Handler_read%'").Scan(&rows).Error; err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, s.DB(t.Context()).Raw("SHOW GLOBAL STATUS LIKE 'Handler_read%'").Scan(&rows).Error)
 	for _, r := range rows {
 		sum += r.Value
 	}

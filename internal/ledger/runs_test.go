@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -25,9 +26,7 @@ func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 		}
 		err := s.DB(t.Context()).Exec("INSERT INTO orders (id, public_id, request_id, run, user_id, sku_id, quantity, remaining, status, strategy) VALUES " +
 			strings.Join(rows, ",")).Error
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 	}
 }
 
@@ -37,14 +36,10 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
 		first, err := s.Reset(ctx, sku, "", 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
 		old, err := sell(ctx, s, p, first.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		second, err := s.Reset(ctx, sku, "", 8)
 		if err != nil || second.Run <= first.Run || second.Version <= first.Version || second.Num != 8 || second.Initial != 8 {
 			t.Fatalf("reset from %+v to %+v, %v: run and version must grow", first, second, err)
@@ -91,9 +86,7 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	ctx := t.Context()
 	set, _ := s.Reset(ctx, sku, "", 5)
 	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	err = s.Tx(ctx, func(tx *gorm.DB) error {
 		o, back, err := s.Cancel(tx, r.OrderID)
 		if err != nil || !back {
@@ -117,15 +110,11 @@ func TestSweep(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
 		for _, table := range []string{"stock", "orders"} { // what other tests left
-			if err := s.DB(ctx).Exec("DELETE FROM " + table).Error; err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, s.DB(ctx).Exec("DELETE FROM "+table).Error)
 		}
 		for _, id := range []int64{sku, sku + 1} {
 			set, err := s.Reset(ctx, id, "", 10_000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			fill(t, s, id, set.Run-1, id*100_000, 2500)
 			fill(t, s, id, set.Run, id*100_000+50_000, 700)
 		}

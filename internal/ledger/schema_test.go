@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -16,9 +17,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 		db := s.DB(t.Context())
 		empty := func() {
 			for _, table := range []string{"stock", "orders", "seckill_identity"} {
-				if err := db.Migrator().DropTable(table); err != nil {
-					t.Fatal(err)
-				}
+				labtest.Must(t, db.Migrator().DropTable(table))
 			}
 		}
 		defer empty()
@@ -27,9 +26,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 		for range 8 {
 			g.Go(func() error { return ledger.Migrate(t.Context(), db) })
 		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, g.Wait())
 		identity := func() string {
 			id, err := ledger.NewStore(db).Identity(t.Context())
 			if err != nil || id == "" || contains(id, " ") {
@@ -47,9 +44,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 			"no such column": "ALTER TABLE seckill_identity DROP COLUMN made_for",
 			"no such table":  "DROP TABLE seckill_identity",
 		} {
-			if err := db.Exec(statement).Error; err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, db.Exec(statement).Error)
 			err := ledger.Migrate(t.Context(), db)
 			if !errors.Is(err, ledger.ErrOtherBuild) || !contains(err.Error(), "DROP DATABASE `") && !contains(err.Error(), "remove the file") {
 				t.Errorf("%s: %v, want it refused, with what to do", what, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -20,15 +21,11 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 		}
 		clock := func() ledger.Start {
 			st, err := s.Start(t.Context(), sku)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			return st
 		}
 		old, err := s.Reset(t.Context(), sku, "thing", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {
 			t.Errorf("the database's clock is read %s off this machine's", off)
 		}
@@ -78,9 +75,7 @@ func TestMomentsRoundUp(t *testing.T) {
 		`"2026-11-11T08:00:00.999+08:00"`:       `"2026-11-11T00:00:00.999Z"`,
 	} {
 		var m ledger.Moment
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, json.Unmarshal([]byte(text), &m))
 		if got, err := json.Marshal(m); err != nil || string(got) != want {
 			t.Errorf("%s is written as %s (%v), want %s", text, got, err, want)
 		}

@@ -29,9 +29,7 @@ func onServer(t *testing.T) (*ledger.Store, *backend.Instance) {
 func migrated(t *testing.T, in *backend.Instance) *ledger.Store {
 	t.Helper()
 	for range 2 { // the tables may be there already
-		if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	}
 	return ledger.NewStore(in.DB).For("test", seckill.NopObserver{})
 }
@@ -44,9 +42,7 @@ func onEachDatabase(t *testing.T, f func(t *testing.T, s *ledger.Store)) {
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		defer in.Close()
 		f(t, migrated(t, in))
 	})

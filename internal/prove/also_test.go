@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 )
 
@@ -26,9 +27,7 @@ func TestOnlyDifferencesAreKept(t *testing.T) {
 		t.Errorf("%+v, want nothing of servers that were not asked", m.Also)
 	}
 	var b strings.Builder
-	if err := m.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, m.WriteText(&b))
 	for _, want := range []string{"On MySQL 9: 6 cells asked, 1 differ.", "redis-lua · no oversell: breaks: 3 of 2"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the table does not say %q", want)

@@ -28,9 +28,7 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: 1, Schedules: bound(20),
 		Budget: time.Minute, // the schedules bound it: a busy machine must find that two processes break a mutex
 		Seed:   1, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	cells := map[string]map[string]prove.Cell{}
 	for _, r := range m.Rows {
 		cells[r.Strategy] = r.Cells

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 )
 
@@ -45,9 +46,7 @@ func mutants(t *testing.T) (all []mutant) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, err)
 		m := mutant{name: strings.TrimSuffix(filepath.Base(file), ".patch"), schedules: "12", replaced: map[string]string{}}
 		for line := range strings.Lines(string(text)) {
 			if name, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && m.hunks == nil {
@@ -104,9 +103,7 @@ func (m *mutant) apply(t *testing.T) {
 		text, read := m.replaced[h.file]
 		if !read {
 			b, err := os.ReadFile(filepath.Join("../..", h.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			text = string(b)
 		}
 		if n := strings.Count(text, h.was); n != 1 {
@@ -122,14 +119,10 @@ func (m *mutant) apply(t *testing.T) {
 func published(t *testing.T) map[string]map[string]prove.Cell {
 	t.Helper()
 	f, err := os.Open("../../web/guarantees/matrix.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	rows := map[string]map[string]prove.Cell{}
 	for _, r := range m.Rows {
 		rows[r.Strategy] = r.Cells

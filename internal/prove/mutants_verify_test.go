@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 )
 
@@ -65,18 +66,14 @@ func seckill(t *testing.T, mutants []mutant) (program string) {
 	t.Helper()
 	folder := t.TempDir()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	var names []string
 	changed := map[string]string{}
 	for _, m := range mutants {
 		names = append(names, m.name)
 		for file, text := range m.replaced {
 			copied := filepath.Join(folder, fmt.Sprint(len(changed), filepath.Ext(file)))
-			if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, os.WriteFile(copied, []byte(text), 0o600))
 			changed[filepath.Join(root, file)] = copied
 		}
 	}
@@ -84,9 +81,7 @@ func seckill(t *testing.T, mutants []mutant) (program string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	program = filepath.Join(folder, "seckill")
 	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-buildvcs=false",
 		"-tags", "nomsgpack", "-ldflags=-s -w", "-o", program, "./cmd/seckill") // as make build does

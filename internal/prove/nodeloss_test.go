@@ -40,9 +40,7 @@ func loseNodes(
 			examples[e.Strategy] = e
 			return e.Strategy + ".json", nil
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	cells := map[string]prove.Cell{}
 	for _, r := range m.Rows {
 		cells[r.Strategy] = r.Cells[prove.NodeLossQuestion]
@@ -89,9 +87,7 @@ func keyOf(s explore.Step) string {
 // isReplayed: the loss of a node is a schedule like any other, on such servers.
 func isReplayed(t *testing.T, e explore.Example, on func(context.Context) (prove.Servers, error)) {
 	s, err := on(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	now, err := prove.LoseNode(t.Context(), redislock.Redsync, s, e)
 	if err != nil || now.Schedule != e.Schedule || !slices.Equal(now.Problems, e.Problems) {
 		t.Errorf("replayed, %s breaks %v (%v); want that %s breaks %v", now.Schedule, now.Problems, err, e.Schedule, e.Problems)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 )
 
@@ -36,9 +37,7 @@ func byHand() *prove.Matrix {
 func written(t *testing.T, write func(*bytes.Buffer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, write(&b))
 	return b.String()
 }
 
@@ -91,9 +90,7 @@ func TestSummaries(t *testing.T) {
 func TestJSON(t *testing.T) {
 	text := written(t, func(b *bytes.Buffer) error { return byHand().WriteJSON(b) })
 	m, err := prove.ReadMatrix(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // how long it took is not kept
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}

@@ -45,9 +45,7 @@ func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	t.Helper()
 	o.Servers, o.Workers, o.Schedules, o.Seed = shared(t), 1, bound(60), 1
 	m, err := prove.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	return m
 }
 
@@ -150,9 +148,7 @@ func TestMissingBackend(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
 	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua}, Questions: []string{"oversell", "owner"},
 		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	for id, c := range m.Rows[0].Cells {
 		if c.Answer != prove.NotAsked || c.Text != "there is no Redis" {
 			t.Errorf("%s: %+v, want that there is no Redis", id, c)

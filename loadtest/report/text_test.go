@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -19,14 +20,10 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (go test -update writes it anew):\n%s\nwant:\n%s", path, got, want)
 	}
@@ -133,9 +130,7 @@ func TestWrite(t *testing.T) {
 			c := loadtest.Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: loadtest.Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
 				Concurrency: 1, Quantity: 1, Timeout: time.Second}}
 			unreachable, err := loadtest.Run(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, err)
 			*r = *unreachable
 			r.Problems = []loadtest.Problem{{Text: "http://127.0.0.1:1 cannot be used: connection refused"}}
 		}, false},
@@ -144,9 +139,7 @@ func TestWrite(t *testing.T) {
 			r := example()
 			test.change(r)
 			var b bytes.Buffer
-			if err := Write(&b, r, test.color); err != nil {
-				t.Fatal(err)
-			}
+			labtest.Must(t, Write(&b, r, test.color))
 			golden(t, test.name+".txt", b.Bytes())
 		})
 	}
