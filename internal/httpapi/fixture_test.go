@@ -70,13 +70,6 @@ func sells() *fake {
 	}
 }
 
-// answers is a fake that always answers err.
-func answers(err error) *fake {
-	f := sells()
-	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, err }
-	return f
-}
-
 var settings = catalog.DefaultSettings()
 
 // embedded is an instance on a SQLite file of its own: enough for everything

@@ -24,6 +24,8 @@ const secret = "dial tcp 10.1.2.3:3306 as root with hunter2"
 
 // Each error of the domain has one answer, and none shows what it wraps.
 func TestWhatErrorsComeTo(t *testing.T) {
+	f := sells()
+	s := serverWith(t, f, httpapi.Config{})
 	for _, c := range []struct {
 		err    error
 		status int
@@ -43,7 +45,9 @@ func TestWhatErrorsComeTo(t *testing.T) {
 		{errors.New("nobody knows this error"), 504, "unknown_outcome"},
 		{context.DeadlineExceeded, 504, "unknown_outcome"},
 	} {
-		s := serverWith(t, answers(fmt.Errorf("%w: %s", c.err, secret)), httpapi.Config{})
+		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
+			return seckill.Receipt{}, fmt.Errorf("%w: %s", c.err, secret)
+		}
 		r := ask(t, s, "POST", "/api/v1/seckill", good)
 		r.want(t, c.err.Error(), c.status, c.code)
 		if strings.Contains(string(r.body), "hunter2") {
@@ -98,7 +102,10 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 }
 
 func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
-	f := answers(seckill.ErrUnknown)
+	f := sells()
+	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
+		return seckill.Receipt{}, seckill.ErrUnknown
+	}
 	s := serverWith(t, f, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
 	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,31 +13,14 @@ import (
 	"seckill/internal/tap"
 )
 
-// Fault points are the admin listener's, and there only where they were asked
-// for: elsewhere there is no such path.
-func TestFaultPointsAreForAdmins(t *testing.T) {
-	with := serverWith(t, nil, httpapi.Config{Points: &point.Points{}})
-	without := serverWith(t, nil, httpapi.Config{})
-	const path = "/admin/v1/faults/state"
-	for name, c := range map[string]struct {
-		handler http.Handler
-		want    int
-	}{
-		"public": {with.Handler(), 404}, "admin": {with.AdminHandler(), 200}, "not asked for": {without.AdminHandler(), 404},
-	} {
-		if r := handled(t, c.handler, newRequest("GET", path, "")); r.status != c.want {
-			t.Errorf("%s: %d %s, want %d", name, r.status, r.body, c.want)
-		}
-	}
-}
-
-// A purchase stops, is seen with what is left, and sells when it is let go.
+// A purchase stops, is seen with what is left, and sells when it is let go. Fault points
+// are the admin listener's: elsewhere there is no such path.
 func TestAPurchaseIsCaught(t *testing.T) {
 	points := &point.Points{}
 	s := serverWith(t, nil, httpapi.Config{Points: points})
-	h := s.AdminHandler()
+	ask(t, s, "GET", "/admin/v1/faults/state", "").want(t, "fault points for buyers", 404, "not_found")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
-	listener := httptest.NewServer(h)
+	listener := httptest.NewServer(s.AdminHandler())
 	defer listener.Close()
 	client := point.NewClient(strings.TrimPrefix(listener.URL, "http://"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
