@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -56,8 +55,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 			c.Ledger, c.Patience = f, test.patience
 			c.Outage = func() time.Duration { return test.outage }
 			c.Require = []string{"busy==0"} // which comes last
-			r, err := Run(t.Context(), c)
-			labtest.Must(t, err)
+			r := ran(t, c)
 			exit := test.exit
 			if exit == ExitHeld && r.Counts[ledger.OutcomeBusy] > 0 {
 				exit = ExitUnmet

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -273,6 +274,14 @@ func hangUp(w http.ResponseWriter, sent string) {
 	_, _ = buffered.WriteString(sent)
 	_ = buffered.Flush()
 	_ = conn.Close()
+}
+
+// ran is what a run came to.
+func ran(t *testing.T, c Config) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), c)
+	labtest.Must(t, err)
+	return r
 }
 
 // serve starts the fake and returns a run against it.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -27,8 +26,7 @@ func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
 	}
 	c := serve(t, f)
 	c.Joins, c.Ledger = true, f
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	return f, r
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -135,8 +134,7 @@ func TestRetriesAndCopies(t *testing.T) {
 			if test.adjust != nil {
 				test.adjust(&c)
 			}
-			r, err := Run(t.Context(), c)
-			labtest.Must(t, err)
+			r := ran(t, c)
 			if r.Verdict != test.verdict {
 				t.Errorf("verdict %s, want %s\n%s", r.Verdict, test.verdict, show(r))
 			}
@@ -183,8 +181,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	}
 	c := serve(t, f)
 	c.Ledger, c.Copies, c.Concurrency, c.Buyers, c.Stock = f, 1, 1, 2, 1
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeSold] != CopiesEach {
 		t.Errorf("%s", show(r))
 	}
@@ -221,8 +218,7 @@ func TestNoAnswerAndThenAnError(t *testing.T) {
 	}
 	c := serve(t, f)
 	c.Ledger, c.Retry, c.Concurrency = f, 1, 1
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeUnknown] != 1 || r.Counts[ledger.OutcomeError] != 0 {
 		t.Errorf("%v\n%s", r.Counts, show(r))
 	}

@@ -171,8 +171,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				if source == SourceSQL {
 					c.Ledger = f
 				}
-				r, err := Run(t.Context(), c)
-				labtest.Must(t, err)
+				r := ran(t, c)
 				if (len(r.Known) > 0) != (r.Verdict == ledger.Held) { // a run that broke need not say how it may break
 					t.Errorf("%s names the schedules %v", r.Verdict, r.Known)
 				}
@@ -242,8 +241,7 @@ func TestRunDoesNotStart(t *testing.T) {
 			f := &fake{token: "secret"}
 			c := serve(t, f)
 			test.adjust(&c)
-			r, err := Run(t.Context(), c)
-			labtest.Must(t, err)
+			r := ran(t, c)
 			if all := fmt.Sprint(r.Problems); r.ExitStatus() != ExitNotValid || !strings.Contains(all, test.problem) {
 				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid, test.problem)
 			}
@@ -295,8 +293,7 @@ func TestRunWithoutALedger(t *testing.T) {
 	c := serve(t, &fake{})
 	c.settling.limit = 50 * time.Millisecond
 	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
 		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read from SQL: no such luck") {
 		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
@@ -385,8 +382,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 		f.handler().ServeHTTP(w, r)
 	})
 	c.Targets = append(c.Targets, dying.URL)
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	if r.Verdict != ledger.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 || r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
@@ -403,8 +399,7 @@ func TestRunMeasures(t *testing.T) {
 	c.OnProgress = func(p Progress) { last = p }
 	var atBegin, atEnd ledger.Snapshot
 	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view() }
-	r, err := Run(t.Context(), c)
-	labtest.Must(t, err)
+	r := ran(t, c)
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
 		t.Errorf("it began with %+v, and ended with %d orders", atBegin, len(atEnd.Orders))
 	}
@@ -459,8 +454,7 @@ func TestSaleFromRedis(t *testing.T) {
 				if source == SourceSQL {
 					c.Ledger = f
 				}
-				r, err := Run(t.Context(), c)
-				labtest.Must(t, err)
+				r := ran(t, c)
 				var rules []string
 				for _, v := range r.Audit.Violations {
 					if v.Rule != ledger.RuleUndersold {

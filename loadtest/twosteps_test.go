@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -105,8 +104,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		if test.adjust != nil {
 			test.adjust(&c)
 		}
-		r, err := Run(t.Context(), c)
-		labtest.Must(t, err)
+		r := ran(t, c)
 		got := *r.TwoSteps
 		if got.Ordered > 0 && r.SoldLatency.Max < askEvery.Microseconds() { // they asked twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)

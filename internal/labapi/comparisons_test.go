@@ -93,6 +93,12 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good","good"]}`, 400, "strategies", "repeated", `"name":"good"`},
 		{`{"strategies":["good"],"rounds":0}`, 400, "rounds", "range", `"min":1`},
 		{`{"strategies":["good"],"crowds":[1,1025]}`, 400, "crowds", "range", `"max":1024`},
+		{`{"strategies":["good"],"crowds":[3,3]}`, 400, "crowds", "crowds", "each once"},
+		{`{"strategies":["good"],"turn_ns":3600000000000}`, 400, "turn", "range", ""},
+		{`{"strategies":["good"],"baselines":["tcp"]}`, 400, "baselines", "baselines", "tcp"},
+		{`{"strategies":["good"],"require":["p99<1s"]}`, 400, "require", "require", "no thresholds"},
+		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", ""},
+		{`{"strategies":["good"],"buyers":10}`, 400, "buyers", "no_demand", ""},
 		{`{"strategies":["good"],"preset":"nope"}`, 400, "preset", "one_of", "hot-row"},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 	})
