@@ -13,8 +13,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-func contains(text, part string) bool { return strings.Contains(text, part) }
-
 // fill writes orders into a run, of the users 1 to count, with ids from first on.
 func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
 	t.Helper()

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +30,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 		labtest.Must(t, g.Wait())
 		identity := func() string {
 			id, err := ledger.NewStore(db).Identity(t.Context())
-			if err != nil || id == "" || contains(id, " ") {
+			if err != nil || id == "" || strings.Contains(id, " ") {
 				t.Errorf("the database is called %q (%v)", id, err)
 			}
 			return id
@@ -46,7 +47,7 @@ func TestOtherBuildsTablesAreRefused(t *testing.T) {
 		} {
 			labtest.Must(t, db.Exec(statement).Error)
 			err := ledger.Migrate(t.Context(), db)
-			if !errors.Is(err, ledger.ErrOtherBuild) || !contains(err.Error(), "DROP DATABASE `") && !contains(err.Error(), "remove the file") {
+			if !errors.Is(err, ledger.ErrOtherBuild) || !strings.Contains(err.Error(), "DROP DATABASE `") && !strings.Contains(err.Error(), "remove the file") {
 				t.Errorf("%s: %v, want it refused, with what to do", what, err)
 			}
 			empty()

@@ -64,30 +64,6 @@ func sell(ctx context.Context, s *ledger.Store, p seckill.Purchase, run int64) (
 	})
 	return r, err
 }
-func TestRefusedOrderTakesNothing(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
-		st, _ := s.Reset(t.Context(), sku, "", 10)
-		if _, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, st.Run); err != nil {
-			t.Fatal(err)
-		}
-		for what, c := range map[string]struct {
-			p    seckill.Purchase
-			run  int64
-			want error
-		}{
-			"second order of a user": {seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "b"}, st.Run, seckill.ErrDuplicate},
-			"second use of a key":    {seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, st.Run, seckill.ErrDuplicate},
-			"another run":            {seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "c"}, st.Run + 1, seckill.ErrConflict},
-		} {
-			if _, err := sell(t.Context(), s, c.p, c.run); !errors.Is(err, c.want) {
-				t.Errorf("%s: %v, want %v", what, err, c.want)
-			}
-		}
-		if now, _ := s.SKU(t.Context(), sku); now.Num != 9 {
-			t.Errorf("%d left, want 9: refused orders were not rolled back", now.Num)
-		}
-	})
-}
 
 func TestResetsAtOnceOfANewSKU(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
