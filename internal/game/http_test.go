@@ -83,9 +83,17 @@ func TestGameOverHTTP(t *testing.T) {
 		t.Errorf("%+v", over.State)
 	}
 	ask("POST", "/games/"+over.ID+"/moves", `{"move":"a"}`, 409, "game_over")
+	if undone := ask("POST", "/games/"+over.ID+"/undo", `{"moves":1}`, 200, ""); undone.Over || undone.Grade != nil {
+		t.Errorf("one move before the end: %+v", undone.State)
+	}
 	ask("DELETE", "/games/"+over.ID, "", 204, "")
 	ask("DELETE", "/games/"+over.ID, "", 404, "unknown_game")
 	ask("GET", "/games/"+over.ID, "", 404, "unknown_game")
+	cannot := ask("POST", "/games", `{"level":"one-statement"}`, 201, "")
+	cannot = ask("POST", "/games/"+cannot.ID+"/impossible", `{}`, 200, "")
+	if g := cannot.Grade; g == nil || !g.Won || !g.SaidImpossible || g.Searched < 2 {
+		t.Errorf("a level that cannot be done: %+v", cannot.State)
+	}
 	for body, code := range map[string]string{`{}`: "invalid", `{"strategy":"naive","level":"x"}`: "invalid", `{"strategy":"naive","stock":0}`: "invalid",
 		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule"} {
 		ask("POST", "/games", body, 400, code)

@@ -85,36 +85,6 @@ func TestLevelsAreWhole(t *testing.T) {
 	}
 }
 
-// A level is won by its goal alone, or by saying that it is impossible where it is.
-func TestGrades(t *testing.T) {
-	h := gamesOf(t, nil, "naive", "conditional")
-	id, s, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abbbbbaaaa"})
-	if err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.Golf != "even" || s.Grade.BestMoves != 10 {
-		t.Fatalf("%v, %s", err, show(s))
-	}
-	if s, err = played(t, h, id).Undo(t.Context(), 1); err != nil || s.Grade != nil {
-		t.Errorf("one move before the end: %v, %s", err, show(s))
-	}
-	if s, err = played(t, h, id).SayImpossible(); err != nil || s.Grade == nil || s.Grade.Won {
-		t.Errorf("it is possible: %v, %s", err, show(s))
-	}
-	if s, err = played(t, h, id).Move(t.Context(), "a", 9); err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.SaidImpossible {
-		t.Errorf("solved after all: %v, %s", err, show(s))
-	}
-	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "aaaaab"}); err != nil || s.Grade == nil || s.Grade.Won {
-		t.Errorf("a fair game: %v, %s", err, show(s))
-	}
-	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abababababab"}); code(err) != game.BadSchedule {
-		t.Errorf("%v, %s", err, show(s))
-	}
-	if id, s, err = h.Begin(t.Context(), game.Request{Level: "one-statement"}); err != nil || s.Level != "one-statement" {
-		t.Fatal(err)
-	}
-	if s, err = played(t, h, id).SayImpossible(); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.SaidImpossible || s.Grade.Searched < 2 {
-		t.Errorf("it is impossible: %v, %s", err, show(s))
-	}
-}
-
 func TestWrongLevelFiles(t *testing.T) {
 	good, err := os.ReadFile("levels/01-first-lost-update.yaml")
 	labtest.Must(t, err)
