@@ -40,6 +40,7 @@ func TestStatus(t *testing.T) {
 			if ctx.Err() != nil {
 				t.Fatalf("%s: want only %v down, got%s", what, down, wrong)
 			}
+			time.Sleep(20 * time.Millisecond) // until the next look
 		}
 	}
 	kill := func(name string) func() {
