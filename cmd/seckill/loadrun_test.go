@@ -36,8 +36,14 @@ func (t tests) Run() int {
 	return labtest.Main(t.M)
 }
 
-var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
-	backend.ZooKeeper, backend.Etcd}
+// needed is what the strategies need that are sold here. In make verify those are all.
+var needed = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis}
+
+func init() {
+	if labtest.Verify {
+		needed = append(needed, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	}
+}
 
 // everyones are two service processes without arguments, for all tests that
 // neither stop nor kill one.
@@ -47,7 +53,7 @@ var everyones []string
 // too, one after the other; they end with the lab.
 func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	t.Helper()
-	l = labtest.Start(t, everything...)
+	l = labtest.Start(t, needed...)
 	if everyones == nil {
 		before := len(l.Services())
 		labtest.Must(t, l.StartServices(context.Background(), 2))
@@ -62,7 +68,7 @@ func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 // test, and returns their URLs and how to reach their processes.
 func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processes []*lab.Process) {
 	t.Helper()
-	l = labtest.Start(t, everything...)
+	l = labtest.Start(t, needed...)
 	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
 	before := len(l.Services())
 	labtest.Must(t, l.StartServices(t.Context(), 2, args...))
