@@ -48,6 +48,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	for _, want := range []string{
 		"CREATE DATABASE IF NOT EXISTS seckill", "CREATE DATABASE seckill_other", "CREATE TABLE seckill_other.t (a INT)",
 		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST", "SHOW ENGINE INNODB STATUS",
+		"DROP PROCEDURE seckill.p", "DROP DATABASE seckill_other",
 	} {
 		_, err := db.Exec(want)
 		must(t, want, err)
