@@ -37,6 +37,7 @@ import (
 type fake struct {
 	t        *testing.T
 	url      string
+	server   *labapi.Server
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
 	turns    chan compare.Entry
@@ -60,7 +61,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	f = &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
-	server := labapi.New(labapi.Config{
+	f.server = labapi.New(labapi.Config{
 		Lab: f, Load: f.load, Compare: f.compare, Page: web.Files(), Guarantees: fakeGuarantees(),
 		Version: "test", Token: token,
 		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Trace: fakeTrace,
@@ -74,7 +75,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	listener, err := net.Listen("tcp", address)
 	labtest.Must(t, err)
 	mux := http.NewServeMux()
-	mux.Handle("/", server)
+	mux.Handle("/", f.server)
 	for path, file := range map[string]string{"levels": "levels", "levels/solutions": "solutions"} {
 		mux.HandleFunc("GET /api/lab/v1/"+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+file+".json") })
 	}
@@ -87,7 +88,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		if err := server.Close(ctx); err != nil {
+		if err := f.server.Close(ctx); err != nil {
 			t.Error(err)
 		}
 		host.Close()

@@ -2,13 +2,16 @@ package e2e
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
+	"seckill/web"
 )
 
 // formHasAddress: what the address says is in the form.
@@ -124,6 +127,25 @@ func TestRunByKeyboard(t *testing.T) {
 	f.results <- fakeResult(ledger.Held)
 	f.results <- fakeResult(ledger.Held)
 	tb.await(`document.querySelectorAll("[data-verdict=held]").length === 2`)
+}
+
+// The page is there while the servers start. What is begun meanwhile waits for them.
+func TestThePageComesBeforeTheLab(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	front := labapi.NewFront(labapi.Config{Page: web.Files()})
+	host := httptest.NewServer(front)
+	t.Cleanup(host.Close)
+	tb := fresh(t, host.URL)
+	tb.says(".start", "See it break")
+	tb.good("starting")
+	tb.click(".guided .run")
+	tb.shows(".guided [aria-disabled]")
+	front.Open(f.server)
+	tb.says(".banner.busy", "naive: selling")
+	f.results <- fakeResult(ledger.Held)
+	tb.says("[data-verdict]", "HELD")
+	tb.says(".machines", "MariaDB 10.11.14")
 }
 
 func TestRunAsTheLabTellsIt(t *testing.T) {
