@@ -44,7 +44,7 @@ func sharedLab(t *testing.T) *up {
 		return shared
 	}
 	program := filepath.Join(folder, "seckill")
-	if said, err := exec.Command("go", "build", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, said)
 	}
 	u := &up{command: exec.Command(program, "up", "--addr", "127.0.0.1:0")}
@@ -129,7 +129,6 @@ func TestRealLab(t *testing.T) {
 		t.Errorf("the lab has %d runs; the page says otherwise", len(all.Runs))
 	}
 
-	tb = fresh(t, u.page)
 	tb.click(`.top nav a[href="#/choose"]`)
 	tb.high("the chooser", "choose", ".fit", ".fit", 1200, 3000)
 	tb.click(`.top nav a[href="#/lessons"]`)
@@ -137,7 +136,6 @@ func TestRealLab(t *testing.T) {
 	tb.click(".first-level a")
 	tb.high("a level", "play/first-lost-update", ".buyer-column", ".buyer-column", 1200, 2400)
 
-	tb = fresh(t, u.page+"#/guarantees")
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
 	tb.click(`.matrix [data-cell="redis-lua.late-command"]`)
 	tb.says("h1", "redis-lua")

@@ -217,7 +217,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".failed", "There is no such run: the last 50 are kept.")
 	tb.eval(`location.hash = window.kept`)
 	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process", "no fault: nothing was killed")
-	tb.await(`document.querySelector(".chips a").hash === "#/trace/naive.oversell"`)
+	tb.await(`document.querySelector(".chips a")?.hash === "#/trace/naive.oversell"`)
 	tb.evidence()
 	tb.says("[data-sign=right][data-answer=yes]", "Right")
 	tb.says("[data-sign=served][data-answer=yes]", "Served")

@@ -17,10 +17,9 @@ import (
 )
 
 // A counterexample is a diagram that plays, with an address, and as a file.
-func TestCounterexampleIsPlayed(t *testing.T) {
+func TestCounterexamplesArePlayed(t *testing.T) {
 	t.Parallel()
-	f := startFake(t)
-	tb := f.open("guarantees")
+	tb := startFake(t).open("guarantees")
 	tb.click(`a.mark[data-cell="naive.oversell"]`)
 	tb.says("h1", "naive sells 3 of 2")
 	tb.says(".where", "Before the first step of 11")
@@ -50,7 +49,6 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.click(`.drawing [data-step="5"]`)
 	tb.says(".chosen pre", "UPDATE stock SET num = 1 WHERE id = 1")
 	tb.await(`document.querySelector(".chosen .hl-word").innerText === "UPDATE"`)
-	tb.good("trace middle")
 
 	t.Log("on paper it is light")
 	tb.do(look{"", 1440, 1000, true}.set())
@@ -74,12 +72,10 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.says(".where", "第 10 步")
 	tb.click(".play")
 	tb.says(".where", "第 11 步")
-}
 
-// The diagram says who holds what, and who thinks so no more.
-func TestLocksAreDrawn(t *testing.T) {
-	t.Parallel()
-	tb := startFake(t).open("trace/redis-lua.lease-end?step=8")
+	t.Log("the diagram says who holds what, and who thinks so no more")
+	tb.speak("en")
+	tb.goTo("trace/redis-lua.lease-end?step=8")
 	tb.says(".beliefs", "thinks it holds the lock")
 	tb.await(`[...document.querySelectorAll(".drawing .d-verdict")].some((v) => v.textContent.includes("3 units sold out of 2"))`)
 	tb.await(`document.querySelector(".drawing .d-bar.d-stale") !== null && document.querySelectorAll(".drawing .d-bar.d-held").length >= 2 && document.querySelectorAll(".drawing .d-chip").length >= 7`)
@@ -100,14 +96,10 @@ func TestLocksAreDrawn(t *testing.T) {
 	if holders != "A02 B23" {
 		t.Errorf("the record is held %q", holders)
 	}
-}
 
-// A command that is late leaves its sender's line, and arrives there again; the row stays
-// locked until then.
-func TestLateCommandIsPlayed(t *testing.T) {
-	t.Parallel()
-	f := startFake(t)
-	tb := f.open("guarantees")
+	t.Log("a command that is late leaves its sender's line, and arrives there again; the row stays locked until then")
+	tb.speak("en")
+	tb.goTo("guarantees")
 	tb.click(`a.mark[data-cell="redis-lua.late-command"]`)
 	tb.says("h1", "redis-lua: lost updates")
 	tb.says(".cast", "A buys 2", "B buys 1, in process 2")
