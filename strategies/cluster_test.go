@@ -15,12 +15,12 @@ import (
 // a SKU in several keys is on one node.
 func TestLoadRunOnACluster(t *testing.T) {
 	processes := openTwo(t, labtest.On(t, labtest.Own(t, lab.Cluster, backend.NameRedis), backend.SQL, backend.Redis))
-	for i, info := range strategies.All() {
+	for _, info := range strategies.All() {
 		if !slices.Contains(info.Needs, backend.Redis) || len(info.Missing(processes[0])) > 0 {
 			continue
 		}
 		t.Run(info.Name, func(t *testing.T) {
-			h := newHarness(t, info, processes, calm(info), int64(91_000+i))
+			h := newHarness(t, info, processes, calm(info))
 			h.loadRun(t, 2, h.expected(t))
 		})
 	}

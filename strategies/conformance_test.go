@@ -16,6 +16,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -38,22 +39,21 @@ var (
 // The one suite that every strategy passes, or is seen to fail, on the real
 // servers.
 func TestConformance(t *testing.T) {
-	for i, info := range strategies.All() {
+	for _, info := range strategies.All() {
 		t.Run(info.Name, func(t *testing.T) {
 			// Most of the time is waiting. Scans lock every SKU's row, so they
 			// come first, alone.
 			if info.Guarantees[catalog.OtherSKUs] != catalog.Breaks {
 				t.Parallel()
 			}
-			conform(t, info, labtest.Config(t, info.Uses()...), int64(2*i+1))
+			conform(t, info, labtest.Config(t, info.Uses()...))
 		})
 	}
 }
 
-// conform uses two SKUs, from this one on.
-func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) {
+func conform(t *testing.T, info catalog.Info, config backend.Config) {
 	instances := openTwo(t, config)
-	h := newHarness(t, info, instances, calm(info), sku)
+	h := newHarness(t, info, instances, calm(info))
 	t.Run("before the start", h.beforeTheStart)
 	t.Run("half a reset", h.halfAReset)
 	t.Run("one buyer after the other", h.oneByOne)
@@ -63,7 +63,7 @@ func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) 
 		t.Run("load run in one process", func(t *testing.T) { h.loadRun(t, 1, catalog.Holds) })
 	}
 	t.Run("cancelling beside buyers", h.cancelLoadRun)
-	h = newHarness(t, info, instances, hasty, sku+1)
+	h = newHarness(t, info, instances, hasty)
 	t.Run("buyer goes before a command", h.buyerGoes)
 	t.Run("reply lost after a command", h.replyLost)
 	t.Run("reset before a command", h.resetMeanwhile)
@@ -81,76 +81,29 @@ func calm(info catalog.Info) catalog.Settings {
 	return s
 }
 
-type harness struct {
-	info catalog.Info
-	// Two instances are two service processes: nothing in memory is shared.
-	strategies [2]seckill.Strategy
-	store      *ledger.Store
-	sku        int64
-	run        int64
-}
+// A harness is a sale in two service processes.
+type harness struct{ *saletest.Sale }
 
 func openTwo(t *testing.T, config backend.Config) (two [2]*backend.Instance) {
 	config.ZooKeeperSession = 10 * time.Second // the longest: load runs on a busy machine outlast six
 	for i := range two {
-		in, err := backend.Open(t.Context(), config)
-		labtest.Must(t, err)
-		t.Cleanup(func() { in.Close() })
-		two[i] = in
-		labtest.Must(t, ledger.Migrate(t.Context(), two[i].DB))
+		two[i] = labtest.Open(t, config)
 	}
 	return two
 }
 
-func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance, s catalog.Settings, sku int64) *harness {
-	h := &harness{info: info, sku: sku}
-	for i, in := range instances {
-		h.store = ledger.NewStore(in.DB)
-		built, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: h.store, Settings: s})
-		labtest.Must(t, err)
+func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance, s catalog.Settings) *harness {
+	h := &harness{saletest.Open(t, info, 5,
+		catalog.Deps{Instance: instances[0], Settings: s}, catalog.Deps{Instance: instances[1], Settings: s})}
+	for _, built := range h.Processes {
 		if _, ok := built.(seckill.Reserver); ok != info.Reserves {
 			t.Errorf("%s has reservations: %v, and says %v", info.Name, ok, info.Reserves)
 		}
 		if _, ok := built.(seckill.Acceptor); ok != info.Accepts {
 			t.Errorf("%s answers in two steps: %v, and says %v", info.Name, ok, info.Accepts)
 		}
-		h.strategies[i] = built
 	}
 	return h
-}
-
-func (h *harness) reset(t *testing.T, stock int64) {
-	t.Helper()
-	h.schedule(t, stock, nil)
-}
-
-// schedule resets the sale, which starts then.
-func (h *harness) schedule(t *testing.T, stock int64, start *ledger.Moment) {
-	t.Helper()
-	row, err := h.store.Schedule(t.Context(), h.sku, h.info.Name, stock, start)
-	labtest.Must(t, err)
-	h.run = row.Run
-	if r, ok := h.strategies[0].(seckill.Resetter); ok {
-		err := r.Reset(t.Context(), h.sku, stock)
-		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-			// Redlock gives a node a tenth of a second, here.
-			err = r.Reset(t.Context(), h.sku, stock)
-		}
-		labtest.Must(t, err)
-	}
-}
-
-func (h *harness) purchase(user, quantity int64) seckill.Purchase {
-	return seckill.Purchase{SKU: h.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", h.sku, user)}
-}
-
-func (h *harness) judge(t *testing.T, stock int64, told []ledger.Told) ledger.Report {
-	t.Helper()
-	sellers := []catalog.Seller{{Info: h.info, Strategy: h.strategies[0]}}
-	snap, err := catalog.Snapshot(t.Context(), h.store, h.sku, sellers)
-	labtest.Must(t, err)
-	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: h.run, Told: told,
-		StockStoreOf: catalog.StockStoreOf(sellers)})
 }
 
 func held(t *testing.T, what string, r ledger.Report) {
@@ -164,8 +117,8 @@ func held(t *testing.T, what string, r ledger.Report) {
 // may vanish so where C is not promised; nothing may be sold twice.
 func (h *harness) heldOrLost(t *testing.T, what string, r ledger.Report) {
 	t.Helper()
-	if r.Verdict == ledger.Lost && h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
-		t.Logf("%s: units are lost, as %s says of itself: %+v", what, h.info.Name, r.Violations)
+	if r.Verdict == ledger.Lost && h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
+		t.Logf("%s: units are lost, as %s says of itself: %+v", what, h.Info.Name, r.Violations)
 		return
 	}
 	held(t, what, r)
@@ -181,29 +134,31 @@ func without(rule string, r ledger.Report) ledger.Report {
 
 // undersells: the strategy tells buyers sold out too early, with all well, when
 // others hold or ask for the rest.
-func (h *harness) undersells() bool { return h.info.Guarantees[catalog.SoldOut] == catalog.Breaks }
+func (h *harness) undersells() bool { return h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks }
 
 // neverOversells: the strategy is shipped as broken, and what it does wrong is
 // to refuse what is there.
 func (h *harness) neverOversells() bool {
-	return h.info.Broken() && h.info.Guarantees[catalog.Oversell] == catalog.Holds
+	return h.Info.Broken() && h.Info.Guarantees[catalog.Oversell] == catalog.Holds
 }
 
 // A process that believes the sale to be on has its buyers reach the strategy: no one
 // buys early all the same.
 func (h *harness) beforeTheStart(t *testing.T) {
 	start := ledger.MomentOf(time.Now().Add(time.Hour))
-	h.schedule(t, 5, &start)
-	for i, s := range h.strategies {
+	h.Start = &start
+	h.Reset(t, 5)
+	h.Start = nil
+	for i, s := range h.Processes {
 		err := insist(func() error {
-			_, err := s.Deduct(t.Context(), h.purchase(int64(i+1), 1))
+			_, err := s.Deduct(t.Context(), h.Purchase(int64(i+1), 1))
 			return err
 		})
 		if !errors.Is(err, seckill.ErrNotStarted) {
 			t.Errorf("buying an hour early in process %d: %v, want %v", i+1, err, seckill.ErrNotStarted)
 		}
 	}
-	if r := h.judge(t, 5, nil); r.Orders > 0 || r.Remaining != 5 && !h.info.Broken() {
+	if r := h.Judge(t); r.Orders > 0 || r.Remaining != 5 && !h.Info.Broken() {
 		t.Errorf("before the start there are %d orders, and %d of 5 are left", r.Orders, r.Remaining)
 	}
 }
@@ -212,84 +167,84 @@ func (h *harness) beforeTheStart(t *testing.T) {
 // the last sale left there, nor called sold out. A reset that comes late, or again, changes
 // nothing.
 func (h *harness) halfAReset(t *testing.T) {
-	r, ok := h.strategies[1].(seckill.Resetter)
+	r, ok := h.Processes[1].(seckill.Resetter)
 	if !ok || h.neverOversells() {
 		return
 	}
-	h.reset(t, 40)
-	row, err := h.store.Reset(t.Context(), h.sku, h.info.Name, 5)
+	h.Reset(t, 40)
+	row, err := h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)
 	labtest.Must(t, err)
-	h.run = row.Run
+	h.Run, h.Stock = row.Run, 5
 	var told []ledger.Told
 	for user := range int64(3) {
-		p := h.purchase(user+1, 2)
-		receipt, err := h.strategies[0].Deduct(t.Context(), p)
+		p := h.Purchase(user+1, 2)
+		receipt, err := h.Processes[0].Deduct(t.Context(), p)
 		if told = append(told, wire.Told(p, receipt, err)); err != nil && !seckill.NothingTaken(err) || errors.Is(err, seckill.ErrSoldOut) && user < 2 {
 			t.Errorf("user %d was told %v", p.User, err)
 		}
-		labtest.Must(t, r.Reset(t.Context(), h.sku, 5))
+		labtest.Must(t, r.Reset(t.Context(), h.SKU, 5))
 	}
 	if last := told[1]; last.Outcome != ledger.OutcomeSold {
 		t.Errorf("after the reset was made whole a buyer was told %+v", last)
 	}
-	held(t, "after half a reset", h.judge(t, 5, told))
+	held(t, "after half a reset", h.Judge(t, told...))
 }
 
 func (h *harness) oneByOne(t *testing.T) {
-	h.reset(t, 5)
-	s := h.strategies[0]
-	r, err := s.Deduct(t.Context(), h.purchase(1, 3))
+	h.Reset(t, 5)
+	s := h.Processes[0]
+	r, err := s.Deduct(t.Context(), h.Purchase(1, 3))
 	if h.neverOversells() {
-		refused := h.judge(t, 5, []ledger.Told{wire.Told(h.purchase(1, 3), r, err)})
+		refused := h.Judge(t, wire.Told(h.Purchase(1, 3), r, err))
 		if !slices.ContainsFunc(refused.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleUndersold }) {
-			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.info.Name, r, err)
+			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.Info.Name, r, err)
 		}
 		return
 	}
-	if err != nil || r.OrderID == "" || r.SKU != h.sku || r.Quantity != 3 || r.Remaining != 2 || r.Strategy != h.info.Name {
+	if err != nil || r.OrderID == "" || r.SKU != h.SKU || r.Quantity != 3 || r.Remaining != 2 || r.Strategy != h.Info.Name {
 		t.Fatalf("buying 3 of 5 gave %+v, %v", r, err)
 	}
-	o, err := h.store.Order(t.Context(), r.OrderID)
-	if err != nil || o.Receipt() != r || o.UserID != 1 || o.RequestID != h.purchase(1, 3).RequestID {
+	o, err := h.Store.Order(t.Context(), r.OrderID)
+	if err != nil || o.Receipt() != r || o.UserID != 1 || o.RequestID != h.Purchase(1, 3).RequestID {
 		t.Errorf("the ledger has %+v, %v, want what the receipt says: %+v", o, err, r)
 	}
 	for what, c := range map[string]struct {
 		p    seckill.Purchase
 		want error
 	}{
-		"more than there are":                   {h.purchase(2, 3), seckill.ErrSoldOut},
-		"the same user again":                   {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("again", h.sku)}, seckill.ErrDuplicate},
-		"the same request again":                {h.purchase(1, 1), seckill.ErrDuplicate},
+		"more than there are":                   {h.Purchase(2, 3), seckill.ErrSoldOut},
+		"the same user again":                   {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("again", h.SKU)}, seckill.ErrDuplicate},
+		"the same request again":                {h.Purchase(1, 1), seckill.ErrDuplicate},
 		"a SKU that is not there":               {seckill.Purchase{SKU: 1 << 40, User: 9, Quantity: 1, RequestID: "r"}, seckill.ErrUnknownSKU},
-		"the same user in another request's id": {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 2, RequestID: fmt.Sprint("other", h.sku)}, seckill.ErrDuplicate},
+		"the same user in another request's id": {seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 2, RequestID: fmt.Sprint("other", h.SKU)}, seckill.ErrDuplicate},
 	} {
 		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, err, c.want)
 		}
 	}
-	_, err = s.Deduct(t.Context(), h.purchase(3, 2))
+	_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
 	// A search of another SKU holds the row after its own last one for a moment, which
 	// one that passes over held rows takes for sold.
 	for range 5 {
-		if errors.Is(err, seckill.ErrSoldOut) && h.info.Guarantees[catalog.SoldOut] == catalog.Breaks {
-			_, err = s.Deduct(t.Context(), h.purchase(3, 2))
+		if errors.Is(err, seckill.ErrSoldOut) && h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks {
+			_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
 		}
 	}
 	if err != nil {
 		t.Errorf("buying the last 2: %v", err)
 	}
-	held(t, "after five units for two buyers", h.judge(t, 5, nil))
+	held(t, "after five units for two buyers", h.Judge(t))
 }
 
 func (h *harness) givesBackOnce(t *testing.T) {
-	h.reset(t, 5)
-	r, err := h.strategies[0].Deduct(t.Context(), h.purchase(1, 2))
+	h.Reset(t, 5)
+	r, err := h.Processes[0].Deduct(t.Context(), h.Purchase(1, 2))
 	labtest.Must(t, err)
 	var g errgroup.Group
 	for i := range 8 {
 		g.Go(func() error {
 			for { // as somebody does who is told to try again later
-				err := h.strategies[i%2].Restore(t.Context(), r.OrderID)
+				err := h.Processes[i%2].Restore(t.Context(), r.OrderID)
 				if !errors.Is(err, seckill.ErrBusy) || t.Context().Err() != nil {
 					return err
 				}
@@ -299,15 +254,15 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Errorf("cancelling the same order eight times at once: %v", err)
 	}
-	report := h.judge(t, 5, nil)
+	report := h.Judge(t)
 	held(t, "after cancelling", report)
 	if report.Remaining != 5 || report.Cancelled != 1 {
 		t.Errorf("%d left and %d cancelled, want 5 and 1", report.Remaining, report.Cancelled)
 	}
-	if _, err := h.strategies[1].Deduct(t.Context(), seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.sku)}); err != nil {
+	if _, err := h.Processes[1].Deduct(t.Context(), seckill.Purchase{SKU: h.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.SKU)}); err != nil {
 		t.Errorf("buying again after cancelling: %v", err)
 	}
-	if err := h.strategies[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
+	if err := h.Processes[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Errorf("cancelling an order that is not there: %v, want %v", err, seckill.ErrUnknownOrder)
 	}
 }
@@ -318,12 +273,12 @@ func (h *harness) givesBackOnce(t *testing.T) {
 func (h *harness) expected(t *testing.T) catalog.Expectation {
 	t.Helper()
 	var refuses int
-	err := h.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES " +
+	err := h.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES " +
 		"WHERE VARIABLE_NAME = 'INNODB_SNAPSHOT_ISOLATION' AND SESSION_VALUE = 'ON'").Scan(&refuses).Error
-	if slices.Contains([]string{"snapshot-first", "unlock-before-commit"}, h.info.Name) && err == nil && refuses > 0 { // MySQL has no such table
+	if slices.Contains([]string{"snapshot-first", "unlock-before-commit"}, h.Info.Name) && err == nil && refuses > 0 { // MySQL has no such table
 		return catalog.Holds
 	}
-	return h.info.Guarantees[catalog.Processes]
+	return h.Info.Guarantees[catalog.Processes]
 }
 
 // Load runs of buyers, spread over so many processes: what is promised must
@@ -343,7 +298,7 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 		case breaks:
 		case h.neverOversells():
 			if report.Verdict == ledger.Oversold {
-				t.Errorf("%s never oversells, as it says of itself; seed %d: %+v", h.info.Name, seed, report)
+				t.Errorf("%s never oversells, as it says of itself; seed %d: %+v", h.Info.Name, seed, report)
 			}
 		default:
 			if h.undersells() {
@@ -353,25 +308,25 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 		}
 	}
 	if breaks {
-		t.Errorf("%s is shipped as broken and was not seen to oversell with %d processes", h.info.Name, processes)
+		t.Errorf("%s is shipped as broken and was not seen to oversell with %d processes", h.Info.Name, processes)
 	}
 }
 
 // round is one sale in which some buyers want two units.
 func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report {
 	buyers, together, units := 60, 16, int64(25)
-	if h.info.Broken() || processes == 2 && h.info.Guarantees[catalog.Processes] == catalog.Breaks {
+	if h.Info.Broken() || processes == 2 && h.Info.Guarantees[catalog.Processes] == catalog.Breaks {
 		buyers, together, units = 120, 32, 50
 	}
 	quantities := rand.New(rand.NewPCG(seed, 0))
-	h.reset(t, units)
+	h.Reset(t, units)
 	heard := make([]ledger.Told, buyers)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range heard {
-		p := h.purchase(int64(i+1), 1+quantities.Int64N(2))
+		p := h.Purchase(int64(i+1), 1+quantities.Int64N(2))
 		g.Go(func() error {
-			r, err := h.strategies[i%processes].Deduct(t.Context(), p)
+			r, err := h.Processes[i%processes].Deduct(t.Context(), p)
 			heard[i] = wire.Told(p, r, err)
 			if heard[i].Outcome == ledger.OutcomeUnknown {
 				return fmt.Errorf("user %d: an unknown outcome with every server alive: %w", p.User, err)
@@ -382,37 +337,37 @@ func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report 
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	return h.judge(t, units, heard)
+	return h.Judge(t, heard...)
 }
 
 // Giving back needs the same guard as taking: buyers who cancel at once must
 // not lose anybody's update.
 func (h *harness) cancelLoadRun(t *testing.T) {
-	if h.info.Broken() {
+	if h.Info.Broken() {
 		t.Log("shipped as broken: nothing is promised here")
 		return
 	}
 	processes := 2
-	if h.info.Guarantees[catalog.Processes] == catalog.Breaks {
+	if h.Info.Guarantees[catalog.Processes] == catalog.Breaks {
 		processes = 1
 	}
 	buyers, together, units := 30, 16, int64(30)
 	if labtest.Verify {
 		buyers, together, units = 200, 32, 200
 	}
-	h.reset(t, units)
+	h.Reset(t, units)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range buyers {
 		g.Go(func() error {
-			p := h.purchase(int64(i+1), 1)
+			p := h.Purchase(int64(i+1), 1)
 			var r seckill.Receipt
 			err := insist(func() (err error) {
-				r, err = h.strategies[i%processes].Deduct(t.Context(), p)
+				r, err = h.Processes[i%processes].Deduct(t.Context(), p)
 				return err
 			})
 			if err == nil && i%2 == 0 {
-				err = insist(func() error { return h.strategies[i/2%processes].Restore(t.Context(), r.OrderID) })
+				err = insist(func() error { return h.Processes[i/2%processes].Restore(t.Context(), r.OrderID) })
 			}
 			if seckill.NothingTaken(err) {
 				return nil
@@ -423,7 +378,7 @@ func (h *harness) cancelLoadRun(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	report := h.judge(t, units, nil)
+	report := h.Judge(t)
 	held(t, "buying and cancelling at once", report)
 	if report.Cancelled == 0 {
 		t.Error("nobody managed to cancel, so nothing was tested")
@@ -503,9 +458,9 @@ func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 // want of one, the first.
 func (h *harness) final(t *testing.T) int {
 	t.Helper()
-	h.reset(t, 5)
+	h.Reset(t, 5)
 	a := &at{n: -1}
-	if _, err := h.strategies[0].Deduct(tap.With(t.Context(), a), h.purchase(1, 2)); err != nil {
+	if _, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2)); err != nil {
 		t.Fatal(err)
 	}
 	a.mu.Lock()
@@ -520,22 +475,22 @@ func (h *harness) final(t *testing.T) int {
 // agrees with what the buyer was told, and that the next buyer gets through.
 func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelFunc) *at) {
 	h.atCommands(t, func(n int) bool {
-		h.reset(t, 5)
+		h.Reset(t, 5)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := act(n, cancel)
-		first := h.purchase(1, 2)
-		r, err := h.strategies[0].Deduct(tap.With(ctx, a), first)
+		first := h.Purchase(1, 2)
+		r, err := h.Processes[0].Deduct(tap.With(ctx, a), first)
 		cancel()
 		hit, reached := a.reached()
 		heard := []ledger.Told{wire.Told(first, r, err)}
-		second := h.purchase(2, 1)
+		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
-		if h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // whoever left a lock may have left it for ever
+		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // whoever left a lock may have left it for ever
 			patience = hasty.LockWait + hasty.LockLease
 		}
 		next, cancelNext := context.WithTimeout(t.Context(), patience)
 		for { // as a buyer does who is told to try again later
-			r, err = h.strategies[1].Deduct(next, second)
+			r, err = h.Processes[1].Deduct(next, second)
 			if !errors.Is(err, seckill.ErrBusy) || next.Err() != nil {
 				break
 			}
@@ -545,13 +500,13 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		outwaited := time.Until(end) < time.Second || errors.Is(err, seckill.ErrBusy)
 		cancelNext()
 		switch {
-		case err != nil && outwaited && h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks:
-			t.Logf("%s: no buyer gets through any more, as %s says of itself", reached, h.info.Name)
+		case err != nil && outwaited && h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks:
+			t.Logf("%s: no buyer gets through any more, as %s says of itself", reached, h.Info.Name)
 		case err != nil:
 			t.Errorf("%s: the next buyer was told %v", reached, err)
 		}
 		heard = append(heard, wire.Told(second, r, err))
-		h.heldOrLost(t, reached, h.judge(t, 5, heard))
+		h.heldOrLost(t, reached, h.Judge(t, heard...))
 		return hit
 	})
 }
@@ -576,19 +531,19 @@ func (h *harness) replyLost(t *testing.T) {
 // the old sale.
 func (h *harness) resetMeanwhile(t *testing.T) {
 	h.atCommands(t, func(n int) (hit bool) {
-		h.reset(t, 5)
+		h.Reset(t, 5)
 		done := make(chan struct{})
 		a := &at{n: n, before: func(*tap.Command) {
 			go func() {
 				defer close(done)
-				h.reset(t, 40)
+				h.Reset(t, 40)
 			}()
 			select {
 			case <-done:
 			case <-time.After(200 * time.Millisecond): // it waits for this purchase
 			}
 		}}
-		_, err := h.strategies[0].Deduct(tap.With(t.Context(), a), h.purchase(1, 2))
+		_, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2))
 		hit, reached := a.reached()
 		if !hit {
 			return false
@@ -597,10 +552,10 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 		if err != nil && !seckill.NothingTaken(err) {
 			t.Errorf("%s: %v", reached, err)
 		}
-		if _, err := h.strategies[1].Deduct(t.Context(), h.purchase(2, 1)); err != nil {
+		if _, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1)); err != nil {
 			t.Errorf("after a reset before %s: the next buyer was told %v", reached, err)
 		}
-		held(t, "reset before "+reached, h.judge(t, 40, nil))
+		held(t, "reset before "+reached, h.Judge(t))
 		return true
 	})
 }

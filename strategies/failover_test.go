@@ -1,10 +1,8 @@
 package strategies_test
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/internal/wire"
 	"seckill/strategies/counter"
 	"seckill/strategies/redislock"
@@ -28,14 +26,11 @@ func TestAFailoverForgets(t *testing.T) {
 	l := labtest.Own(t, lab.Sentinel, backend.NameRedis)
 	processes := openTwo(t, labtest.On(t, l, backend.SQL, backend.Redis))
 	patient := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}}
-	const stock = 5
-	made := func(info catalog.Info, sku int64) *forgetting {
-		f := &forgetting{harness: newHarness(t, info, processes, patient, sku)}
-		f.reset(t, stock)
-		return f
+	made := func(info catalog.Info) *forgetting {
+		return &forgetting{harness: newHarness(t, info, processes, patient)}
 	}
-	counters := []*forgetting{made(counter.RedisCounter, 97_001), made(counter.RedisCounterMySQL, 97_002)}
-	locks := []*forgetting{made(redislock.RedisLua, 97_003), made(redislock.RedisFenced, 97_004)}
+	counters := []*forgetting{made(counter.RedisCounter), made(counter.RedisCounterMySQL)}
+	locks := []*forgetting{made(redislock.RedisLua), made(redislock.RedisFenced)}
 	labtest.Must(t, processes[0].Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
 
 	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
@@ -46,7 +41,7 @@ func TestAFailoverForgets(t *testing.T) {
 		}
 	}
 	for _, f := range locks {
-		f.hold(t)
+		f.hold(t, "BEGIN")
 	}
 	effect, err := failover.Undo(t.Context())
 	if err != nil || !effect.Took {
@@ -54,13 +49,13 @@ func TestAFailoverForgets(t *testing.T) {
 	}
 
 	for _, f := range counters {
-		for user := range int64(stock) {
+		for user := range int64(5) {
 			f.sell(t, user+10)
 		}
-		f.judged(t, stock, f.info.Name == counter.RedisCounter.Name, ledger.RuleOversold)
+		f.judged(t, f.Info.Name == counter.RedisCounter.Name, ledger.RuleOversold)
 	}
 	for _, f := range locks {
-		f.grantedAgain(t, stock)
+		f.grantedAgain(t)
 	}
 }
 
@@ -68,7 +63,7 @@ func TestAFailoverForgets(t *testing.T) {
 type forgetting struct {
 	*harness
 	heard []ledger.Told
-	pause *pause
+	goOn  chan struct{} // lets the buyer go on that hold has stopped
 	late  chan ledger.Told
 }
 
@@ -77,74 +72,53 @@ func sold(t ledger.Told) bool { return t.Outcome == ledger.OutcomeSold }
 // sell asks for one unit. Connections that the failover has closed are replaced.
 func (f *forgetting) sell(t *testing.T, user int64) {
 	t.Helper()
-	p := f.purchase(user, 1)
-	r, err := f.strategies[1].Deduct(t.Context(), p)
+	p := f.Purchase(user, 1)
+	r, err := f.Processes[1].Deduct(t.Context(), p)
 	for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
-		r, err = f.strategies[1].Deduct(t.Context(), p)
+		r, err = f.Processes[1].Deduct(t.Context(), p)
 	}
 	f.heard = append(f.heard, wire.Told(p, r, err))
 }
 
-// hold has a buyer of the other process take the lock, read the stock, and stop.
-func (f *forgetting) hold(t *testing.T) {
+// hold has a buyer of the other process take the lock, read the stock, and stop
+// before a command.
+func (f *forgetting) hold(t *testing.T, command string) {
 	t.Helper()
-	f.holdBefore(t, "BEGIN")
-}
-
-// holdBefore is hold, up to another command.
-func (f *forgetting) holdBefore(t *testing.T, command string) {
-	t.Helper()
-	f.pause = &pause{before: command, begun: make(chan struct{}), end: make(chan struct{})}
-	f.late = make(chan ledger.Told, 1)
-	p := f.purchase(1, 2)
+	begun := make(chan struct{})
+	f.goOn, f.late = make(chan struct{}), make(chan ledger.Told, 1)
+	ctx := taptest.Before(t.Context(), command, func() {
+		close(begun)
+		<-f.goOn
+	})
 	go func() {
-		r, err := f.strategies[0].Deduct(tap.With(t.Context(), f.pause), p)
-		f.late <- wire.Told(p, r, err)
+		r, err := f.Buy(ctx, 1, 2)
+		f.late <- wire.Told(f.Purchase(1, 2), r, err)
 	}()
 	select {
-	case <-f.pause.begun:
+	case <-begun:
 	case early := <-f.late:
-		t.Fatalf("%s: the holder never came to its write: %+v", f.info.Name, early)
+		t.Fatalf("%s: the holder never came to its write: %+v", f.Info.Name, early)
 	}
 }
 
 // grantedAgain: the lock is free although its holder has not let go, and its next
 // buyer buys. Then the holder goes on: only a fenced row refuses it.
-func (f *forgetting) grantedAgain(t *testing.T, stock int64) {
+func (f *forgetting) grantedAgain(t *testing.T) {
 	t.Helper()
 	f.sell(t, 2)
 	if !slices.ContainsFunc(f.heard, sold) {
-		t.Errorf("%s: the next buyer was told %v, want that the lock is free", f.info.Name, f.heard)
+		t.Errorf("%s: the next buyer was told %v, want that the lock is free", f.Info.Name, f.heard)
 	}
-	close(f.pause.end)
+	close(f.goOn)
 	f.heard = append(f.heard, <-f.late)
-	f.judged(t, stock, f.info.Name == redislock.RedisLua.Name, ledger.RuleLostUpdate)
+	f.judged(t, f.Info.Name == redislock.RedisLua.Name, ledger.RuleLostUpdate)
 }
 
-func (f *forgetting) judged(t *testing.T, stock int64, breaks bool, rule string) {
+func (f *forgetting) judged(t *testing.T, breaks bool, rule string) {
 	t.Helper()
-	report := f.judge(t, stock, f.heard)
+	report := f.Judge(t, f.heard...)
 	broke := slices.ContainsFunc(report.Violations, func(v ledger.Violation) bool { return v.Rule == rule })
 	if broke != breaks || !breaks && report.Verdict == ledger.Oversold {
-		t.Errorf("%s: the audit says %s, %+v of %+v; want %s: %t", f.info.Name, report.Verdict, report.Violations, f.heard, rule, breaks)
+		t.Errorf("%s: the audit says %s, %+v of %+v; want %s: %t", f.Info.Name, report.Verdict, report.Violations, f.heard, rule, breaks)
 	}
 }
-
-// A pause holds a buyer before the first command of that name.
-type pause struct {
-	before     string
-	begun, end chan struct{}
-	once       sync.Once
-}
-
-func (p *pause) Before(_ context.Context, c *tap.Command) error {
-	if c.Name == p.before {
-		p.once.Do(func() {
-			close(p.begun)
-			<-p.end
-		})
-	}
-	return nil
-}
-
-func (*pause) After(_ context.Context, _ *tap.Command, err error) error { return err }

@@ -26,9 +26,9 @@ func TestSeveralNodes(t *testing.T) {
 	two := [2]*backend.Instance{openTwo(t, configs[0])[0], openTwo(t, configs[1])[0]}
 	t.Run("the second COMMIT is refused", func(t *testing.T) { theSecondCommitIsRefused(t, two) })
 	t.Run("one request at two nodes", func(t *testing.T) { oneRequestAtTwoNodes(t, two) })
-	for i, info := range []catalog.Info{mysqllock.GetLock, mysqllock.LockRow,
+	for _, info := range []catalog.Info{mysqllock.GetLock, mysqllock.LockRow,
 		mysqllock.LockInsert, sqlrow.ForUpdate, sqlrow.Conditional, sqlrow.Version} {
-		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two, int64(98_010+i)) })
+		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two) })
 	}
 }
 
@@ -37,6 +37,7 @@ func TestSeveralNodes(t *testing.T) {
 // conflict: no unknown outcome.
 func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	const sku = 98_002
+	labtest.Must(t, ledger.Migrate(t.Context(), two[0].DB))
 	here, there := ledger.NewStore(two[0].DB).For("test", seckill.NopObserver{}), ledger.NewStore(two[1].DB)
 	for _, c := range []struct {
 		refused int // how often another node is first
@@ -81,9 +82,8 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 // through by the claim, which is a GET_LOCK. The keys of the orders decide: one
 // order, and the other copy is told that there is one.
 func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
-	h := newHarness(t, sqlrow.Conditional, two, patient, 98_003)
-	h.reset(t, 5)
-	p := h.purchase(1, 1)
+	h := newHarness(t, sqlrow.Conditional, two, patient)
+	p := h.Purchase(1, 1)
 	for i, in := range two {
 		claims := ledger.NewClaims(ledger.NewStore(in.DB), in.KeyDB, time.Minute)
 		claim, err := claims.Take(t.Context(), p.User, p.RequestID)
@@ -92,15 +92,15 @@ func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
 		}
 		defer claim.Release(t.Context())
 	}
-	copies := make(chan error, len(h.strategies))
-	for _, s := range h.strategies {
+	copies := make(chan error, len(h.Processes))
+	for _, s := range h.Processes {
 		go func() {
 			_, err := s.Deduct(context.Background(), p)
 			copies <- err
 		}()
 	}
 	sold := 0
-	for range h.strategies {
+	for range h.Processes {
 		switch err := <-copies; {
 		case err == nil:
 			sold++
@@ -108,7 +108,7 @@ func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
 			t.Errorf("a copy is told %v, want the order or %v", err, seckill.ErrDuplicate)
 		}
 	}
-	snap, err := h.store.Snapshot(t.Context(), h.sku)
+	snap, err := h.Store.Snapshot(t.Context(), h.SKU)
 	if err != nil || sold != 1 || len(snap.Orders) != 1 || snap.Stock.Num != 4 {
 		t.Errorf("%d copies were sold to, %d orders, %d left, %v; want one order", sold, len(snap.Orders), snap.Stock.Num, err)
 	}
@@ -117,20 +117,19 @@ func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
 // A buyer has read the stock and is about to write it; another buys at another
 // node. A lock that the first node has by itself keeps nobody out there, and the
 // first buyer writes over the sale: the strategies that say so, and no others.
-func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance, sku int64) {
+func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
-	f := &forgetting{harness: newHarness(t, info, two, settings, sku)}
-	f.reset(t, 5)
-	f.holdBefore(t, "UPDATE")
+	f := &forgetting{harness: newHarness(t, info, two, settings)}
+	f.hold(t, "UPDATE")
 	f.sell(t, 2)
 	// A read waits until the first node has the sale. Sooner, its buyer would be
 	// refused at COMMIT, and hold by luck.
-	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), sku); err != nil {
+	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), f.SKU); err != nil {
 		t.Fatal(err)
 	}
-	close(f.pause.end)
+	close(f.goOn)
 	f.heard = append(f.heard, <-f.late)
-	f.judged(t, 5, info.OneNode, ledger.RuleLostUpdate)
+	f.judged(t, info.OneNode, ledger.RuleLostUpdate)
 	if (info.Unfit(lab.Galera) != "") != info.OneNode {
 		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))
 	}

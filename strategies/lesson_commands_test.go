@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -74,8 +73,7 @@ var sentOtherwise = map[string]map[string]string{
 // What a lesson lists is what its strategy sends: a purchase alone, recorded,
 // sends these commands in this order and no others. Both languages list the same.
 func TestLessonsListWhatIsSent(t *testing.T) {
-	config := labtest.Config(t, allNeeds()...)
-	for i, info := range strategies.All() {
+	for _, info := range strategies.All() {
 		t.Run(info.Name, func(t *testing.T) {
 			en, zh := listed(t, info, "en"), listed(t, info, "zh")
 			if !slices.Equal(en, zh) {
@@ -85,20 +83,12 @@ func TestLessonsListWhatIsSent(t *testing.T) {
 			if showsNoPurchase[info.Name] != "" {
 				return
 			}
-			sends := sent(t, info, config, 8_200_000_000+int64(i))
+			sends := sent(t, info)
 			if problem := differ(en, sends, sentOtherwise[info.Name], leavesOut[info.Name] != ""); problem != "" {
 				t.Errorf("%s\nlisted:\n\t%s\nsent:\n\t%s", problem, strings.Join(en, "\n\t"), strings.Join(sends, "\n\t"))
 			}
 		})
 	}
-}
-
-func allNeeds() (all []backend.Capability) {
-	for _, info := range strategies.All() {
-		all = append(all, info.Uses()...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // differ says where the lists part, or "". A listed command that is not sent
@@ -198,24 +188,20 @@ func lines(block string) (list []string) {
 
 // sent is what a purchase sends that is alone, and for strategies with
 // reservations: reserve, pay, and the cancellation of another.
-func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (list []string) {
+func sent(t *testing.T, info catalog.Info) (list []string) {
 	t.Helper()
-	config = config.Only(info.Uses()...)
-	in, err := backend.Open(t.Context(), config)
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
-	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
-	h := newHarness(t, info, [2]*backend.Instance{in, in}, catalog.DefaultSettings(), sku)
+	h := saletest.Open(t, info, 100, catalog.Deps{Settings: catalog.DefaultSettings()})
+	h.SKU += 8_200_000_000 // digits that no other number in a command has
+	h.Reset(t, 100)
 	// Once before, so that servers know the scripts and what is made once is there.
-	h.reset(t, 100)
-	if _, err := h.strategies[0].Deduct(t.Context(), h.purchase(1, 2)); err != nil {
+	if _, err := h.Buy(t.Context(), 1, 2); err != nil {
 		t.Fatal(err)
 	}
-	h.reset(t, 100)
-	p := seckill.Purchase{SKU: sku, User: 42, Quantity: 2, RequestID: "r1"}
-	record := &commands{observe.NewRecorder(observe.NewNames(sku))}
+	h.Reset(t, 100)
+	p := seckill.Purchase{SKU: h.SKU, User: 42, Quantity: 2, RequestID: "r1"}
+	record := &commands{observe.NewRecorder(observe.NewNames(h.SKU))}
 	ctx := tap.With(t.Context(), record)
-	if r, ok := h.strategies[0].(seckill.Reserver); ok {
+	if r, ok := h.Processes[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
 		labtest.Must(t, err)
 		if _, err := r.Pay(ctx, a.OrderID); err != nil {
@@ -227,7 +213,7 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 		if _, err := r.Release(ctx, b.OrderID); err != nil {
 			t.Fatal(err)
 		}
-	} else if _, err := h.strategies[0].Deduct(ctx, p); err != nil {
+	} else if _, err := h.Processes[0].Deduct(ctx, p); err != nil {
 		t.Fatal(err)
 	}
 	scripts := scriptNames(t)
@@ -337,12 +323,11 @@ func TestTripsOfTheDocumentation(t *testing.T) {
 	const file = "../docs/hot-row.md"
 	text, err := os.ReadFile(file)
 	labtest.Must(t, err)
-	config := labtest.Config(t, allNeeds()...)
 	rows := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9]): ([^|;]*)").FindAllStringSubmatch(string(text), -1)
 	if len(rows) < 5 {
 		t.Fatalf("%s has the trips of %d strategies", file, len(rows))
 	}
-	for i, row := range rows {
+	for _, row := range rows {
 		n := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == row[1] })
 		if n < 0 {
 			t.Fatalf("%s names a strategy %s", file, row[1])
@@ -352,7 +337,7 @@ func TestTripsOfTheDocumentation(t *testing.T) {
 		for _, one := range strings.Split(row[3], ",") {
 			said = append(said, strings.ToLower(strings.Fields(strings.Replace(one, "a look", "select", 1))[0]))
 		}
-		for _, one := range sent(t, info, config, 8_300_000_000+int64(i)) {
+		for _, one := range sent(t, info) {
 			sends = append(sends, strings.Fields(one)[0])
 		}
 		trips := fmt.Sprint(len(said))

@@ -82,9 +82,7 @@ type sale struct {
 
 func newSale(t *testing.T) *sale {
 	t.Helper()
-	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
+	in := labtest.Open(t, backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	return &sale{t, ledger.NewStore(in.DB), in.DB}
 }

@@ -39,9 +39,7 @@ type fencedSale struct {
 const sku = 1
 
 func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
-	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
+	in := labtest.Open(t, backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	l := &granting{tokens: tokens}
 	s := &fencedSale{t, &lock.Guarded{Locker: l, Fenced: true, Observe: seckill.NopObserver{},

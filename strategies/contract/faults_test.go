@@ -12,6 +12,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // The lease ends under a holder who lives: not before its time, the holder is
@@ -144,13 +145,13 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	defer leave()
 	var seen atomic.Int64
 	var hit atomic.Bool
-	t := &locktest.Tap{OnAfter: func(cmd *tap.Command, err error) error {
+	t := &taptest.Tap{OnAfter: func(cmd *tap.Command, err error) error {
 		if cmd.Backend == tap.Waiting || seen.Add(1) != int64(a.n) {
 			return err
 		}
 		hit.Store(true)
 		if a.fault == "reply lost" {
-			return locktest.ErrLostReply
+			return taptest.ErrLostReply
 		}
 		leave()
 		return err
@@ -196,7 +197,7 @@ func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
 		return nil
 	}
 	if r.fail.Add(-1) >= 0 {
-		err = locktest.ErrLostReply
+		err = taptest.ErrLostReply
 	}
 	select {
 	case r.seen <- err:

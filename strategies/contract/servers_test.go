@@ -38,7 +38,14 @@ func inProcess(t *testing.T, info catalog.Info) Harness {
 func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*backendtest.Wire, backend.Config)) wired {
 	return func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire) {
 		w, config := wire(t, s)
-		return locktest.On(t, open(t, config), info, s), w
+		return locktest.Open(t, info, catalog.Deps{Instance: open(t, config), Settings: s}), w
+	}
+}
+
+// opens starts processes with instances of their own.
+func opens(info catalog.Info) func(testing.TB, catalog.Settings) *locktest.Process {
+	return func(t testing.TB, s catalog.Settings) *locktest.Process {
+		return locktest.Open(t, info, catalog.Deps{Settings: s})
 	}
 }
 
@@ -64,12 +71,12 @@ func open(t testing.TB, config backend.Config) (in *backend.Instance) {
 
 func inMySQL(t *testing.T, info catalog.Info) Harness {
 	db := labtest.Instance(t, info.Needs...).DB.WithContext(context.Background())
-	h := Harness{Key: "test:" + info.Name, Open: locktest.Open(info), Alone: true} // deadlocks between keys
+	h := Harness{Key: "test:" + info.Name, Open: opens(info), Alone: true} // deadlocks between keys
 	if locks[info.Name].can&Expires != 0 {
 		h.Lease = 200 * time.Millisecond
 	}
 	for _, other := range []string{"lock-insert", "lock-table-central"} { // all tables are there
-		locktest.Open(named(other))(t, catalog.Settings{})
+		locktest.Open(t, named(other), catalog.Deps{})
 	}
 	h.Seen = func(t testing.TB, key string) (seen []string) {
 		err := db.Raw("SELECT CONCAT('row of ', owner) FROM distributed_lock WHERE name = ? "+
@@ -164,7 +171,7 @@ func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
 func inRedis(t *testing.T, info catalog.Info) Harness {
 	in := labtest.Instance(t, info.Needs...)
 	nodes := []redis.UniversalClient{in.Redis}
-	h := Harness{Key: "test:" + info.Name, Open: locktest.Open(info), Lease: 300 * time.Millisecond}
+	h := Harness{Key: "test:" + info.Name, Open: opens(info), Lease: 300 * time.Millisecond}
 	switch info.Name {
 	case "redlock":
 		nodes, h.Lease, h.Alone = nil, 4*time.Second, true // of which a node gets a twentieth
@@ -247,7 +254,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 		Key: "/test/locks/" + info.Name, Lease: 100 * time.Millisecond,
 		Open: func(t testing.TB, s catalog.Settings) *locktest.Process {
 			in := open(t, backend.Config{ZooKeeperAddrs: []string{server}, ZooKeeperSession: s.LockLease})
-			return locktest.On(t, in, info, catalog.Settings{})
+			return locktest.Open(t, info, catalog.Deps{Instance: in})
 		},
 		Wire: through(info, func(t testing.TB, s catalog.Settings) (*backendtest.Wire, backend.Config) {
 			w := backendtest.NewWire(t, server)
@@ -337,7 +344,7 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 		return keys
 	}
 	h := Harness{
-		Key: "/test/locks/" + info.Name, Open: locktest.Open(info),
+		Key: "/test/locks/" + info.Name, Open: opens(info),
 		Lease:   2 * time.Second, // the smallest that etcd grants
 		Waiting: func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
 		Seen:    keys,

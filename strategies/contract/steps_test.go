@@ -11,15 +11,16 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // most commands of one attempt that are tried one by one.
 const most = 40
 
 // nth acts before the nth command, counted from 1.
-func nth(n int, act func()) *locktest.Tap {
+func nth(n int, act func()) *taptest.Tap {
 	var seen atomic.Int64
-	return &locktest.Tap{OnBefore: func(c *tap.Command) error {
+	return &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Backend != tap.Waiting && seen.Add(1) == int64(n) {
 			act()
 		}
@@ -69,7 +70,9 @@ func (c *trial) releasedTooLate(l lock.Lease) {
 }
 
 func (c *trial) contend(p *locktest.Process, key string) *locktest.Waiter {
-	return locktest.Contend(c, p, key, c.waiting)
+	own := *p
+	own.Key, own.Waiting = key, c.waiting
+	return own.Contend(c)
 }
 
 // limit is how long to wait for what has to happen, or for what is known not

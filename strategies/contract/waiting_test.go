@@ -13,6 +13,7 @@ import (
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // Two processes contend. The count is guarded by the lock alone, so that the
@@ -160,7 +161,7 @@ func leaving(c *trial) {
 	holder := c.take(c.a, c.key, locktest.Long)
 	before := c.seen(c.key)
 	gone, leave := context.WithCancelCause(c.Context())
-	ctx := tap.With(gone, &locktest.Tap{OnBefore: func(cmd *tap.Command) error {
+	ctx := tap.With(gone, &taptest.Tap{OnBefore: func(cmd *tap.Command) error {
 		switch {
 		case !c.waiting(cmd):
 		case cmd.Backend == tap.Waiting:

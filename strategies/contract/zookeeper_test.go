@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -19,54 +18,33 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/strategies/zklock"
 )
 
 // What ZooKeeper's locks do beyond the contract.
 
-// A bench is a lock on an instance, and the ZooKeeper behind it.
-type bench struct {
-	*locktest.Process
-	zk  *backend.ZooKeeperClient
-	key string
-}
-
-func zkBench(t *testing.T, info catalog.Info) *bench {
+func zkLock(t *testing.T, info catalog.Info) *locktest.Process {
 	t.Helper()
-	return benchOn(t, locktest.Open(info)(t, catalog.Settings{}))
-}
-
-func benchOn(t *testing.T, p *locktest.Process) *bench {
-	return &bench{p, p.In.ZooKeeper, "/test/locks/" + t.Name()}
+	return locktest.Open(t, info, catalog.Deps{})
 }
 
 // zkOnWire has a session that outlasts every test.
-func zkOnWire(t *testing.T) (*bench, *backendtest.Wire) {
+func zkOnWire(t *testing.T) (*locktest.Process, *backendtest.Wire) {
 	t.Helper()
-	p, w := inZooKeeper(t, zklock.ZK).Wire(t, settings(time.Minute))
-	return benchOn(t, p), w
+	return inZooKeeper(t, zklock.ZK).Wire(t, settings(time.Minute))
 }
 
-func (b *bench) acquire(t *testing.T, wait time.Duration) lock.Lease {
+func queued(t *testing.T, p *locktest.Process, n int) {
 	t.Helper()
-	return locktest.Take(t, b, b.key, lock.Options{Wait: wait})
-}
-
-func (b *bench) contend(t *testing.T) *locktest.Waiter {
-	t.Helper()
-	return locktest.Contend(t, b, b.key, nil)
-}
-
-func (b *bench) queued(t *testing.T, n int) {
-	t.Helper()
-	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, b.zk, b.key)) == n })
+	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, p.In.ZooKeeper, p.Key)) == n })
 }
 
 func TestZooKeeperNamesAreCurators(t *testing.T) {
-	b := zkBench(t, zklock.ZK)
-	defer locktest.Free(t, b.acquire(t, 0))
-	name := contenders(t, b.zk, b.key)[0]
-	guid, ok := strings.CutPrefix(name, b.key+"/_c_")
+	b := zkLock(t, zklock.ZK)
+	defer locktest.Free(t, b.Take(t, lock.Options{}))
+	name := contenders(t, b.In.ZooKeeper, b.Key)[0]
+	guid, ok := strings.CutPrefix(name, b.Key+"/_c_")
 	guid, number, cut := strings.Cut(guid, "-lock-")
 	if !ok || !cut || len(guid) != 32 || len(number) != 10 {
 		t.Errorf("the node is called %q", name)
@@ -76,17 +54,17 @@ func TestZooKeeperNamesAreCurators(t *testing.T) {
 // A command that was left while the server was silent still arrives.
 func TestZooKeeperIsSilentWhenABuyerLeaves(t *testing.T) {
 	b, wire := zkOnWire(t)
-	other := zkBench(t, zklock.ZK)
-	holder := b.acquire(t, 0)
+	other := zkLock(t, zklock.ZK)
+	holder := b.Take(t, lock.Options{})
 	wire.Freeze()
 	ctx, leave := context.WithCancel(t.Context())
-	m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
+	m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Name == "create" {
 			time.AfterFunc(20*time.Millisecond, leave)
 		}
 		return nil
 	}}
-	if _, err := b.Acquire(tap.With(ctx, m), b.key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
+	if _, err := b.Acquire(tap.With(ctx, m), b.Key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a buyer who left was told %v", err)
 	}
 	ctx, leave = context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -97,7 +75,7 @@ func TestZooKeeperIsSilentWhenABuyerLeaves(t *testing.T) {
 	wire.Pass()
 	// The holder's node and the buyer's: two came, two go.
 	locktest.Soon(t, "both nodes are gone", func() bool {
-		stat, err := other.zk.Exists(t.Context(), b.key)
+		stat, err := other.In.ZooKeeper.Exists(t.Context(), b.Key)
 		return err == nil && stat != nil && stat.Cversion >= 4 && stat.NumChildren == 0
 	})
 }
@@ -105,10 +83,10 @@ func TestZooKeeperIsSilentWhenABuyerLeaves(t *testing.T) {
 // The connection breaks, the session does not: every waiter keeps its place.
 func TestZooKeeperConnectionBreaks(t *testing.T) {
 	b, wire := zkOnWire(t)
-	l := b.acquire(t, 0)
-	next := b.contend(t)
+	l := b.Take(t, lock.Options{})
+	next := b.Contend(t)
 	wire.Cut()
-	locktest.Soon(t, "the client notices", func() bool { return !b.zk.Connected() })
+	locktest.Soon(t, "the client notices", func() bool { return !b.In.ZooKeeper.Connected() })
 	if l.Context().Err() != nil {
 		t.Error("a lost connection ended the lease")
 	}
@@ -118,17 +96,17 @@ func TestZooKeeperConnectionBreaks(t *testing.T) {
 		t.Errorf("releasing without a connection gave %v", err)
 	}
 	locktest.Free(t, locktest.In(t, next))
-	b.queued(t, 0)
+	queued(t, b, 0)
 }
 
 // Nodes that an operator removes: those who wait queue
 // again, and the holder finds out when they release.
 func TestZooKeeperNodesRemovedByHand(t *testing.T) {
-	b, other := zkBench(t, zklock.ZK), zkBench(t, zklock.ZK)
-	holder := b.acquire(t, 0)
-	waiter := other.contend(t)
-	for _, node := range slices.Backward(contenders(t, b.zk, b.key)) { // or one would be let in first
-		labtest.Must(t, b.zk.Delete(t.Context(), node))
+	b, other := zkLock(t, zklock.ZK), zkLock(t, zklock.ZK)
+	holder := b.Take(t, lock.Options{})
+	waiter := other.Contend(t)
+	for _, node := range slices.Backward(contenders(t, b.In.ZooKeeper, b.Key)) { // or one would be let in first
+		labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), node))
 	}
 	next := locktest.In(t, waiter) // they queued again
 	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
@@ -145,13 +123,13 @@ func TestZooKeeperNodesRemovedByHand(t *testing.T) {
 func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 	const waiters = 5
 	looks := func(info catalog.Info) int {
-		b := zkBench(t, info)
-		b.key += info.Name
-		holder := b.acquire(t, 0)
+		b := zkLock(t, info)
+		b.Key += info.Name
+		holder := b.Take(t, lock.Options{})
 		var woken atomic.Int32
 		settled := make(chan struct{}, 100)
 		var released atomic.Bool
-		ctx, leave := context.WithCancel(tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+		ctx, leave := context.WithCancel(tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
 			switch {
 			case c.Backend == tap.Waiting:
 				settled <- struct{}{}
@@ -165,11 +143,11 @@ func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range waiters {
 			all.Go(func() {
-				if l, err := b.Acquire(ctx, b.key, lock.Options{Wait: -1}); err == nil {
+				if l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1}); err == nil {
 					in <- l
 				}
 			})
-			b.queued(t, i+2)
+			queued(t, b, i+2)
 			<-settled
 			for range i { // zk-herd's waiters are woken by the newcomer as well
 				if info.Name == zklock.ZKHerd.Name {

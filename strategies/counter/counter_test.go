@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,10 +15,12 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/internal/wire"
 	"seckill/strategies/counter"
 )
@@ -36,69 +37,42 @@ func onEach(t *testing.T, f func(t *testing.T, info catalog.Info)) {
 
 const lease = time.Minute
 
-// A shop is one service process's strategy, with a clock of its own.
+// A shop is one service process of a sale, with a clock of its own.
 type shop struct {
+	*saletest.Sale
 	seckill.Strategy
-	info  catalog.Info
 	in    *backend.Instance
-	store *ledger.Store
 	ahead *atomic.Int64 // of the real clock
-	sku   int64
-	run   int64
 	told  []ledger.Told
 }
 
-var nextSKU atomic.Int64
-
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
 	t.Helper()
-	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
-	sh.sku = nextSKU.Add(1)
-	sh.reset(t, stock)
-	return sh
+	d, ahead := deps(labtest.Instance(t, info.Uses()...))
+	s := saletest.Open(t, info, stock, d)
+	return &shop{Sale: s, Strategy: s.Processes[0], in: d.Instance, ahead: ahead}
 }
 
-func openOn(t *testing.T, in *backend.Instance, info catalog.Info) *shop {
-	t.Helper()
-	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
-	sh := &shop{info: info, in: in, store: ledger.NewStore(in.DB), ahead: &atomic.Int64{}}
-	sh.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease}, Retries: 8})
-	return sh
-}
-
-func (sh *shop) build(t *testing.T, settings catalog.Settings) {
-	t.Helper()
-	s, err := catalog.Build(sh.info, catalog.Deps{Instance: sh.in, Ledger: sh.store, Settings: settings,
-		Now: func() time.Time { return time.Now().Add(time.Duration(sh.ahead.Load())) }})
-	labtest.Must(t, err)
-	sh.Strategy = s
+func deps(in *backend.Instance) (d catalog.Deps, ahead *atomic.Int64) {
+	ahead = &atomic.Int64{}
+	times := catalog.LockTimes{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease}
+	return catalog.Deps{Instance: in, Settings: catalog.Settings{LockTimes: times, Retries: 8},
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, ahead
 }
 
 // other is another process that sells the same.
 func (sh *shop) other(t *testing.T) *shop {
 	t.Helper()
-	o := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), sh.info)
-	o.sku, o.run = sh.sku, sh.run
-	return o
-}
-
-func (sh *shop) reset(t *testing.T, stock int64) {
-	t.Helper()
-	row, err := sh.store.Reset(t.Context(), sh.sku, "tested", stock)
-	labtest.Must(t, err)
-	sh.run = row.Run
-	labtest.Must(t, sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, stock))
+	d, ahead := deps(labtest.Instance(t, sh.Info.Uses()...))
+	sh.Join(t, d)
+	return &shop{Sale: sh.Sale, Strategy: sh.Processes[len(sh.Processes)-1], in: d.Instance, ahead: ahead}
 }
 
 func (sh *shop) later() { sh.ahead.Store(int64(lease + time.Second)) }
 
-func (sh *shop) purchase(user, quantity int64) seckill.Purchase {
-	return seckill.Purchase{SKU: sh.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", sh.sku, user)}
-}
-
 // buy remembers what the buyer is told.
 func (sh *shop) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
-	p := sh.purchase(user, quantity)
+	p := sh.Purchase(user, quantity)
 	r, err := sh.Deduct(ctx, p)
 	sh.told = append(sh.told, wire.Told(p, r, err))
 	return r, err
@@ -134,25 +108,6 @@ func (sh *shop) reconnect(t *testing.T) {
 	t.Fatal("Redis neither answers nor refuses")
 }
 
-// audit judges the sale with what was heard in these shops; if nothing was,
-// the ledger alone.
-func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
-	t.Helper()
-	sellers := []catalog.Seller{{Info: sh.info, Strategy: sh.Strategy}}
-	closed := sh.info.Stock == ledger.InRedis
-	if closed { // no purchase writes the row
-		labtest.Must(t, sh.store.Follow(t.Context(), sh.sku))
-	}
-	snap, err := catalog.Snapshot(t.Context(), sh.store, sh.sku, sellers)
-	labtest.Must(t, err)
-	told := slices.Clone(sh.told)
-	for _, o := range heard {
-		told = append(told, o.told...)
-	}
-	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: sh.run, Told: told,
-		Closed: closed, StockStoreOf: catalog.StockStoreOf(sellers)})
-}
-
 func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...string) {
 	t.Helper()
 	var broken []string
@@ -166,66 +121,52 @@ func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...stri
 
 func (sh *shop) number(t *testing.T) string {
 	t.Helper()
-	return sh.in.Redis.Get(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.sku)).Val()
+	return sh.in.Redis.Get(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.SKU)).Val()
 }
 
 // settled: number and row agree, and nothing is open.
 func (sh *shop) settled(t *testing.T, left int64) {
 	t.Helper()
-	row, err := sh.store.SKU(t.Context(), sh.sku)
-	open := sh.in.Redis.ZCard(t.Context(), fmt.Sprintf("{seckill:stock:%d}:open", sh.sku)).Val()
+	row, err := sh.Store.SKU(t.Context(), sh.SKU)
+	open := sh.in.Redis.ZCard(t.Context(), fmt.Sprintf("{seckill:stock:%d}:open", sh.SKU)).Val()
 	if got := sh.number(t); err != nil || got != fmt.Sprint(left) || row.Num != left || open != 0 {
 		t.Errorf("the number is %s, the row %d, %d purchases are open (%v); want %d, %[5]d and 0", got, row.Num, open, err, left)
 	}
 }
 
-// A meddler acts once: on the nth command, from 1, that fits.
+// A meddler acts once, on the first command that fits.
 type meddler struct {
 	fits          func(*tap.Command) bool
-	nth           int
 	before, after func() error
-
-	mu  sync.Mutex
-	hit *tap.Command
-	n   int
-}
-
-func (m *meddler) Before(_ context.Context, c *tap.Command) error {
-	m.mu.Lock()
-	hit := false
-	if m.fits(c) {
-		m.n++
-		if hit = m.n == max(1, m.nth) && m.hit == nil; hit {
-			m.hit = c
-		}
-	}
-	m.mu.Unlock()
-	if hit && m.before != nil {
-		return m.before()
-	}
-	return nil
-}
-
-func (m *meddler) After(_ context.Context, c *tap.Command, err error) error {
-	m.mu.Lock()
-	hit := m.hit == c
-	m.mu.Unlock()
-	if hit && m.after != nil {
-		if meant := m.after(); meant != nil {
-			return meant
-		}
-	}
-	return err
 }
 
 // with meddles, and fails the test if the command was never sent.
 func (m *meddler) with(t *testing.T) context.Context {
+	var hit *tap.Command
 	t.Cleanup(func() {
-		if m.hit == nil {
+		if hit == nil {
 			t.Error("the command that was to be meddled with was never sent")
 		}
 	})
-	return tap.With(t.Context(), m)
+	return tap.With(t.Context(), &taptest.Tap{
+		OnBefore: func(c *tap.Command) error {
+			if hit != nil || !m.fits(c) {
+				return nil
+			}
+			if hit = c; m.before == nil {
+				return nil
+			}
+			return m.before()
+		},
+		OnAfter: func(c *tap.Command, err error) error {
+			if hit == c && m.after != nil {
+				if meant := m.after(); meant != nil {
+					return meant
+				}
+			}
+			return err
+		},
+	})
 }
 
 // orderBegins fits the first command that writes the order.
@@ -255,15 +196,15 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			sh.mustBuy(t, 2, 6)
 			sh.refused(t, 3, 1, seckill.ErrSoldOut)
 			sh.settled(t, 0)
-			judged(t, sh.audit(t), ledger.Held)
+			judged(t, sh.Judge(t, sh.told...), ledger.Held)
 			return
 		}
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
 		if left := sh.in.Redis.DBSize(t.Context()).Val(); left != 0 {
 			t.Errorf("a refused purchase left %d keys behind", left)
 		}
-		judged(t, sh.audit(t), ledger.NotValid, ledger.RuleUnknownStore)
-		sh.reset(t, 10)
+		judged(t, sh.Judge(t, sh.told...), ledger.NotValid, ledger.RuleUnknownStore)
+		sh.Reset(t, 10)
 		sh.mustBuy(t, 2, 10)
 	})
 }
@@ -273,7 +214,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 func TestNumberIsNone(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
 		sh := open(t, info, 10)
-		key := fmt.Sprintf("seckill:stock:%d", sh.sku)
+		key := fmt.Sprintf("seckill:stock:%d", sh.SKU)
 		sh.in.Redis.Set(t.Context(), key, "many", 0)
 		_, err := sh.buy(t.Context(), 1, 1)
 		if behindRow(info) != (err == nil) || err != nil && !errors.Is(err, seckill.ErrUnavailable) {
@@ -302,7 +243,7 @@ func TestRefusedOrderWasCounted(t *testing.T) {
 	if n := other.number(t); n != "4" {
 		t.Errorf("the number is %s, want 4", n)
 	}
-	judged(t, sh.audit(t, other), ledger.Held)
+	judged(t, sh.Judge(t, append(sh.told, other.told...)...), ledger.Held)
 }
 
 // A request's id belongs to a user, not to a SKU: what it bought elsewhere is
@@ -310,19 +251,19 @@ func TestRefusedOrderWasCounted(t *testing.T) {
 func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 5)
 	elsewhere := open(t, counter.RedisCounterMySQL, 5)
-	p := elsewhere.purchase(1, 2)
+	p := elsewhere.Purchase(1, 2)
 	if _, err := elsewhere.Deduct(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	alive := sh.other(t)
-	p.SKU = sh.sku
+	p.SKU = sh.SKU
 	m := &meddler{fits: orderBegins, before: func() error {
 		sh.in.Kill()
 		return nil
 	}}
 	_, _ = sh.Deduct(m.with(t), p)
 	alive.mustBuy(t, 2, 1)
-	judged(t, alive.audit(t), ledger.Held)
+	judged(t, alive.Judge(t, alive.told...), ledger.Held)
 	alive.later()
 	alive.mustBuy(t, 3, 4)
 	alive.settled(t, 0)

@@ -42,7 +42,7 @@ func TestCancelWhatRedisForgot(t *testing.T) {
 		other.cancels(t, t.Context(), before)
 		sh.settled(t, 4)
 	}
-	anew := seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", sh.sku)}
+	anew := seckill.Purchase{SKU: sh.SKU, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", sh.SKU)}
 	if _, err := sh.Deduct(t.Context(), anew); err != nil {
 		t.Errorf("the same buyer may buy again: %v", err)
 	}

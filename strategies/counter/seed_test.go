@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -19,13 +20,13 @@ import (
 // sends it, however much later: what lives for a time is gone by then.
 func (sh *shop) seedAgain(t *testing.T) error {
 	t.Helper()
-	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.sku)
+	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.SKU)
 	for _, key := range sh.in.Redis.Keys(t.Context(), companions).Val() {
 		if sh.in.Redis.PTTL(t.Context(), key).Val() > 0 {
 			sh.in.Redis.Del(t.Context(), key)
 		}
 	}
-	return sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, 0)
+	return sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.SKU, 0)
 }
 
 func (sh *shop) numberIs(t *testing.T, want string) {
@@ -50,14 +51,15 @@ func (sh *shop) elsewhere(t *testing.T) *shop {
 		in.DB.Exec("DROP DATABASE " + dsn.DBName)
 		in.Close()
 	})
-	o := openOn(t, in, sh.info)
-	o.sku = sh.sku
-	for o.run < sh.run {
-		row, err := o.store.Reset(t.Context(), o.sku, "elsewhere", 20)
+	d, ahead := deps(in)
+	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
+	s.Join(t, d)
+	for s.Run < sh.Run {
+		row, err := s.Store.Reset(t.Context(), s.SKU, "elsewhere", s.Stock)
 		labtest.Must(t, err)
-		o.run = row.Run
+		s.Run = row.Run
 	}
-	return o
+	return &shop{Sale: s, Strategy: s.Processes[0], in: in, ahead: ahead}
 }
 
 func TestAnotherDatabaseTakesOver(t *testing.T) {
@@ -65,8 +67,8 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		sh := open(t, info, 10)
 		mine := sh.mustBuy(t, 1, 4)
 		o := sh.elsewhere(t)
-		if o.run != sh.run {
-			t.Fatalf("the runs are %d and %d", sh.run, o.run)
+		if o.Run != sh.Run {
+			t.Fatalf("the runs are %d and %d", sh.Run, o.Run)
 		}
 		o.refused(t, 5, 1, seckill.ErrUnavailable)
 		sh.numberIs(t, "6")
@@ -83,14 +85,13 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		if err := sh.Restore(t.Context(), mine.OrderID); err != nil {
 			t.Error(err)
 		}
-		if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
+		if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.SKU); !errors.Is(err, seckill.ErrUnknownSKU) {
 			t.Errorf("the count of another database's number: %v, want unknown SKU", err)
 		}
 		o.numberIs(t, "15")
-		o.told = nil
-		judged(t, o.audit(t), ledger.Held)
+		judged(t, o.Judge(t), ledger.Held)
 
-		sh.reset(t, 3) // and back
+		sh.Reset(t, 3) // and back
 		sh.mustBuy(t, 3, 1)
 		sh.numberIs(t, "2")
 		o.refused(t, 6, 1, seckill.ErrUnavailable)
@@ -100,8 +101,8 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 // A database that was restored counts its runs anew: that is said.
 func TestADatabaseThatWasSetBack(t *testing.T) {
 	sh := open(t, counter.RedisCounter, 10)
-	sh.reset(t, 10)
-	labtest.Must(t, sh.store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.sku).Error)
+	sh.Reset(t, 10)
+	labtest.Must(t, sh.Store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.SKU).Error)
 	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
 		t.Errorf("told %v, want unavailable, and what to do", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -30,11 +31,8 @@ const (
 
 func waits(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") }
 
-// A bench is a lock on an instance of its own, and the etcd behind it.
-type bench struct {
-	*locktest.Process
-	key string
-}
+// A bench is a lock, and the etcd behind it.
+type bench struct{ *locktest.Process }
 
 func (b *bench) sessions() *sessions {
 	switch l := b.Locker.(type) {
@@ -48,13 +46,15 @@ func (b *bench) sessions() *sessions {
 
 func newBench(t testing.TB, info catalog.Info, lease time.Duration) *bench {
 	t.Helper()
-	return benchOn(t, info, labtest.Instance(t, backend.Etcd), lease)
+	return benchOn(t, info, nil, lease)
 }
 
 func benchOn(t testing.TB, info catalog.Info, in *backend.Instance, lease time.Duration) *bench {
 	t.Helper()
-	p := locktest.On(t, in, info, catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}})
-	return &bench{p, "/test/locks/" + strings.ReplaceAll(t.Name(), "/", "-")}
+	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}}
+	b := &bench{locktest.Open(t, info, catalog.Deps{Instance: in, Settings: settings})}
+	b.Waiting = waits
+	return b
 }
 
 // wired is a bench that reaches etcd through a wire.
@@ -62,20 +62,7 @@ func wired(t testing.TB, info catalog.Info, lease time.Duration) (*bench, *backe
 	t.Helper()
 	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
 	w := backendtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
-	in, err := backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{w.Addr}})
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
-	return benchOn(t, info, in, lease), w
-}
-
-func (b *bench) acquire(t *testing.T, wait time.Duration) lock.Lease {
-	t.Helper()
-	return locktest.Take(t, b, b.key, lock.Options{Wait: wait})
-}
-
-func (b *bench) contend(t *testing.T) *locktest.Waiter {
-	t.Helper()
-	return locktest.Contend(t, b, b.key, waits)
+	return benchOn(t, info, labtest.Open(t, backend.Config{EtcdEndpoints: []string{w.Addr}}), lease), w
 }
 
 func each(t *testing.T, f func(t *testing.T, info catalog.Info)) {
@@ -85,14 +72,9 @@ func each(t *testing.T, f func(t *testing.T, info catalog.Info)) {
 }
 
 // keys lists the contenders in their order of arrival.
-func (b *bench) keys(t *testing.T) []string {
+func (b *bench) keys(t *testing.T) (keys []string) {
 	t.Helper()
-	return keysOf(t, b.In.Etcd, b.key)
-}
-
-func keysOf(t testing.TB, etcd *clientv3.Client, key string) (keys []string) {
-	t.Helper()
-	got, err := etcd.Get(context.Background(), key, clientv3.WithPrefix(),
+	got, err := b.In.Etcd.Get(context.Background(), b.Key, clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	labtest.Must(t, err)
 	for _, kv := range got.Kvs {
@@ -115,22 +97,23 @@ func TestLeaseIsRevoked(t *testing.T) {
 			by    func(*bench)
 		}{
 			"renewal": {short, func(*bench) {}},
-			"another": {long, func(b *bench) { locktest.Free(t, b.acquire(t, 0)) }},
+			"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
 		} {
 			t.Run(name, func(t *testing.T) {
 				b := newBench(t, info, notice.lease)
-				l := b.acquire(t, 0)
+				l := b.Take(t, lock.Options{})
 				if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 					t.Fatal(err)
 				}
 				notice.by(b)
-				if err := locktest.Lost(t, l); !errors.Is(err, lock.ErrLost) {
+				locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
+				if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
 					t.Errorf("the lease ended with %v", err)
 				}
 				if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 					t.Errorf("releasing a lock that is lost gave %v", err)
 				}
-				locktest.Free(t, b.acquire(t, 0))
+				locktest.Free(t, b.Take(t, lock.Options{}))
 			})
 		}
 	})
@@ -139,8 +122,8 @@ func TestLeaseIsRevoked(t *testing.T) {
 // A waiter whose lease ends lines up again, and does not walk in.
 func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	b, other := newBench(t, Etcd, short), newBench(t, Etcd, long)
-	holder := other.acquire(t, 0)
-	waiter := b.contend(t)
+	holder := other.Take(t, lock.Options{})
+	waiter := b.Contend(t)
 	before := b.keys(t)
 	if _, err := other.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 		t.Fatal(err)
@@ -159,7 +142,7 @@ func TestLatePutMakesNoKey(t *testing.T) {
 		b := newBench(t, info, long)
 		s, err := b.sessions().get(t.Context())
 		labtest.Must(t, err)
-		me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.key}
+		me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.Key}
 		me.there, me.late = true, true // sent, and no answer
 		labtest.Must(t, me.leave(t.Context()))
 		got, err := me.put([]clientv3.Cmp{none(me.key)})
@@ -174,7 +157,7 @@ func TestLatePutMakesNoKey(t *testing.T) {
 func TestReleaseIsMadeUpFor(t *testing.T) {
 	b, wire := wired(t, Etcd, long)
 	other := newBench(t, Etcd, long)
-	l := b.acquire(t, 0)
+	l := b.Take(t, lock.Options{})
 	wire.Cut()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -192,9 +175,9 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 // the server's next round: a waiter names none.
 func TestAWatchNamesNoRevision(t *testing.T) {
 	b, other := newBench(t, Etcd, long), newBench(t, Etcd, long)
-	holder := b.acquire(t, 0)
+	holder := b.Take(t, lock.Options{})
 	watched := 0
-	ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Name == "watch" {
 			if watched++; strings.Contains(c.Text, "--rev") {
 				t.Errorf("%s begins behind", c.Text)
@@ -205,7 +188,7 @@ func TestAWatchNamesNoRevision(t *testing.T) {
 		}
 		return nil
 	}})
-	next, err := other.Acquire(ctx, b.key, lock.Options{Wait: locktest.Patience})
+	next, err := other.Acquire(ctx, b.Key, lock.Options{Wait: locktest.Patience})
 	labtest.Must(t, err)
 	locktest.Free(t, next)
 	if watched != 1 {

@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // etcd remembers every name until somebody compacts it: one contender at a
@@ -18,7 +18,7 @@ import (
 func TestNamesAreUsedAgain(t *testing.T) {
 	b := newBench(t, Etcd, long)
 	held := func(ctx context.Context) string {
-		l, err := b.Acquire(ctx, b.key, lock.Options{Wait: long})
+		l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: long})
 		labtest.Must(t, err)
 		defer locktest.Free(t, l)
 		return b.keys(t)[0]
@@ -30,13 +30,13 @@ func TestNamesAreUsedAgain(t *testing.T) {
 		}
 	}
 	commands := 0
-	lost := tap.With(t.Context(), &locktest.Tap{OnAfter: func(c *tap.Command, err error) error {
+	lost := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
 		if commands++; err == nil && commands == 1 {
-			return locktest.ErrLostReply
+			return taptest.ErrLostReply
 		}
 		return err
 	}})
-	if l, err := b.Acquire(lost, b.key, lock.Options{Wait: long}); err == nil {
+	if l, err := b.Acquire(lost, b.Key, lock.Options{Wait: long}); err == nil {
 		t.Fatalf("acquired without a reply: %v", l)
 	}
 	if key := held(t.Context()); key == first {
@@ -47,20 +47,19 @@ func TestNamesAreUsedAgain(t *testing.T) {
 // What a server knows that lags behind what we were told is not enough: the
 // majority is asked.
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
-	in := labtest.Instance(t, backend.Etcd)
-	b := benchOn(t, Etcd, in, long)
+	b := newBench(t, Etcd, long)
 	l := b.Locker.(*etcdLock)
 	s, err := l.get(t.Context())
 	labtest.Must(t, err)
 	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
-		ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(*tap.Command) error {
+		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
 			asked++
 			return nil
 		}})
 		me := s.contender(ctx, ctx)
-		me.key = b.key + "/" + me.name
-		if _, err := l.look(me, b.key+"/", 1, told); err != nil {
+		me.key = b.Key + "/" + me.name
+		if _, err := l.look(me, b.Key+"/", 1, told); err != nil {
 			t.Fatal(err)
 		}
 		if asked != want {

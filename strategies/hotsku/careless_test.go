@@ -19,15 +19,15 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	told := make(chan error, 2)
 	var buyers [2]*gorm.DB
 	for i := range buyers {
-		buyers[i] = s.store.DB(t.Context()).Begin()
+		buyers[i] = s.Store.DB(t.Context()).Begin()
 		defer buyers[i].Rollback()
-		if _, err := s.store.Record(buyers[i], s.purchase(int64(i+1), 1, ""), ledger.AnyRun, 0); err != nil {
+		if _, err := s.Store.Record(buyers[i], s.Purchase(int64(i+1), 1), ledger.AnyRun, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, tx := range buyers {
 		go func() {
-			err := tx.Exec("UPDATE stock SET num = num - 1 WHERE id = ? AND num >= 1", s.sku).Error
+			err := tx.Exec("UPDATE stock SET num = num - 1 WHERE id = ? AND num >= 1", s.SKU).Error
 			if err == nil {
 				err = tx.Commit().Error
 			}
@@ -43,15 +43,15 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 // changed the stock first, so that the order was wrong by its own quantity.
 func TestAnUpdateThatComputesTwiceWritesTheWrongNumber(t *testing.T) {
 	s := open(t, OrderFirst, 10)
-	tx := s.store.DB(t.Context()).Begin()
+	tx := s.Store.DB(t.Context()).Begin()
 	defer tx.Rollback()
-	id, _, err := s.store.Place(tx, s.purchase(1, 2, ""), s.run, 0)
+	id, _, err := s.Store.Place(tx, s.Purchase(1, 2), s.Run, 0)
 	labtest.Must(t, err)
 	err = tx.Exec("UPDATE stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run AND orders.id = ? "+
-		"SET stock.num = stock.num - 2, orders.remaining = stock.num - 2 WHERE stock.id = ? AND stock.num >= 2", id, s.sku).Error
+		"SET stock.num = stock.num - 2, orders.remaining = stock.num - 2 WHERE stock.id = ? AND stock.num >= 2", id, s.SKU).Error
 	labtest.Must(t, err)
 	var left struct{ Num, Remaining int64 }
-	err = tx.Raw("SELECT num, remaining FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.id = ? WHERE stock.id = ?", id, s.sku).Scan(&left).Error
+	err = tx.Raw("SELECT num, remaining FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.id = ? WHERE stock.id = ?", id, s.SKU).Scan(&left).Error
 	if err != nil || left.Num != 8 || left.Remaining != 6 {
 		t.Errorf("%+v, %v; the lesson has 8 in the row and 6 in the order", left, err)
 	}
@@ -63,10 +63,10 @@ func TestALookThatSortsLocksEveryUnit(t *testing.T) {
 	s := open(t, UnitRows, 10)
 	const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL "
 	for order, want := range map[string]int{"ORDER BY id": 1, "ORDER BY id + 0": 0} {
-		tx := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		tx := s.Store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		var taken, next []int64
-		err := errors.Join(tx.Raw(free+order+" LIMIT 1 FOR UPDATE SKIP LOCKED", s.sku, s.run).Scan(&taken).Error,
-			s.store.DB(t.Context()).Raw(free+"ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", s.sku, s.run).Scan(&next).Error,
+		err := errors.Join(tx.Raw(free+order+" LIMIT 1 FOR UPDATE SKIP LOCKED", s.SKU, s.Run).Scan(&taken).Error,
+			s.Store.DB(t.Context()).Raw(free+"ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", s.SKU, s.Run).Scan(&next).Error,
 			tx.Rollback().Error)
 		if err != nil || len(taken) != 1 || len(next) != want {
 			t.Errorf("%s: took %v, and the next found %v, %v", order, taken, next, err)
@@ -82,19 +82,19 @@ func TestALookToTheEndLocksTheGap(t *testing.T) {
 		waits bool
 	}{{sql.LevelReadCommitted, false}, {sql.LevelRepeatableRead, true}} {
 		s := open(t, UnitRows, 3)
-		buyer := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		buyer := s.Store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		defer buyer.Rollback()
-		look := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: c.view})
+		look := s.Store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: c.view})
 		defer look.Rollback()
 		const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL " +
 			"ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED"
 		var one, rest []int64
 		err := errors.Join(buyer.Exec("SET SESSION innodb_lock_wait_timeout = 1").Error,
-			buyer.Raw(free, s.sku, s.run, 1).Scan(&one).Error, look.Raw(free, s.sku, s.run, 5).Scan(&rest).Error)
+			buyer.Raw(free, s.SKU, s.Run, 1).Scan(&one).Error, look.Raw(free, s.SKU, s.Run, 5).Scan(&rest).Error)
 		if err != nil || len(one) != 1 || len(rest) != 2 {
 			t.Fatalf("%v, %v, %v", one, rest, err)
 		}
-		err = buyer.Exec("UPDATE stock_units SET order_id = 1 WHERE sku_id = ? AND run = ? AND id = ?", s.sku, s.run, one[0]).Error
+		err = buyer.Exec("UPDATE stock_units SET order_id = 1 WHERE sku_id = ? AND run = ? AND id = ?", s.SKU, s.Run, one[0]).Error
 		if waited := err != nil && strings.Contains(err.Error(), "Lock wait timeout"); waited != c.waits || !waited && err != nil {
 			t.Errorf("%v: marking a unit that the buyer holds: %v", c.view, err)
 		}

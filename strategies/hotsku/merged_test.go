@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // answer is what one buyer was told.
@@ -24,7 +26,7 @@ type crowd struct {
 	*sale
 	first  seckill.Purchase
 	others []seckill.Purchase
-	seen   *watcher
+	seen   watcher
 	// meanwhile is what happens when all wait, before the first goes on.
 	meanwhile func(leave []context.CancelFunc)
 	survives  bool // a panic, as a service process does
@@ -32,65 +34,37 @@ type crowd struct {
 
 // A watcher counts commands by name, and acts before or after some.
 type watcher struct {
-	mu     sync.Mutex
-	count  map[string]int
-	before func(c *tap.Command)
-	after  func(c *tap.Command, err error) error
-	loses  string // this command never arrives
+	taptest.Tap
+	mu    sync.Mutex
+	count map[string]int
 }
 
-func (w *watcher) Before(_ context.Context, c *tap.Command) error {
+func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	w.mu.Lock()
 	if w.count == nil {
 		w.count = map[string]int{}
 	}
 	w.count[c.Name]++
 	w.mu.Unlock()
-	if w.before != nil {
-		w.before(c)
-	}
-	if c.Name == w.loses {
-		return errors.New("connection lost before the command was sent")
-	}
-	return nil
-}
-
-func (w *watcher) After(_ context.Context, c *tap.Command, err error) error {
-	if w.after != nil {
-		return w.after(c, err)
-	}
-	return err
-}
-
-// meets returns the watcher that does something before the first command with this name.
-func meets(name string, do func()) *watcher {
-	var once sync.Once
-	return &watcher{before: func(c *tap.Command) {
-		if c.Name == name {
-			once.Do(do)
-		}
-	}}
+	return w.Tap.Before(ctx, c)
 }
 
 // buy returns what the others were told, in their order.
 func (c *crowd) buy(t *testing.T) []answer {
 	t.Helper()
-	m := c.processes[0].(*merged)
-	if c.seen == nil {
-		c.seen = &watcher{}
-	}
+	m := c.Processes[0].(*merged)
 	release, told := make(chan struct{}), make([]answer, len(c.others))
 	var all sync.WaitGroup
 	all.Go(func() {
-		ctx := tap.With(t.Context(), &watcher{before: func(*tap.Command) { <-release }})
+		ctx := taptest.Before(t.Context(), "", func() { <-release })
 		if _, err := m.Deduct(ctx, c.first); err != nil {
 			t.Errorf("the first buyer was told %v", err)
 		}
 	})
-	m.await(t, c.sku, 0)
+	m.await(t, c.SKU, 0)
 	var leave []context.CancelFunc
 	for i, p := range c.others {
-		ctx, cancel := context.WithCancel(tap.With(t.Context(), c.seen))
+		ctx, cancel := context.WithCancel(tap.With(t.Context(), &c.seen))
 		defer cancel()
 		leave = append(leave, cancel)
 		all.Go(func() {
@@ -99,7 +73,7 @@ func (c *crowd) buy(t *testing.T) []answer {
 			}
 			told[i].Receipt, told[i].err = m.Deduct(ctx, p)
 		})
-		m.await(t, c.sku, i+1)
+		m.await(t, c.SKU, i+1)
 	}
 	if c.meanwhile != nil {
 		c.meanwhile(leave)
@@ -131,7 +105,7 @@ func (s *merged) await(t *testing.T, sku int64, waiting int) {
 // purchases are of users 2, 3, …, with these quantities.
 func (s *sale) purchases(quantities ...int64) (list []seckill.Purchase) {
 	for i, q := range quantities {
-		list = append(list, s.purchase(int64(i+2), q, ""))
+		list = append(list, s.Purchase(int64(i+2), q))
 	}
 	return list
 }
@@ -155,19 +129,22 @@ func says(t *testing.T, told []answer, want ...any) {
 
 func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 	s := open(t, Merged, 100)
-	c := crowd{sale: s, first: s.purchase(1, 5, ""), others: s.purchases(3, 1, 2, 1)}
+	c := crowd{sale: s, first: s.Purchase(1, 5), others: s.purchases(3, 1, 2, 1)}
 	says(t, c.buy(t), 92, 91, 89, 88)
 	for name, want := range map[string]int{"BEGIN": 1, "INSERT": 1, "UPDATE": 1, "COMMIT": 1, "CALL": 0} {
 		if got := c.seen.count[name]; got != want {
 			t.Errorf("four buyers sent %d %s, want %d", got, name, want)
 		}
 	}
-	for _, o := range s.held(t).Orders {
+	s.Held(t)
+	snap, err := s.Store.Snapshot(t.Context(), s.SKU)
+	labtest.Must(t, err)
+	for _, o := range snap.Orders {
 		if o.UserID == 4 && (o.Quantity != 2 || o.Remaining != 89) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)
 		}
 	}
-	if m := s.processes[0].(*merged); len(m.shard(s.sku).groups) != 0 {
+	if m := s.Processes[0].(*merged); len(m.shard(s.SKU).groups) != 0 {
 		t.Error("what no buyer uses any more takes room")
 	}
 }
@@ -197,9 +174,9 @@ func TestMergedAnswersEach(t *testing.T) {
 			if c.change != nil {
 				c.change(others)
 			}
-			crowd := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
+			crowd := crowd{sale: s, first: s.Purchase(1, 1), others: others}
 			says(t, crowd.buy(t), c.want...)
-			s.held(t)
+			s.Held(t)
 		})
 	}
 }
@@ -208,16 +185,16 @@ func TestMergedAnswersEach(t *testing.T) {
 // alone in the end.
 func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s, user := open(t, Merged, 11), int64(1000)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(units(10)...)}
-	c.seen = &watcher{before: func(c *tap.Command) {
-		if c.Name != "UPDATE" {
-			return
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(10)...)}
+	c.seen.OnBefore = func(c *tap.Command) error {
+		if c.Name == "UPDATE" {
+			user++
+			if _, err := s.Processes[1].Deduct(t.Context(), s.Purchase(user, 1)); err != nil {
+				t.Error(err)
+			}
 		}
-		user++
-		if _, err := s.processes[1].Deduct(t.Context(), s.purchase(user, 1, "")); err != nil {
-			t.Error(err)
-		}
-	}}
+		return nil
+	}
 	sold := 0
 	for _, a := range c.buy(t) {
 		if a.err == nil {
@@ -229,7 +206,7 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	if sold != 10-mostTries || c.seen.count["CALL"] != 10 || c.seen.count["UPDATE"] != mostTries {
 		t.Errorf("%d were sold to; the commands are %v", sold, c.seen.count)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // nextBatch has two more buyers wait while the batch of the crowd is at work, and
@@ -237,24 +214,25 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 func (c *crowd) nextBatch(t *testing.T, seen *watcher) func() []answer {
 	told := make([]answer, 2)
 	var all sync.WaitGroup
-	c.seen.before = func(was func(*tap.Command), once *sync.Once) func(*tap.Command) {
-		return func(command *tap.Command) {
-			if command.Name == "UPDATE" {
-				once.Do(func() {
-					m := c.processes[0].(*merged)
-					for i := range told {
-						all.Go(func() {
-							told[i].Receipt, told[i].err = m.Deduct(tap.With(t.Context(), seen), c.purchase(int64(50+i), 1, ""))
-						})
-						m.await(t, c.sku, i+1)
-					}
-				})
-			}
-			if was != nil {
-				was(command)
-			}
+	var once sync.Once
+	then := c.seen.OnBefore
+	c.seen.OnBefore = func(command *tap.Command) error {
+		if command.Name == "UPDATE" {
+			once.Do(func() {
+				m := c.Processes[0].(*merged)
+				for i := range told {
+					all.Go(func() {
+						told[i].Receipt, told[i].err = m.Deduct(tap.With(t.Context(), seen), c.Purchase(int64(50+i), 1))
+					})
+					m.await(t, c.SKU, i+1)
+				}
+			})
 		}
-	}(c.seen.before, &sync.Once{})
+		if then == nil {
+			return nil
+		}
+		return then(command)
+	}
 	return func() []answer {
 		all.Wait()
 		return told
@@ -266,36 +244,44 @@ func (c *crowd) nextBatch(t *testing.T, seen *watcher) func() []answer {
 func TestMergedWritesWhileTheBatchBeforeCommits(t *testing.T) {
 	s := open(t, Merged, 100)
 	written := make(chan struct{})
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{before: func(c *tap.Command) {
-		if c.Name != "COMMIT" {
-			return
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1)}
+	c.seen.OnBefore = func(c *tap.Command) error {
+		if c.Name == "COMMIT" {
+			select {
+			case <-written:
+			case <-time.After(10 * time.Second):
+				t.Error("the next batch does not write before this one is committed")
+			}
 		}
-		select {
-		case <-written:
-		case <-time.After(10 * time.Second):
-			t.Error("the next batch does not write before this one is committed")
-		}
-	}}}
-	next := &watcher{after: func(c *tap.Command, err error) error {
+		return nil
+	}
+	next := &watcher{}
+	next.OnAfter = func(c *tap.Command, err error) error {
 		if c.Name == "INSERT" {
 			close(written)
 		}
 		return err
-	}}
+	}
 	told := c.nextBatch(t, next)
 	says(t, c.buy(t), 98, 97)
 	says(t, told(), 96, 95)
 	if next.count["SELECT"] != 0 || next.count["INSERT"] != 1 {
 		t.Errorf("the next batch sent %v", next.count)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // Only what is committed is sold out: the batch that has the last units may yet be
 // rolled back.
 func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
 	s := open(t, Merged, 3)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{loses: "COMMIT"}}
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1)}
+	c.seen.OnBefore = func(c *tap.Command) error {
+		if c.Name == "COMMIT" {
+			return errors.New("connection lost before the command was sent")
+		}
+		return nil
+	}
 	told := c.nextBatch(t, &watcher{})
 	says(t, c.buy(t), seckill.ErrUnknown, seckill.ErrUnknown)
 	says(t, told(), 1, 0)
@@ -304,23 +290,23 @@ func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
 // Whatever happens to a leader, the others are told, and the next one leads.
 func TestMergedItsLeaderPanics(t *testing.T) {
 	s := open(t, Merged, 10)
-	m := s.processes[0].(*merged)
+	m := s.Processes[0].(*merged)
 	m.commit = func(context.Context, *batch) error { panic("of a leader") }
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), survives: true}
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1), survives: true}
 	says(t, c.buy(t)[1:], seckill.ErrUnknown)
-	m.await(t, s.sku, nobody)
-	if _, err := s.buy(t.Context(), 50, 1, ""); err != nil {
+	m.await(t, s.SKU, nobody)
+	if _, err := s.Buy(t.Context(), 50, 1); err != nil {
 		t.Errorf("the next buyer was told %v", err)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
-	m := s.processes[0].(*merged)
-	here := m.shard(s.sku)
-	here.groups = map[int64]*group{s.sku: {waiting: make([]*buyer, mostWaiting)}}
-	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrBusy) {
+	m := s.Processes[0].(*merged)
+	here := m.shard(s.SKU)
+	here.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, mostWaiting)}}
+	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
 	}
 }
@@ -328,13 +314,13 @@ func TestMergedQueueIsBounded(t *testing.T) {
 // A batch has its bound; the rest are the next one.
 func TestMergedBatchIsBounded(t *testing.T) {
 	s := open(t, Merged, 1000)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(units(mostBatch + 3)...)}
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(mostBatch + 3)...)}
 	told := c.buy(t)
 	says(t, told[mostBatch:], 1000-2-mostBatch)
 	if got := c.seen.count["COMMIT"]; got != 2 {
 		t.Errorf("%d buyers needed %d transactions, want 2", len(c.others), got)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 func units(n int) []int64 {
@@ -350,14 +336,14 @@ func units(n int) []int64 {
 func TestMergedEarlyIsCancelledTooEarly(t *testing.T) {
 	s := open(t, MergedEarly, 10)
 	told := make(chan error, 1)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1)}
-	m := s.processes[0].(*merged)
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1)}
+	m := s.Processes[0].(*merged)
 	write := m.commit
 	m.commit = func(ctx context.Context, b *batch) error {
 		second := b.buyers[1]
-		return write(tap.With(ctx, meets("COMMIT", func() {
+		return write(taptest.Before(ctx, "COMMIT", func() {
 			told <- m.Restore(t.Context(), second.Receipt.OrderID)
-		})), b)
+		}), b)
 	}
 	says(t, c.buy(t), 8, 7)
 	if err := <-told; !errors.Is(err, seckill.ErrUnknownOrder) {

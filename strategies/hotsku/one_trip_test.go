@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 // meanwhile has user 1 buy while another transaction holds the stock row, does
@@ -17,15 +16,15 @@ import (
 func (s *sale) meanwhile(t *testing.T, ctx context.Context, do func(tx *gorm.DB) error) error {
 	t.Helper()
 	told := make(chan error, 1)
-	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
 		// Many changes: of two in a deadlock the server gives up the one with fewer.
 		for range 5 {
-			if err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.sku).Error; err != nil {
+			if err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.SKU).Error; err != nil {
 				return err
 			}
 		}
 		go func() {
-			_, err := s.buy(ctx, 1, 1, "")
+			_, err := s.Buy(ctx, 1, 1)
 			told <- err
 		}()
 		s.awaitWaiter(t)
@@ -50,7 +49,7 @@ func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 func (s *sale) awaitStatement(t *testing.T, like string) (connection int64) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		err := s.store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
+		err := s.Store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
 			"WHERE info LIKE ? AND id <> CONNECTION_ID() LIMIT 1", like)
 		if err == nil {
 			return connection
@@ -72,11 +71,11 @@ func TestOneTripMeanwhile(t *testing.T) {
 		want error
 	}{
 		"the last unit is sold": {func(s *sale, tx *gorm.DB) error {
-			return tx.Exec("UPDATE stock SET num = 0, initial = 0 WHERE id = ?", s.sku).Error
+			return tx.Exec("UPDATE stock SET num = 0, initial = 0 WHERE id = ?", s.SKU).Error
 		}, seckill.ErrSoldOut},
 		"the sale is reset": {func(s *sale, tx *gorm.DB) error {
-			s.run++
-			return tx.Exec("UPDATE stock SET run = run + 1 WHERE id = ?", s.sku).Error
+			s.Run++
+			return tx.Exec("UPDATE stock SET run = run + 1 WHERE id = ?", s.SKU).Error
 		}, seckill.ErrConflict},
 		"nothing": {func(*sale, *gorm.DB) error { return nil }, nil},
 	} {
@@ -86,12 +85,12 @@ func TestOneTripMeanwhile(t *testing.T) {
 			if !errors.Is(err, c.want) || c.want == nil && err != nil {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			_, err = s.store.Requested(t.Context(), s.sku, 1, s.purchase(1, 1, "").RequestID)
+			_, err = s.Store.Requested(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
 			if sold := err == nil; sold != (c.want == nil) {
 				t.Errorf("there is an order: %t (%v)", sold, err)
 			}
 			if what == "nothing" {
-				s.held(t)
+				s.Held(t)
 			}
 		})
 	}
@@ -101,63 +100,56 @@ func TestOneTripMeanwhile(t *testing.T) {
 func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	s := open(t, OneTrip, 3)
 	told := make(chan error, 1)
-	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
 		// We have an order of the same user. The buyer takes the row and waits
 		// for that order to end, and then we wait for the row.
-		if _, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run, 0); err != nil {
+		if _, _, err := s.Store.Place(tx, s.another(1, 1), s.Run, 0); err != nil {
 			return err
 		}
 		for range 5 { // of two in a deadlock the server gives up the one with fewer changes
-			if err := tx.Exec("UPDATE orders SET remaining = remaining + 1 WHERE sku_id = ?", s.sku).Error; err != nil {
+			if err := tx.Exec("UPDATE orders SET remaining = remaining + 1 WHERE sku_id = ?", s.SKU).Error; err != nil {
 				return err
 			}
 		}
 		go func() {
-			_, err := s.buy(t.Context(), 1, 1, "")
+			_, err := s.Buy(t.Context(), 1, 1)
 			told <- err
 		}()
 		s.awaitStatement(t, "%INSERT INTO orders (id, public_id%")
-		err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.sku).Error
+		err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.SKU).Error
 		return errors.Join(err, errTakenBack)
 	})
 	if !errors.Is(err, errTakenBack) {
 		t.Error(err)
 	}
 	err = <-told
-	if err != nil || s.retried.n.Load() == 0 {
-		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.n.Load())
+	if err != nil || s.retried.Load() == 0 {
+		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.Load())
 	}
-	if snap := s.held(t); len(snap.Orders) != 1 {
-		t.Errorf("the orders are %+v, want one", snap.Orders)
+	s.Held(t)
+	if r := s.Judge(t); r.Orders != 1 {
+		t.Errorf("there are %d orders, want one", r.Orders)
 	}
 }
-
-type lossy struct{ commands []string }
-
-func (l *lossy) Before(_ context.Context, c *tap.Command) error {
-	l.commands = append(l.commands, c.Text)
-	return nil
-}
-
-func (l *lossy) After(context.Context, *tap.Command, error) error { return errors.New("reply lost") }
 
 // A statement that is killed in the server is not rolled back by the procedure's
 // handler. What was open must not be committed by the connection's next user.
 func TestOneTripIsKilledInTheServer(t *testing.T) {
 	s := open(t, OneTrip, 3)
 	err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error {
-		_, err := s.store.Write(t.Context(), "KILL QUERY ?", s.awaitWaiter(t))
+		_, err := s.Store.Write(t.Context(), "KILL QUERY ?", s.awaitWaiter(t))
 		return err
 	})
 	if !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
 	}
 	for user := range int64(3) { // on whatever connection
-		if _, err := s.buy(t.Context(), user+2, 1, ""); err != nil {
+		if _, err := s.Buy(t.Context(), user+2, 1); err != nil {
 			t.Errorf("user %d: %v", user+2, err)
 		}
 	}
-	if snap := s.held(t); len(snap.Orders) != 3 {
-		t.Errorf("the orders are %+v, want those of users 2, 3 and 4", snap.Orders)
+	s.Held(t)
+	if r := s.Judge(t); r.Orders != 3 {
+		t.Errorf("there are %d orders, want those of users 2, 3 and 4", r.Orders)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func each(t *testing.T, infos []catalog.Info, stock int64, test func(t *testing.T, s *sale)) {
@@ -26,16 +28,16 @@ var lastAtTheRow = []catalog.Info{OrderFirst, OneTrip, Queued, Merged}
 // A buyer who comes when all is sold is told so while others hold the row.
 func TestSoldOutWithoutAQueue(t *testing.T) {
 	each(t, lastAtTheRow, 1, func(t *testing.T, s *sale) {
-		if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
+		if _, err := s.Buy(t.Context(), 1, 1); err != nil {
 			t.Fatal(err)
 		}
-		err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
-			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.sku).Error; err != nil {
+		err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
+			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.SKU).Error; err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
 			defer cancel()
-			_, err := s.buy(ctx, 2, 1, "")
+			_, err := s.Buy(ctx, 2, 1)
 			return err
 		})
 		if !errors.Is(err, seckill.ErrSoldOut) {
@@ -50,10 +52,10 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 // into.
 func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 	each(t, lastAtTheRow, 1000, func(t *testing.T, s *sale) {
-		var deadlocks retries
-		ctx := tap.With(t.Context(), &watcher{after: func(_ *tap.Command, err error) error {
+		var deadlocks atomic.Int64
+		ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
 			if err != nil && strings.Contains(err.Error(), "Deadlock found") {
-				deadlocks.Retried()
+				deadlocks.Add(1)
 			}
 			return err
 		}})
@@ -61,9 +63,9 @@ func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 		g.SetLimit(24)
 		for i := range 120 {
 			g.Go(func() error {
-				r, err := s.processes[i%2].Deduct(ctx, s.purchase(int64(i+1), 1, ""))
+				r, err := s.Processes[i%2].Deduct(ctx, s.Purchase(int64(i+1), 1))
 				if err == nil && i%2 == 0 {
-					err = s.processes[(i/2)%2].Restore(ctx, r.OrderID)
+					err = s.Processes[(i/2)%2].Restore(ctx, r.OrderID)
 				}
 				return err
 			})
@@ -71,9 +73,9 @@ func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 		if err := g.Wait(); err != nil {
 			t.Error(err)
 		}
-		if deadlocks.n.Load() != 0 {
-			t.Errorf("%d deadlocks", deadlocks.n.Load())
+		if deadlocks.Load() != 0 {
+			t.Errorf("%d deadlocks", deadlocks.Load())
 		}
-		s.held(t)
+		s.Held(t)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // queue is queued without a database.
@@ -99,7 +100,8 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 		s := queue(1, time.Minute)
 		leaves := line7(t, s, 1)
 		told := make(chan error, 2)
-		go func() { told <- s.enter(tap.With(t.Context(), &lossy{}), 7) }()
+		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
+		go func() { told <- s.enter(tap.With(t.Context(), lost), 7) }()
 		synctest.Wait()
 		go func() { told <- s.enter(t.Context(), 7) }()
 		synctest.Wait()

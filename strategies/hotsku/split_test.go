@@ -18,7 +18,7 @@ var split = []catalog.Info{Bucketed, UnitRows}
 // left is what the pieces have.
 func (s *sale) left(t *testing.T) int64 {
 	t.Helper()
-	left, err := s.processes[1].(seckill.Counter).Count(t.Context(), s.sku)
+	left, err := s.Processes[1].(seckill.Counter).Count(t.Context(), s.SKU)
 	labtest.Must(t, err)
 	return left
 }
@@ -29,14 +29,14 @@ func TestWhoFindsAllHeldWaits(t *testing.T) {
 	each(t, split, 4, func(t *testing.T, s *sale) {
 		gives := errors.New("gives up")
 		told := make(chan error, 1)
-		err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+		err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
 			for _, table := range []string{"stock_buckets", "stock_units"} {
-				if err := tx.Exec("SELECT * FROM "+table+" WHERE sku_id = ? FOR UPDATE", s.sku).Error; err != nil {
+				if err := tx.Exec("SELECT * FROM "+table+" WHERE sku_id = ? FOR UPDATE", s.SKU).Error; err != nil {
 					return err
 				}
 			}
 			go func() {
-				_, err := s.buy(t.Context(), 1, 4, "")
+				_, err := s.Buy(t.Context(), 1, 4)
 				told <- err
 			}()
 			s.awaitStatement(t, "%stock_%FOR UPDATE")
@@ -48,42 +48,42 @@ func TestWhoFindsAllHeldWaits(t *testing.T) {
 		if err := <-told; err != nil {
 			t.Errorf("who waited was told %v, want a sale", err)
 		}
-		s.held(t)
+		s.Held(t)
 	})
 }
 
 // A buyer who needs several units spreads what is in one bucket only over all.
 func TestBucketsAreLevelled(t *testing.T) {
 	s := open(t, Bucketed, 13)
-	if _, err := s.buy(t.Context(), 1, 6, ""); err != nil {
+	if _, err := s.Buy(t.Context(), 1, 6); err != nil {
 		t.Fatal(err)
 	}
 	var nums []int64
-	s.store.DB(t.Context()).Raw("SELECT num FROM stock_buckets WHERE sku_id = ? ORDER BY bucket", s.sku).Scan(&nums)
+	s.Store.DB(t.Context()).Raw("SELECT num FROM stock_buckets WHERE sku_id = ? ORDER BY bucket", s.SKU).Scan(&nums)
 	if len(nums) != buckets || nums[0] != 2 || nums[3] != 1 || nums[0]+nums[1]+nums[2]+nums[3] != 7 {
 		t.Errorf("the 7 that are left lie as %v", nums)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // The look for a free unit locks what it takes and nothing else, whatever index
 // the server would choose by itself.
 func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s := open(t, UnitRows, 50)
-	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
-		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.sku, s.run, first(1, 50)).Error
+	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
+		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.SKU, s.Run, first(1, 50)).Error
 		if err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		_, err = s.buy(ctx, 1, 3, "")
+		_, err = s.Buy(ctx, 1, 3)
 		return err
 	})
 	if err != nil {
 		t.Errorf("the neighbours of a held unit: %v", err)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // A sale of more units than get a row is refused with what to do; a sale of as
@@ -93,19 +93,19 @@ func TestMostUnits(t *testing.T) {
 	if left := s.left(t); left != mostUnits {
 		t.Errorf("%d units are free, want %d", left, mostUnits)
 	}
-	r, err := s.buy(t.Context(), 1, 3_000, "")
+	r, err := s.Buy(t.Context(), 1, 3_000)
 	if err != nil || r.Remaining != mostCounted {
 		t.Errorf("%+v, %v: what remains is counted to %d", r, err, mostCounted)
 	}
-	s.reset(t, mostUnits+1)
-	if _, err := s.buy(t.Context(), 2, 1, ""); !errors.Is(err, seckill.ErrTooManyUnits) {
+	s.Reset(t, mostUnits+1)
+	if _, err := s.Buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrTooManyUnits) {
 		t.Errorf("got %v, want %v", err, seckill.ErrTooManyUnits)
 	}
-	if n, err := s.store.Sweep(t.Context()); err != nil || n < 1 {
+	if n, err := s.Store.Sweep(t.Context()); err != nil || n < 1 {
 		t.Errorf("the sweeper removed %d orders, %v", n, err)
 	}
 	var rows int64
-	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM stock_units WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
+	if s.Store.DB(t.Context()).Raw("SELECT COUNT(*) FROM stock_units WHERE sku_id = ?", s.SKU).Scan(&rows); rows > 0 {
 		t.Errorf("%d units of earlier runs are left", rows)
 	}
 }

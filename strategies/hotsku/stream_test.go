@@ -27,7 +27,7 @@ type streamed struct {
 func openStream(t *testing.T, info catalog.Info, stock int64) *streamed {
 	t.Helper()
 	s := &streamed{sale: open(t, info, stock)}
-	for n, built := range s.processes {
+	for n, built := range s.Processes {
 		s.of[n] = built.(*redisStream)
 	}
 	return s
@@ -36,7 +36,7 @@ func openStream(t *testing.T, info catalog.Info, stock int64) *streamed {
 // accepted leaves an entry in the stream whose buyer does not wait.
 func (s *streamed) accepted(t *testing.T, user, quantity int64) {
 	t.Helper()
-	if state, err := s.of[0].accept(t.Context(), s.purchase(user, quantity, "")); state != "accepted" || err != nil {
+	if state, err := s.of[0].accept(t.Context(), s.Purchase(user, quantity)); state != "accepted" || err != nil {
 		t.Fatalf("user %d: %q, %v", user, state, err)
 	}
 }
@@ -46,7 +46,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
 	for read := true; read; {
 		var err error
-		if read, err = s.of[process].run(t.Context(), s.sku, &round{states: map[string]string{}}); err != nil {
+		if read, err = s.of[process].run(t.Context(), s.SKU, &round{states: map[string]string{}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -55,7 +55,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 // open are the entries that are not settled.
 func (s *streamed) open(t *testing.T) int64 {
 	t.Helper()
-	n, err := s.of[0].redis.XLen(t.Context(), beside(s.sku, "orders")).Result()
+	n, err := s.of[0].redis.XLen(t.Context(), beside(s.SKU, "orders")).Result()
 	if err != nil {
 		t.Error(err)
 	}
@@ -72,27 +72,12 @@ func (s *streamed) age(t *testing.T) {
 
 func (s *streamed) order(t *testing.T, user int64) (ledger.Order, bool) {
 	t.Helper()
-	o, err := s.store.Requested(t.Context(), s.sku, user, s.purchase(user, 1, "").RequestID)
+	o, err := s.Store.Requested(t.Context(), s.SKU, user, s.Purchase(user, 1).RequestID)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Fatal(err)
 	}
 	return o, err == nil
 }
-
-// dies fails every command from one that begins with verb on.
-type dies struct {
-	verb string
-	dead bool
-}
-
-func (d *dies) Before(_ context.Context, c *tap.Command) error {
-	if d.dead = d.dead || c.Name == d.verb; d.dead {
-		return errors.New("dead")
-	}
-	return nil
-}
-
-func (d *dies) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
 // A process that lives and cannot reach its database keeps trying. After a lease
 // another one writes what it has read, and not before.
@@ -109,7 +94,7 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 		if time.Since(begun) > 20*lease {
 			t.Fatalf("nobody took the entry over in %s, and %d tries", time.Since(begun), tries)
 		}
-		if _, err := s.of[0].run(cutOff(t.Context()), s.sku, &round{}); err == nil && tries == 0 {
+		if _, err := s.of[0].run(cutOff(t.Context()), s.SKU, &round{}); err == nil && tries == 0 {
 			t.Fatal("the one that was cut off could write")
 		}
 		s.drain(t, 1)
@@ -121,12 +106,18 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 	if o, ok := s.order(t, 1); !ok || o.Quantity != 2 {
 		t.Errorf("the order is %+v, %v", o, ok)
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // cutOff fails every transaction, each time anew.
 func cutOff(ctx context.Context) context.Context {
-	return tap.With(ctx, &dies{verb: "BEGIN"})
+	cut := false
+	return tap.With(ctx, &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if cut = cut || c.Name == "BEGIN"; cut {
+			return errors.New("cut off")
+		}
+		return nil
+	}})
 }
 
 // A stream of another database on the same Redis is left to its own service: what
@@ -134,11 +125,11 @@ func cutOff(ctx context.Context) context.Context {
 func TestStreamOfAnotherDatabase(t *testing.T) {
 	s := openStream(t, RedisStream, 5)
 	s.accepted(t, 1, 2)
-	sale := s.of[0].redis.GetSet(t.Context(), beside(s.sku, "run"), "another 1").Val()
-	if _, err := s.of[1].run(t.Context(), s.sku, &round{}); !errors.Is(err, errForgotten) {
+	sale := s.of[0].redis.GetSet(t.Context(), beside(s.SKU, "run"), "another 1").Val()
+	if _, err := s.of[1].run(t.Context(), s.SKU, &round{}); !errors.Is(err, errForgotten) {
 		t.Errorf("a service of another database was told %v", err)
 	}
-	s.of[0].redis.Set(t.Context(), beside(s.sku, "run"), sale, 0)
+	s.of[0].redis.Set(t.Context(), beside(s.SKU, "run"), sale, 0)
 	s.drain(t, 0)
 	if s.open(t) > 0 {
 		t.Error("the entry is left")
@@ -162,24 +153,24 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 		}
 		s.write(t, "UPDATE stock SET num = 1, initial = 1 WHERE id = ?")
 	})
-	if _, err := s.of[0].Deduct(ctx, s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrSoldOut) {
+	if _, err := s.of[0].Deduct(ctx, s.Purchase(1, 1)); !errors.Is(err, seckill.ErrSoldOut) {
 		t.Errorf("got %v, want %v, which is what the stream remembers", err, seckill.ErrSoldOut)
 	}
 	if o, ok := s.order(t, 1); ok {
 		t.Errorf("the request was refused and has an order: %+v", o)
 	}
-	s.held(t)
-	if _, err := s.of[0].Deduct(t.Context(), s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrSoldOut) {
+	s.Held(t)
+	if _, err := s.of[0].Deduct(t.Context(), s.Purchase(1, 1)); !errors.Is(err, seckill.ErrSoldOut) {
 		t.Errorf("a copy got %v, want the answer of the first", err)
 	}
-	if _, err := s.of[0].Deduct(t.Context(), s.purchase(1, 1, "anew")); err != nil {
+	if _, err := s.of[0].Deduct(t.Context(), s.another(1, 1)); err != nil {
 		t.Errorf("another request of the user: %v", err)
 	}
 }
 
 func (s *streamed) write(t *testing.T, statement string) {
 	t.Helper()
-	if _, err := s.store.Write(t.Context(), statement, s.sku); err != nil {
+	if _, err := s.Store.Write(t.Context(), statement, s.SKU); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,20 +180,20 @@ func (s *streamed) write(t *testing.T, statement string) {
 func TestStreamOverAForgetfulRedis(t *testing.T) {
 	s := openStream(t, RedisStream, 4)
 	for user := range int64(3) {
-		if _, err := s.buy(t.Context(), user+1, 1, ""); err != nil {
+		if _, err := s.Buy(t.Context(), user+1, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err())
-	labtest.Must(t, s.of[0].seed(t.Context(), s.sku))
-	if err := s.of[0].redis.Set(t.Context(), streamKey(s.sku), 4, 0).Err(); err != nil { // its number is old
+	labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.SKU)...).Err())
+	labtest.Must(t, s.of[0].seed(t.Context(), s.SKU))
+	if err := s.of[0].redis.Set(t.Context(), streamKey(s.SKU), 4, 0).Err(); err != nil { // its number is old
 		t.Fatal(err)
 	}
 	var g errgroup.Group
 	told := make([]error, 4)
 	for i, user := range []int64{1, 4, 5, 6} {
 		g.Go(func() error {
-			_, told[i] = s.of[i%2].Deduct(t.Context(), s.purchase(user, 1, "again"))
+			_, told[i] = s.of[i%2].Deduct(t.Context(), s.another(user, 1))
 			return nil
 		})
 	}
@@ -221,7 +212,7 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 	if sold != 1 {
 		t.Errorf("%d of three bought the last unit", sold)
 	}
-	if num := s.of[0].redis.Get(t.Context(), streamKey(s.sku)).Val(); num != "3" {
+	if num := s.of[0].redis.Get(t.Context(), streamKey(s.SKU)).Val(); num != "3" {
 		t.Errorf("the number is %s; three of four were given back", num)
 	}
 }
@@ -231,14 +222,14 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
 	s.accepted(t, 1, 1)
 	if _, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
-		Streams: []string{beside(s.sku, "orders"), ">"}}).Result(); err != nil {
+		Streams: []string{beside(s.SKU, "orders"), ">"}}).Result(); err != nil {
 		t.Fatal(err)
 	}
 	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
-	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrUnknown) {
+	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
 	}
-	if _, err := s.buy(t.Context(), 1, 1, "other"); !errors.Is(err, seckill.ErrBusy) {
+	if _, err := s.of[0].Deduct(t.Context(), s.another(1, 1)); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("the next request of the user: got %v, want %v", err, seckill.ErrBusy)
 	}
 	s.age(t)
@@ -246,7 +237,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 	if _, ok := s.order(t, 1); !ok {
 		t.Error("the order is not written")
 	}
-	s.held(t)
+	s.Held(t)
 }
 
 // The worker writes what no buyer waits for: also what a process had accepted that died.
@@ -258,11 +249,11 @@ func TestStreamWorker(t *testing.T) {
 	working.Go(func() { s.of[1].Work(ctx) })
 	s.written(t, 1)
 	s.accepted(t, 2, 1)
-	s.of[1].toWorker(s.sku)
+	s.of[1].toWorker(s.SKU)
 	s.written(t, 2)
 	stop()
 	working.Wait()
-	s.held(t)
+	s.Held(t)
 }
 
 // written returns when a user has an order.
@@ -279,19 +270,19 @@ func (s *streamed) written(t *testing.T, user int64) {
 // Redis loses all: the stream is made anew from the row.
 func TestStreamIsRebuilt(t *testing.T) {
 	s := openStream(t, RedisStream, 3)
-	r, err := s.buy(t.Context(), 1, 1, "")
+	r, err := s.Buy(t.Context(), 1, 1)
 	labtest.Must(t, err)
 	lose := func() {
-		labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err())
+		labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.SKU)...).Err())
 	}
 	lose()
-	if _, err := s.buy(t.Context(), 2, 1, ""); err != nil {
+	if _, err := s.Buy(t.Context(), 2, 1); err != nil {
 		t.Error(err)
 	}
-	s.held(t)
+	s.Held(t)
 	lose()
 	if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
 		t.Error(err)
 	}
-	s.held(t)
+	s.Held(t)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -12,6 +11,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // First come, first served. The bubble shows when a goroutine waits at the
@@ -20,10 +20,10 @@ func TestQueue(t *testing.T) {
 	excluding(t, func(t *testing.T, i catalog.Info) {
 		synctest.Test(t, func(t *testing.T) {
 			l := process(t, i)
-			holder := acquire(t, l, i.Key(1), 0)
+			holder := l.Take(t, lock.Options{})
 			var line []*locktest.Waiter
 			for range 6 {
-				line = append(line, locktest.Contend(t, l, i.Key(1), nil))
+				line = append(line, l.Contend(t))
 				synctest.Wait()
 			}
 			for n, w := range line {
@@ -41,17 +41,12 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// process is one process's locker.
-func process(t *testing.T, i catalog.Info) lock.Locker {
+// process is one process, and its lock of SKU 1.
+func process(t *testing.T, i catalog.Info) *locktest.Process {
 	t.Helper()
 	l, err := catalog.NewLocker(i, catalog.Deps{})
 	labtest.Must(t, err)
-	return l
-}
-
-func acquire(t *testing.T, l lock.Locker, key string, wait time.Duration) lock.Lease {
-	t.Helper()
-	return locktest.Take(t, l, key, lock.Options{Wait: wait})
+	return &locktest.Process{Locker: l, Key: i.Key(1), Waiting: locktest.PassesTap}
 }
 
 // excluding are the strategies that exclude somebody.
@@ -63,18 +58,20 @@ func excluding(t *testing.T, f func(*testing.T, catalog.Info)) {
 
 // Anybody may ask for any SKU: what nobody uses any more takes no room.
 func TestMutexesAreForgotten(t *testing.T) {
-	l := process(t, MutexPerSKU).(*mutexes)
-	first := acquire(t, l, MutexPerSKU.Key(1), 0)
-	locktest.Busy(t, l, MutexPerSKU.Key(1))
+	l := process(t, MutexPerSKU)
+	first := l.Take(t, lock.Options{})
+	l.Busy(t)
 	for sku := range int64(100) {
-		locktest.Free(t, acquire(t, l, MutexPerSKU.Key(2+sku), 0))
+		l.Key = MutexPerSKU.Key(2 + sku)
+		locktest.Free(t, l.Take(t, lock.Options{}))
 	}
-	if len(l.byKey) != 1 {
-		t.Errorf("one SKU is locked, and %d mutexes are kept", len(l.byKey))
+	kept := l.Locker.(*mutexes)
+	if len(kept.byKey) != 1 {
+		t.Errorf("one SKU is locked, and %d mutexes are kept", len(kept.byKey))
 	}
 	locktest.Free(t, first)
-	if len(l.byKey) != 0 {
-		t.Errorf("nothing is locked, and %d mutexes are kept", len(l.byKey))
+	if len(kept.byKey) != 0 {
+		t.Errorf("nothing is locked, and %d mutexes are kept", len(kept.byKey))
 	}
 }
 
@@ -82,16 +79,16 @@ func TestTheWaitPassesTheTap(t *testing.T) {
 	excluding(t, func(t *testing.T, i catalog.Info) {
 		l := process(t, i)
 		n := &tap.Counter{}
-		lease, err := l.Acquire(tap.With(t.Context(), n), i.Key(1), lock.Options{Wait: -1})
+		lease, err := l.Acquire(tap.With(t.Context(), n), l.Key, lock.Options{Wait: -1})
 		if err != nil || n.Count(tap.Waiting) != 1 {
 			t.Fatalf("got %v, and the tap saw %d waits, want 1", err, n.Count(tap.Waiting))
 		}
 		locktest.Free(t, lease)
-		lost := &locktest.Tap{OnAfter: func(*tap.Command, error) error { return locktest.ErrLostReply }}
-		_, err = l.Acquire(tap.With(t.Context(), lost), i.Key(1), lock.Options{Wait: -1})
-		if !errors.Is(err, seckill.ErrUnavailable) || !errors.Is(err, locktest.ErrLostReply) {
+		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
+		_, err = l.Acquire(tap.With(t.Context(), lost), l.Key, lock.Options{Wait: -1})
+		if !errors.Is(err, seckill.ErrUnavailable) || !errors.Is(err, taptest.ErrLostReply) {
 			t.Errorf("the grant was lost: got %v", err)
 		}
-		locktest.Free(t, acquire(t, l, i.Key(1), 0)) // it was not lost for the others
+		locktest.Free(t, l.Take(t, lock.Options{})) // it was not lost for the others
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // A bad name is refused before it reaches a server that would cut it.
@@ -46,9 +47,9 @@ func TestNamesAreChecked(t *testing.T) {
 func TestRecipesOfOneTableExcludeEachOther(t *testing.T) {
 	all := []*bench{newBench(t, LockInsertPlain), newBench(t, LockInsertByName), newBench(t, LockInsert)}
 	for _, holder := range all {
-		l := holder.acquire(t, lock.Options{Lease: time.Minute})
+		l := holder.Take(t, lock.Options{Lease: time.Minute})
 		for _, other := range all {
-			other.busy(t)
+			other.Busy(t)
 		}
 		locktest.Free(t, l)
 	}
@@ -59,17 +60,14 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 	for _, info := range []catalog.Info{LockRow, GetLock} {
 		t.Run(info.Name, func(t *testing.T) {
 			b := newBench(t, info, func(d *catalog.Deps) {
-				config := d.Config
+				config := labtest.Config(t, info.Needs...)
 				config.RowLockWait = time.Second
-				in, err := backend.Open(t.Context(), config)
-				labtest.Must(t, err)
-				t.Cleanup(func() { in.Close() })
-				d.Instance = in
+				d.Instance = labtest.Open(t, config)
 			})
 			for _, wait := range []time.Duration{-1, 20 * time.Second} {
-				holder := b.acquire(t, lock.Options{Lease: time.Minute})
+				holder := b.Take(t, lock.Options{Lease: time.Minute})
 				asked := make(chan struct{}, 100)
-				m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
+				m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
 					if strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK") {
 						asked <- struct{}{}
 					}
@@ -77,7 +75,7 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 				}}
 				got := make(chan error, 1)
 				go func() {
-					l, err := b.Acquire(tap.With(context.Background(), m), b.key, lock.Options{Wait: wait, Lease: time.Minute})
+					l, err := b.Acquire(tap.With(context.Background(), m), b.Key, lock.Options{Wait: wait, Lease: time.Minute})
 					if err == nil {
 						err = l.Release(context.Background())
 					}
@@ -116,7 +114,7 @@ func TestBuiltByManyAtOnce(t *testing.T) {
 	if n := first.ask(t, "SELECT COUNT(*) FROM lock_central"); n != 101 {
 		t.Errorf("%d central rows, want 101", n)
 	}
-	err := first.in.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
+	err := first.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
 		for _, row := range []string{center, segment("x")} {
 			if err := passCentral(tx, row); err != nil {
 				return err
@@ -132,9 +130,9 @@ func TestBuiltByManyAtOnce(t *testing.T) {
 		if took := time.Since(begun); took > 20*time.Second { // the server ends such a wait after 50
 			t.Errorf("building waited %v for a transaction", took)
 		}
-		return locktest.ErrLostReply
+		return taptest.ErrLostReply
 	})
-	if !errors.Is(err, locktest.ErrLostReply) {
+	if !errors.Is(err, taptest.ErrLostReply) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,12 +10,14 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
@@ -31,8 +34,8 @@ func TestBusinessRunsOnTheLocksConnection(t *testing.T) {
 	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {
 			b := newBench(t, info)
-			l := b.acquire(t, lock.Options{Lease: time.Minute})
-			other, err := b.Acquire(t.Context(), b.key+"x", lock.Options{Lease: time.Minute})
+			l := b.Take(t, lock.Options{Lease: time.Minute})
+			other, err := b.Acquire(t.Context(), b.Key+"x", lock.Options{Lease: time.Minute})
 			labtest.Must(t, err)
 			id := connectionOf(t, l)
 			if id == connectionOf(t, other) || id != connectionOf(t, l) {
@@ -63,24 +66,24 @@ func TestCommit(t *testing.T) {
 	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {
 			b := newBench(t, info)
-			l := b.acquire(t, lock.Options{Lease: time.Minute})
+			l := b.Take(t, lock.Options{Lease: time.Minute})
 			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
 			nothing := func(*gorm.DB) error { return nil }
 			labtest.Must(t, in.Tx(t.Context(), nothing))
 			err := in.Tx(t.Context(), nothing)
 			if info.Name == "get-lock" {
-				b.busy(t)
+				b.Busy(t)
 				if err != nil {
 					t.Errorf("a second transaction under the lock: %v", err)
 				}
 			} else {
-				locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+				locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 				if !errors.Is(err, seckill.ErrConflict) || !errors.Is(err, lock.ErrLost) {
 					t.Errorf("a second transaction after the lock has gone: %v, want a conflict", err)
 				}
 			}
 			locktest.Free(t, l)
-			locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+			locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 		})
 	}
 }
@@ -91,13 +94,13 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 		t.Run(info.Name, func(t *testing.T) {
 			b := newBench(t, info, func(d *catalog.Deps) { d.Settings.LockLease = 300 * time.Millisecond })
 			looked := make(chan struct{}, 100)
-			ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(c *tap.Command) error {
+			ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
 				if strings.Contains(c.Text, "PROCESSLIST") {
 					looked <- struct{}{}
 				}
 				return nil
 			}})
-			l, err := b.Acquire(ctx, b.key, lock.Options{})
+			l, err := b.Acquire(ctx, b.Key, lock.Options{})
 			labtest.Must(t, err)
 			id := connectionOf(t, l)
 			<-looked
@@ -106,13 +109,14 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 				t.Fatal("the holder of a session that is alive was told that it is not")
 			}
 			b.exec(t, "KILL ?", id)
-			if err := locktest.Lost(t, l); !errors.Is(err, lock.ErrLost) {
+			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
+			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("the holder was told %v", err)
 			}
 			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 				t.Errorf("release: %v", err)
 			}
-			locktest.Free(t, b.acquire(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
+			locktest.Free(t, b.Take(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
 		})
 	}
 }
@@ -120,14 +124,13 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 // Waiters need connections, too: as many as the pool has. The next one waits
 // for a connection as long as he would for the lock, and holders are not hurt.
 func TestMoreWaitersThanConnections(t *testing.T) {
-	for i, info := range sessionInfos {
+	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {
-			sku := int64(110 + i)
-			s, store := sale(t, info, sku, 100)
+			s := saletest.Open(t, info, 100, catalog.Deps{Settings: testSettings})
 			errs := make(chan error, 100)
 			for user := range int64(100) {
 				go func() {
-					_, err := s.Deduct(t.Context(), purchase(sku, user+1, 1))
+					_, err := s.Buy(t.Context(), user+1, 1)
 					errs <- err
 				}()
 			}
@@ -136,7 +139,7 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if row, err := store.SKU(t.Context(), sku); err != nil || row.Num != 0 {
+			if row, err := s.Store.SKU(t.Context(), s.SKU); err != nil || row.Num != 0 {
 				t.Errorf("%d left, %v", row.Num, err)
 			}
 		})
@@ -146,12 +149,12 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 // A row that an operator has deleted would leave a gap, which excludes nobody.
 func TestLockRowIsMadeAgain(t *testing.T) {
 	b := newBench(t, LockRow)
-	locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
-	if n := b.exec(t, "DELETE FROM lock_row WHERE name = ?", b.key); n != 1 {
+	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
+	if n := b.exec(t, "DELETE FROM lock_row WHERE name = ?", b.Key); n != 1 {
 		t.Fatalf("%d rows are there after the first use, want 1", n)
 	}
-	l := b.acquire(t, lock.Options{Lease: time.Minute})
-	b.busy(t)
+	l := b.Take(t, lock.Options{Lease: time.Minute})
+	b.Busy(t)
 	locktest.Free(t, l)
 }
 

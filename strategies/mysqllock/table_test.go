@@ -17,6 +17,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestSegment(t *testing.T) {
@@ -45,7 +46,7 @@ func together(t *testing.T, l lock.Locker, keys ...string) []error {
 	errs := make([]error, len(keys))
 	for i, key := range keys {
 		done.Go(func() {
-			m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
+			m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
 				if c.Name == "INSERT" {
 					looked.Done()
 					looked.Wait()
@@ -65,8 +66,8 @@ func together(t *testing.T, l lock.Locker, keys ...string) []error {
 // Two who find no record lock the same gap, and one of them is undone.
 func TestVersion1Deadlocks(t *testing.T) {
 	b := newBench(t, LockTableV1)
-	for name, keys := range map[string][]string{"one name": {b.key, b.key}, "two names": {b.key + "a", b.key + "b"}} {
-		before := b.retried.n.Load()
+	for name, keys := range map[string][]string{"one name": {b.Key, b.Key}, "two names": {b.Key + "a", b.Key + "b"}} {
+		before := b.retried.Load()
 		deadlocks := 0
 		for _, err := range together(t, b, keys...) {
 			switch {
@@ -76,7 +77,7 @@ func TestVersion1Deadlocks(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if counted := b.retried.n.Load() - before; deadlocks != 1 || counted != 1 {
+		if counted := b.retried.Load() - before; deadlocks != 1 || counted != 1 {
 			t.Errorf("%s: %d conflicts and %d deadlocks counted, want 1 and 1", name, deadlocks, counted)
 		}
 	}
@@ -97,7 +98,7 @@ func apart(key string) (one, other string) {
 func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 	for _, forUpdate := range []bool{false, true} {
 		b := newBench(t, LockTableSegmented, func(d *catalog.Deps) { d.Settings.RecordLock = forUpdate })
-		one, other := apart(b.key + fmt.Sprint(forUpdate))
+		one, other := apart(b.Key + fmt.Sprint(forUpdate))
 		want := 0
 		if forUpdate {
 			want = 1
@@ -110,7 +111,7 @@ func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := int(b.retried.n.Load()); n != want || failed != want {
+		if n := int(b.retried.Load()); n != want || failed != want {
 			t.Errorf("for update %v: %d deadlocks, and %d without the lock, want %d", forUpdate, n, failed, want)
 		}
 	}
@@ -125,12 +126,12 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	}{{LockTableCentral, true}, {LockTableSegmented, false}} {
 		t.Run(c.info.Name, func(t *testing.T) {
 			b := newBench(t, c.info)
-			one, other := apart(b.key)
+			one, other := apart(b.Key)
 			row := segment(one)
 			if c.info.Name == LockTableCentral.Name {
 				row = center
 			}
-			err := b.in.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
+			err := b.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
 				if err := passCentral(tx, row); err != nil {
 					return err
 				}
@@ -164,27 +165,27 @@ func TestRecord(t *testing.T) {
 				Deadline, CreateTime, ModifyTime time.Time
 			}
 			read := func() (r record) {
-				labtest.Must(t, b.in.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.key).Scan(&r).Error)
+				labtest.Must(t, b.In.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.Key).Scan(&r).Error)
 				return r
 			}
-			l := b.acquire(t, lock.Options{}) // B's deadline
+			l := b.Take(t, lock.Options{}) // B's deadline
 			held := read()
 			if held.Status != 1 || !held.Deadline.Equal(clock.Add(31_536_000*time.Second)) || held.CreateTime.IsZero() {
 				t.Errorf("held for a year: %+v", held)
 			}
-			b.busy(t)
+			b.Busy(t)
 			locktest.Free(t, l)
 			if free := read(); free.Status != 0 || free.ModifyTime.Before(held.CreateTime) {
 				t.Errorf("freed, and not deleted: %+v", free)
 			}
-			l = b.acquire(t, lock.Options{Lease: 1500 * time.Microsecond})
+			l = b.Take(t, lock.Options{Lease: 1500 * time.Microsecond})
 			if again := read(); again.Status != 1 || !again.Deadline.Equal(clock.Add(1500*time.Microsecond)) {
 				t.Errorf("taken again for 1.5 ms: %+v", again)
 			}
-			b.busy(t)
+			b.Busy(t)
 			// Whose clock is ahead takes a lock that is alive.
 			ahead := newBench(t, info, at(clock.Add(time.Second)))
-			ahead.acquire(t, lock.Options{Lease: time.Minute})
+			ahead.Take(t, lock.Options{Lease: time.Minute})
 			locktest.Free(t, l)
 		})
 	}

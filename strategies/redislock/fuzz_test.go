@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -18,9 +17,7 @@ import (
 // and free again.
 func FuzzLockName(f *testing.F) {
 	server := miniredis.RunT(f)
-	in, err := backend.Open(context.Background(), backend.Config{RedisAddrs: []string{server.Addr()}})
-	labtest.Must(f, err)
-	f.Cleanup(func() { in.Close() })
+	in := labtest.Open(f, backend.Config{RedisAddrs: []string{server.Addr()}})
 	settings := catalog.DefaultSettings()
 	locker, err := catalog.NewLocker(RedisLua, catalog.Deps{Instance: in, Settings: settings})
 	labtest.Must(f, err)

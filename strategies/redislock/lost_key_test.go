@@ -11,6 +11,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 )
 
@@ -19,10 +20,8 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // A Redis that is full evicts a lock that is held, and grants it again. With
 // noeviction it refuses what is new and keeps the lock.
 func TestAFullRedisForgetsALock(t *testing.T) {
-	in := labtest.Instance(t, backend.Redis)
-	ctx, key := t.Context(), "seckill:lock:evicted"
-	l, err := catalog.NewLocker(RedisLua, catalog.Deps{Instance: in, Settings: catalog.DefaultSettings()})
-	labtest.Must(t, err)
+	l := locktest.Open(t, RedisLua, catalog.Deps{})
+	ctx, key, in := t.Context(), l.Key, l.In
 	set := func(name, value string) {
 		t.Helper()
 		labtest.Must(t, in.Redis.ConfigSet(ctx, name, value).Err())
@@ -48,8 +47,7 @@ func TestAFullRedisForgetsALock(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			set("maxmemory", "0")
 			labtest.Must(t, in.Redis.FlushAll(ctx).Err())
-			lease, err := l.Acquire(ctx, key, lock.Options{Lease: time.Minute})
-			labtest.Must(t, err)
+			lease := l.Take(t, lock.Options{Lease: time.Minute})
 			defer lease.Release(ctx)
 			set("maxmemory-policy", policy)
 			set("maxmemory", "8mb")

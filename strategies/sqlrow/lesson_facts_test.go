@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 )
 
@@ -24,7 +25,7 @@ func number(t *testing.T, s session, query string) (n int64) {
 // A plain read fixes what later plain reads see, and nothing that a locking
 // read sees; and it waits for no lock.
 func TestWhatReadsSee(t *testing.T) {
-	in := instance(t, 0)
+	in := labtest.Instance(t, backend.RowLocks)
 	a, b := newSession(t, in), newSession(t, in)
 	a.do("DROP TABLE IF EXISTS seen")
 	a.do("CREATE TABLE seen (id BIGINT PRIMARY KEY, num INT NOT NULL) ENGINE=InnoDB")
@@ -55,7 +56,7 @@ func TestWhatReadsSee(t *testing.T) {
 // Under READ COMMITTED a holder's scan keeps the row that matches. Another
 // UPDATE passes over it; another FOR UPDATE has to wait for it.
 func TestSecondScanUnderReadCommitted(t *testing.T) {
-	in := instance(t, 0)
+	in := labtest.Instance(t, backend.RowLocks)
 	holder, other := newSession(t, in), newSession(t, in)
 	holder.do("DROP TABLE IF EXISTS scanned")
 	holder.do("CREATE TABLE scanned (id BIGINT PRIMARY KEY, code BIGINT NOT NULL, num INT NOT NULL) ENGINE=InnoDB")
@@ -78,7 +79,7 @@ func TestSecondScanUnderReadCommitted(t *testing.T) {
 // lock-insert-plain's deadlock: two INSERTs wait for a shared lock behind the
 // DELETE. After it both have it, and neither gets the exclusive one.
 func TestInsertsBehindADeleteDeadlock(t *testing.T) {
-	in := instance(t, 0)
+	in := labtest.Instance(t, backend.RowLocks)
 	holder := newSession(t, in)
 	holder.do("DROP TABLE IF EXISTS ring")
 	holder.do("CREATE TABLE ring (name VARCHAR(30) PRIMARY KEY) ENGINE=InnoDB")

@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -36,10 +37,7 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 
 	c := l.Config()
 	c.MaxSQLConns = 1 // of which it is seen when it is another
-	in, err := backend.Open(t.Context(), c)
-	labtest.Must(t, err)
-	defer in.Close()
-	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
+	in := labtest.Open(t, c)
 	connection := func() (id int64) {
 		if err := in.DB.Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
 			t.Error(err)
@@ -47,34 +45,35 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 		return id
 	}
 	for _, info := range []catalog.Info{Conditional, ForUpdate, Atomic} {
-		s := open(t, info, 10, catalog.Deps{Instance: in})
-		labtest.Must(t, s.buy(t.Context(), 0, 1, 1))
+		s := saletest.Open(t, info, 10, catalog.Deps{Instance: in})
+		_, err := s.Buy(t.Context(), 1, 1)
+		labtest.Must(t, err)
 		first := connection()
 		readOnly("1")
-		if err := s.buy(t.Context(), 0, 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
+		if _, err := s.Buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("%s on a server that is read-only: %v, want unavailable", info.Name, err)
 		}
 		if second := connection(); second == first {
 			t.Errorf("%s: the pool keeps the connection to a server that is read-only", info.Name)
 		}
 		readOnly("0")
-		if err := s.buy(t.Context(), 0, 3, 1); err != nil {
+		if _, err := s.Buy(t.Context(), 3, 1); err != nil {
 			t.Errorf("%s: sales do not go on when it can be written again: %v", info.Name, err)
 		}
 
 		// It turns when everything is written but the COMMIT.
-		err := s.buy(taptest.Before(t.Context(), "COMMIT", func() { readOnly("1") }), 0, 4, 1)
+		_, err = s.Buy(taptest.Before(t.Context(), "COMMIT", func() { readOnly("1") }), 4, 1)
 		readOnly("0")
 		if !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("%s, read-only at COMMIT: %v, want unavailable", info.Name, err)
 		}
-		if err := s.buy(t.Context(), 0, 5, 1); err != nil {
+		if _, err := s.Buy(t.Context(), 5, 1); err != nil {
 			t.Error(err)
 		}
-		if r := s.judge(t); r.Verdict != ledger.Held {
+		if r := s.Judge(t); r.Verdict != ledger.Held {
 			t.Errorf("%s: %+v, want every refusal true", info.Name, r)
 		}
-		if left, err := s.store.SKU(t.Context(), s.sku); err != nil || left.Num != 7 {
+		if left, err := s.Store.SKU(t.Context(), s.SKU); err != nil || left.Num != 7 {
 			t.Errorf("%s: %d of 10 are left after three sales, %v", info.Name, left.Num, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap/taptest"
 )
@@ -72,34 +73,34 @@ func TestAScanLocksEverySKU(t *testing.T) {
 		scans bool
 	}{{Conditional, false}, {ConditionalScan, true}, {ForUpdate, false}, {ForUpdateScan, true}} {
 		t.Run(c.info.Name, func(t *testing.T) {
-			other := open(t, c.info, 5, catalog.Deps{}) // another SKU
-			s := open(t, c.info, 5, catalog.Deps{})
-			look := newSession(t, instance(t, 0))
-			want := []int64{s.sku}
+			other := saletest.Open(t, c.info, 5, catalog.Deps{}) // another SKU
+			s := saletest.Open(t, c.info, 5, catalog.Deps{})
+			look := newSession(t, labtest.Instance(t, backend.RowLocks))
+			want := []int64{s.SKU}
 			if c.scans {
-				want = []int64{other.sku, s.sku}
+				want = []int64{other.SKU, s.SKU}
 			}
 			looked := false
-			err := s.buy(taptest.Before(t.Context(), "COMMIT", func() {
+			_, err := s.Buy(taptest.Before(t.Context(), "COMMIT", func() {
 				looked = true
-				if got := look.locked("stock", other.sku, s.sku); !slices.Equal(got, want) {
+				if got := look.locked("stock", other.SKU, s.SKU); !slices.Equal(got, want) {
 					t.Errorf("he holds the SKUs %v, want %v", got, want)
 				}
 				look.do("BEGIN")
 				if got := look.waits("INSERT INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 1)",
-					s.sku+1000); got != c.scans {
+					s.SKU+1000); got != c.scans {
 					t.Errorf("a new SKU has to wait: %v, want %v", got, c.scans)
 				}
 				look.do("ROLLBACK")
 				var num int64 // no table lock: whoever only looks is not held up
-				if err := look.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ?", other.sku).Scan(&num); err != nil {
+				if err := look.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ?", other.SKU).Scan(&num); err != nil {
 					t.Errorf("a plain read beside him: %v", err)
 				}
-			}), 0, 1, 1)
+			}), 1, 1)
 			if err != nil || !looked {
 				t.Errorf("he was told %v, and was looked at: %v", err, looked)
 			}
-			if got := look.locked("stock", other.sku, s.sku); got != nil {
+			if got := look.locked("stock", other.SKU, s.SKU); got != nil {
 				t.Errorf("after his COMMIT he holds %v", got)
 			}
 		})
@@ -108,17 +109,17 @@ func TestAScanLocksEverySKU(t *testing.T) {
 
 // Asking for a SKU that is not there holds up the whole shop, until the answer.
 func TestAScanForNothingLocksEverySKU(t *testing.T) {
-	s := open(t, ForUpdateScan, 5, catalog.Deps{})
-	look := newSession(t, instance(t, 0))
-	real := s.sku
-	s.sku = 1 << 40
+	s := saletest.Open(t, ForUpdateScan, 5, catalog.Deps{})
+	look := newSession(t, labtest.Instance(t, backend.RowLocks))
+	real := s.SKU
+	s.SKU = 1 << 40
 	looked := false
-	err := s.buy(taptest.Before(t.Context(), "ROLLBACK", func() {
+	_, err := s.Buy(taptest.Before(t.Context(), "ROLLBACK", func() {
 		looked = true
 		if got := look.locked("stock", real); len(got) != 1 {
 			t.Error("another SKU is free")
 		}
-	}), 0, 1, 1)
+	}), 1, 1)
 	if !looked || err == nil {
 		t.Errorf("he was told %v, and was looked at: %v", err, looked)
 	}
@@ -134,7 +135,7 @@ func TestAScanForNothingLocksEverySKU(t *testing.T) {
 // for tables of any size; what finds nothing locks the gap that it looked at;
 // and no table is ever locked as a whole.
 func TestWhatForUpdateLocks(t *testing.T) {
-	in := instance(t, 0)
+	in := labtest.Instance(t, backend.RowLocks)
 	holder, other := newSession(t, in), newSession(t, in)
 	const repeatable, committed = "REPEATABLE READ", "READ COMMITTED"
 	type locks struct {

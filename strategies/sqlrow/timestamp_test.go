@@ -8,7 +8,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -51,28 +53,29 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 		"microseconds, a process ahead by something": {true, time.Minute, 0, tick, 1, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			again := &retries{}
+			again := &saletest.Retries{}
 			deps := func(offset, step time.Duration, o seckill.Observer) catalog.Deps {
 				return catalog.Deps{Now: (&clock{at: noon.Add(offset), step: step}).now, Observe: o,
 					Settings: catalog.Settings{MicrosecondTS: c.micro, Retries: 3}}
 			}
-			s := open(t, Timestamp, 10, deps(c.first, 0, nil), deps(c.then, c.step, again))
-			labtest.Must(t, s.buy(t.Context(), 0, 1, 1))
+			s := saletest.Open(t, Timestamp, 10, deps(c.first, 0, nil), deps(c.then, c.step, again))
+			_, err := s.Buy(t.Context(), 1, 1)
+			labtest.Must(t, err)
 			a := taptest.Before(t.Context(), "BEGIN", func() {
-				if err := s.buy(t.Context(), 1, 2, c.andB); err != nil {
+				if _, err := s.Processes[1].Deduct(t.Context(), s.Purchase(2, c.andB)); err != nil {
 					t.Errorf("B: %v", err)
 				}
 			})
-			if err := s.buy(a, 1, 3, c.quantityA); err != nil {
+			if _, err := s.Processes[1].Deduct(a, s.Purchase(3, c.quantityA)); err != nil {
 				t.Errorf("A: %v", err)
 			}
-			want, retried := ledger.Held, 1
+			want, retried := ledger.Held, int64(1)
 			if c.lost {
 				want, retried = ledger.Lost, 0
 			}
-			if got := s.judge(t); got.Verdict != want || again.n != retried {
+			if got := s.Judge(t); got.Verdict != want || again.Load() != retried {
 				t.Errorf("the audit says %s after %d retries, want %s after %d: %+v",
-					got.Verdict, again.n, want, retried, got.Violations)
+					got.Verdict, again.Load(), want, retried, got.Violations)
 			}
 		})
 	}
@@ -82,7 +85,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 // MySQL does unless it is told otherwise. B has bought. A writes an equal
 // value, nothing changes, and he takes that for a conflict.
 func TestEqualWritesHideIt(t *testing.T) {
-	in := instance(t, 0)
+	in := labtest.Instance(t, backend.RowLocks)
 	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
 	labtest.Must(t, err)
 	cfg.ClientFoundRows = false
@@ -105,7 +108,7 @@ func TestEqualWritesHideIt(t *testing.T) {
 		"two buyers, unequal quantities": {[]int64{8, 9}, 1},
 		"three buyers, one unit each":    {[]int64{9, 8, 9}, 1},
 	} {
-		sku := open(t, Timestamp, 10, catalog.Deps{Instance: in}).sku
+		sku := saletest.Open(t, Timestamp, 10, catalog.Deps{Instance: in}).SKU
 		if _, err := db.Exec("UPDATE stock SET updated_at = ? WHERE id = ?", at, sku); err != nil {
 			t.Fatal(err)
 		}

@@ -10,22 +10,15 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/catalog/saletest"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/strategies"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-
-func must(t *testing.T, what string, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
 	backend.ZooKeeper, backend.Etcd}
@@ -42,23 +35,11 @@ var commitsAlone = []string{"redis-counter", "redis-multi"}
 // Every strategy's purchase stops at each point, and sells when it is let go;
 // those that have no such point are found out.
 func TestEveryStrategyHasItsPoints(t *testing.T) {
-	in := labtest.Instance(t, everything...)
-	must(t, "migrate", ledger.Migrate(t.Context(), in.DB))
-	store := ledger.NewStore(in.DB)
-	user := int64(0)
+	d := catalog.Deps{Instance: labtest.Instance(t, everything...), Settings: catalog.DefaultSettings()}
 	for _, info := range strategies.All() {
-		s, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: store, Settings: catalog.DefaultSettings()})
-		must(t, info.Name, err)
-		_, err = store.Reset(t.Context(), 1, "x", 10)
-		must(t, "reset", err)
-		if r, ok := s.(seckill.Resetter); ok {
-			must(t, "reset "+info.Name, r.Reset(t.Context(), 1, 10))
-		}
-		for _, at := range point.Names {
-			t.Run(info.Name+"/"+string(at), func(t *testing.T) {
-				user++
-				buy(t, s, info, at, seckill.Purchase{SKU: 1, User: user, Quantity: 1, RequestID: t.Name()})
-			})
+		s := saletest.Open(t, info, 10, d)
+		for i, at := range point.Names {
+			t.Run(info.Name+"/"+string(at), func(t *testing.T) { buy(t, s, at, s.Purchase(int64(i+1), 1)) })
 		}
 	}
 }
@@ -82,14 +63,15 @@ func hold(t *testing.T, points *point.Points, o point.Order) (caught chan point.
 	return caught, letGo
 }
 
-func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p seckill.Purchase) {
+func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 	var points point.Points
-	caught, letGo := hold(t, &points, point.Order{Point: at, Strategy: info.Name, SKU: 1, For: 30_000})
+	info := s.Info
+	caught, letGo := hold(t, &points, point.Order{Point: at, Strategy: info.Name, SKU: p.SKU, For: 30_000})
 	defer letGo()
 	sold := make(chan error, 1)
 	ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, info.Name, info.Key, p))
 	go func() {
-		_, err := s.Deduct(ctx, p)
+		_, err := s.Processes[0].Deduct(ctx, p)
 		sold <- err
 	}()
 	switch c, came := <-caught; {
@@ -108,8 +90,8 @@ func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p s
 		if commits != (at == point.BeforeCommit) {
 			t.Errorf("it stands before %q", h.Command)
 		}
-		if info.Key != nil && h.LockKey != info.Key(1) {
-			t.Errorf("it holds %q, want %q", h.LockKey, info.Key(1))
+		if info.Key != nil && h.LockKey != info.Key(p.SKU) {
+			t.Errorf("it holds %q, want %q", h.LockKey, info.Key(p.SKU))
 		}
 		select {
 		case err := <-sold:
@@ -118,7 +100,7 @@ func buy(t *testing.T, s seckill.Strategy, info catalog.Info, at point.Name, p s
 		}
 	}
 	letGo()
-	must(t, "the purchase that was let go", <-sold)
+	labtest.Must(t, <-sold)
 }
 
 // One purchase is stopped, not those that come after it; it goes on by itself
@@ -139,13 +121,13 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		}
 		return nil
 	}
-	must(t, "another SKU's", purchase(8))
+	labtest.Must(t, purchase(8))
 	begun := time.Now()
-	must(t, "the one", purchase(7))
+	labtest.Must(t, purchase(7))
 	if held := time.Since(begun); held < 50*time.Millisecond {
 		t.Errorf("it was held for %v, want 50 ms", held)
 	}
-	must(t, "the next", purchase(7))
+	labtest.Must(t, purchase(7))
 	if c := <-caught; c.Holder == nil || c.Holder.User != 1 {
 		t.Errorf("caught: %+v", c.Holder)
 	}

@@ -153,10 +153,14 @@ func Config(t testing.TB, needs ...backend.Capability) backend.Config {
 // length of the test.
 func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
-	in, err := backend.Open(t.Context(), Config(t, needs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	return Open(t, Config(t, needs...))
+}
+
+// Open opens an instance for the length of the test.
+func Open(t testing.TB, config backend.Config) *backend.Instance {
+	t.Helper()
+	in, err := backend.Open(t.Context(), config)
+	Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	return in
 }
@@ -166,9 +170,7 @@ func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 func HostIn(t testing.TB) lab.Host {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "lab")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	host := Host()
 	host.Temp = folder

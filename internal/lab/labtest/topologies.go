@@ -32,9 +32,7 @@ func Own(t testing.TB, topology, name string) *lab.Lab {
 func Nodes(t testing.TB, l *lab.Lab) (each []backend.Config) {
 	t.Helper()
 	e, err := l.Ensemble(t.Context(), backend.NameMySQL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	for _, p := range e.Nodes {
 		each = append(each, e.Config(l.Config(), p))
 	}

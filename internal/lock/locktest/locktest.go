@@ -1,10 +1,12 @@
 // Package locktest has what tests of locks share: a lock opened on the test's
-// servers, one that waits, and a tap that acts between two commands.
+// servers, and one that waits.
 package locktest
 
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 const (
@@ -25,36 +28,39 @@ const (
 // share nothing but the backend.
 type Process struct {
 	lock.Locker
-	In   *backend.Instance // nil: a lock that has no backend
-	Kill func()            // closes its connections for good
+	In      *backend.Instance       // nil: a lock that has no backend
+	Kill    func()                  // closes its connections for good
+	Key     string                  // a lock of this test's
+	Waiting func(*tap.Command) bool // a contender is about to wait; PassesTap unless it is set
 }
 
-// Open starts processes of a strategy's lock on the backends of this test.
-func Open(info catalog.Info) func(testing.TB, catalog.Settings) *Process {
-	return func(t testing.TB, s catalog.Settings) *Process {
-		t.Helper()
-		return On(t, labtest.Instance(t, info.Needs...), info, s)
-	}
-}
-
-// On builds a strategy's lock on an instance.
-func On(t testing.TB, in *backend.Instance, info catalog.Info, s catalog.Settings) *Process {
+// Open starts a process of a strategy's lock: on an instance of its own if d has none.
+func Open(t testing.TB, info catalog.Info, d catalog.Deps) *Process {
 	t.Helper()
-	l, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: s})
-	if err != nil {
-		t.Fatal(err)
+	if d.Instance == nil {
+		d.Instance = labtest.Instance(t, info.Needs...)
 	}
-	return &Process{l, in, in.Kill}
+	l, err := catalog.NewLocker(info, d)
+	labtest.Must(t, err)
+	return &Process{l, d.Instance, d.Kill, "/test/" + strings.ReplaceAll(t.Name(), "/", "-"), PassesTap}
 }
 
-// Take acquires a lock that has to be granted.
-func Take(t testing.TB, l lock.Locker, key string, o lock.Options) lock.Lease {
+// Take acquires the lock, which has to be granted.
+func (p *Process) Take(t testing.TB, o lock.Options) lock.Lease {
 	t.Helper()
-	lease, err := l.Acquire(t.Context(), key, o)
+	lease, err := p.Acquire(t.Context(), p.Key, o)
 	if err != nil {
-		t.Fatalf("acquire %s: %v", key, err)
+		t.Fatalf("acquire %s: %v", p.Key, err)
 	}
 	return lease
+}
+
+// Busy checks that the lock is held.
+func (p *Process) Busy(t testing.TB) {
+	t.Helper()
+	if _, err := p.Acquire(t.Context(), p.Key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("%s is held, and another was told %v, want busy", p.Key, err)
+	}
 }
 
 // Free releases a lock that has to be held.
@@ -62,26 +68,6 @@ func Free(t testing.TB, l lock.Lease) {
 	t.Helper()
 	if err := l.Release(context.Background()); err != nil {
 		t.Errorf("release: %v", err)
-	}
-}
-
-// Busy checks that the lock is held.
-func Busy(t testing.TB, l lock.Locker, key string) {
-	t.Helper()
-	if _, err := l.Acquire(t.Context(), key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("%s is held, and another was told %v, want busy", key, err)
-	}
-}
-
-// Lost waits for the end of the lease's context and returns its cause.
-func Lost(t testing.TB, l lock.Lease) error {
-	t.Helper()
-	select {
-	case <-l.Context().Done():
-		return context.Cause(l.Context())
-	case <-time.After(Patience):
-		t.Fatal("the holder was not told")
-		return nil
 	}
 }
 
@@ -95,29 +81,6 @@ func Soon(t testing.TB, what string, f func() bool) {
 	}
 }
 
-// A Tap acts before and after commands. Its error is what the caller sees.
-type Tap struct {
-	OnBefore func(c *tap.Command) error
-	OnAfter  func(c *tap.Command, err error) error
-}
-
-func (m *Tap) Before(_ context.Context, c *tap.Command) error {
-	if m.OnBefore != nil {
-		return m.OnBefore(c)
-	}
-	return nil
-}
-
-func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
-	if m.OnAfter != nil {
-		return m.OnAfter(c, err)
-	}
-	return err
-}
-
-// ErrLostReply is what a caller sees of a command whose reply is lost.
-var ErrLostReply = errors.New("the reply was lost")
-
 // A Waiter waits for a lock.
 type Waiter struct {
 	In    chan lock.Lease
@@ -125,27 +88,21 @@ type Waiter struct {
 	Leave context.CancelFunc
 }
 
-// Contend asks for a lock and returns when the wait begins, as waiting says;
-// nil: with the first wait that passes the tap.
-func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command) bool) *Waiter {
+// Contend asks for the lock and returns when the wait begins.
+func (p *Process) Contend(t testing.TB) *Waiter {
 	t.Helper()
-	if waiting == nil {
-		waiting = PassesTap
-	}
 	ctx, leave := context.WithCancel(t.Context())
 	w := &Waiter{make(chan lock.Lease, 1), make(chan error, 1), leave}
-	begun := make(chan struct{}, 1)
-	ctx = tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
-		if waiting(c) {
-			select {
-			case begun <- struct{}{}:
-			default:
-			}
+	var once sync.Once
+	begun := make(chan struct{})
+	ctx = tap.With(ctx, &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if p.Waiting(c) {
+			once.Do(func() { close(begun) })
 		}
 		return nil
 	}})
 	go func() {
-		lease, err := l.Acquire(ctx, key, lock.Options{Wait: -1, Lease: Long})
+		lease, err := p.Acquire(ctx, p.Key, lock.Options{Wait: -1, Lease: Long})
 		if err != nil {
 			w.Err <- err
 			return
@@ -159,7 +116,7 @@ func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command)
 	case lease := <-w.In:
 		w.In <- lease
 	case <-time.After(Patience):
-		t.Fatalf("no contender waits for %s", key)
+		t.Fatalf("no contender waits for %s", p.Key)
 	}
 	return w
 }

@@ -1,0 +1,108 @@
+// Package saletest has what tests of strategies share: a sale of one SKU on the
+// test's servers, in one service process or several, and its audit.
+package saletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// A Sale is one SKU that service processes sell, which share nothing in memory.
+type Sale struct {
+	Info            catalog.Info
+	Processes       []seckill.Strategy
+	Store           *ledger.Store // of the last process
+	SKU, Run, Stock int64
+	Start           *ledger.Moment // of the runs to come; nil: at once
+}
+
+var lastSKU atomic.Int64 // every sale has one of its own
+
+// Open starts a sale with a process for each of deps.
+func Open(t testing.TB, info catalog.Info, stock int64, deps ...catalog.Deps) *Sale {
+	t.Helper()
+	s := &Sale{Info: info, SKU: lastSKU.Add(1)}
+	for _, d := range deps {
+		s.Join(t, d)
+	}
+	s.Reset(t, stock)
+	return s
+}
+
+// Join adds a process: on an instance of its own if d has none.
+func (s *Sale) Join(t testing.TB, d catalog.Deps) {
+	t.Helper()
+	if d.Instance == nil {
+		d.Instance = labtest.Instance(t, s.Info.Uses()...)
+	}
+	labtest.Must(t, ledger.Migrate(t.Context(), d.DB))
+	s.Store = ledger.NewStore(d.DB)
+	d.Ledger = s.Store
+	built, err := catalog.Build(s.Info, d)
+	labtest.Must(t, err)
+	s.Processes = append(s.Processes, built)
+}
+
+// Reset starts the next run of the sale, with so many units.
+func (s *Sale) Reset(t testing.TB, stock int64) {
+	t.Helper()
+	row, err := s.Store.Schedule(t.Context(), s.SKU, s.Info.Name, stock, s.Start)
+	labtest.Must(t, err)
+	s.Run, s.Stock = row.Run, stock
+	if r, ok := s.Processes[0].(seckill.Resetter); ok {
+		err := r.Reset(t.Context(), s.SKU, stock)
+		for try := 0; try < 5 && errors.Is(err, seckill.ErrUnavailable); try++ {
+			err = r.Reset(t.Context(), s.SKU, stock) // Redlock gives a node a tenth of a second, here
+		}
+		labtest.Must(t, err)
+	}
+}
+
+// Purchase is a user's request, the same each time.
+func (s *Sale) Purchase(user, quantity int64) seckill.Purchase {
+	return seckill.Purchase{SKU: s.SKU, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", s.SKU, user)}
+}
+
+// Buy buys in the first process.
+func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
+	return s.Processes[0].Deduct(ctx, s.Purchase(user, quantity))
+}
+
+// Judge audits the run with what buyers were told, as far as that is given.
+func (s *Sale) Judge(t testing.TB, told ...ledger.Told) ledger.Report {
+	t.Helper()
+	// The last process: a test may have killed the first.
+	sellers := []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}}
+	closed := s.Info.Stock == ledger.InRedis
+	if closed { // no purchase writes the row
+		labtest.Must(t, s.Store.Follow(t.Context(), s.SKU))
+	}
+	snap, err := catalog.Snapshot(t.Context(), s.Store, s.SKU, sellers)
+	labtest.Must(t, err)
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.Stock, Run: s.Run, Told: told, Closed: closed,
+		StockStoreOf: catalog.StockStoreOf(sellers)})
+}
+
+// Held checks that the run holds.
+func (s *Sale) Held(t testing.TB, told ...ledger.Told) {
+	t.Helper()
+	if r := s.Judge(t, told...); r.Verdict != ledger.Held {
+		t.Errorf("the audit says %s, want held: %+v", r.Verdict, r.Violations)
+	}
+}
+
+// Retries counts further attempts.
+type Retries struct {
+	seckill.NopObserver
+	atomic.Int64
+}
+
+func (r *Retries) Retried() { r.Add(1) }
