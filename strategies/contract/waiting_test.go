@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,15 +227,18 @@ func (c *trial) dies(victim *locktest.Process) {
 
 func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.Waiter), want error) {
 	holder := c.take(c.a, key, locktest.Long)
+	held := c.seen(key)
 	middle := c.contend(p, key)
-	before := len(c.seen(key))
+	place := slices.DeleteFunc(c.seen(key), func(node string) bool { return slices.Contains(held, node) })
 	last := c.contend(c.a, key)
 	goes(middle)
 	if err := c.refused(middle); !errors.Is(err, want) {
 		c.broken("a waiter who went was told %v, want %v", err, want)
 	}
 	if c.h.can(Queues) && c.h.Seen != nil {
-		locktest.Soon(c, "the waiter's place is gone", func() bool { return len(c.seen(key)) == before })
+		locktest.Soon(c, "the waiter's place is gone", func() bool {
+			return !slices.ContainsFunc(c.h.Seen(c, key), func(node string) bool { return slices.Contains(place, node) })
+		})
 	}
 	first := c.contend(c.b, key) // by now the last has been told
 	if c.known {
