@@ -64,8 +64,6 @@ if held == 'back ' .. mine then
 	if known == 'sold' then -- it did come after all: take again
 		redis.call('DECRBY', KEYS[1], quantity)
 		redis.call('HSET', KEYS[3], user, mine)
-	elseif known == 'void' then
-		redis.call('HDEL', KEYS[3], user)
 	end
 	return 1
 end
