@@ -220,11 +220,13 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 // No answer in time is unknown, and the order comes later.
 func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
-	s.accepted(t, 1, 1)
-	if _, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
-		Streams: []string{beside(s.SKU, "orders"), ">"}}).Result(); err != nil {
-		t.Fatal(err)
+	another := func() { // process reads what is to be written, and writes nothing
+		_, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
+			Streams: []string{beside(s.SKU, "orders"), ">"}}).Result()
+		labtest.Must(t, err)
 	}
+	s.accepted(t, 1, 1)
+	another()
 	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
 	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
@@ -232,10 +234,23 @@ func TestStreamTimeIsUp(t *testing.T) {
 	if _, err := s.of[0].Deduct(t.Context(), s.another(1, 1)); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("the next request of the user: got %v, want %v", err, seckill.ErrBusy)
 	}
+	lease := s.of[0].deps.Settings.LockLease
 	s.age(t)
 	s.drain(t, 1)
-	if _, ok := s.order(t, 1); !ok {
-		t.Error("the order is not written")
+	o, ok := s.order(t, 1)
+	if !ok {
+		t.Fatal("the order is not written")
+	}
+	s.of[0].deps.Settings.LockLease = lease
+	_, err := s.of[0].send(t.Context(), streamCancel, s.SKU, o.Run, o.UserID, o.RequestID, o.Quantity, o.PublicID, true)
+	labtest.Must(t, err)
+	another()
+	if err := s.of[0].Restore(t.Context(), o.PublicID); !errors.Is(err, seckill.ErrUnknown) {
+		t.Errorf("a cancellation: got %v, want %v", err, seckill.ErrUnknown)
+	}
+	s.drain(t, 1)
+	if o, _ := s.order(t, 1); o.Status != ledger.Cancelled {
+		t.Errorf("the order that was cancelled is %s", o.Status)
 	}
 	s.Held(t)
 }
