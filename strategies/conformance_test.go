@@ -485,7 +485,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		heard := []ledger.Told{wire.Told(first, r, err)}
 		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
-		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // whoever left a lock may have left it for ever
+		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // a lock that was left may stay for ever
 			patience = hasty.LockWait + hasty.LockLease
 		}
 		next, cancelNext := context.WithTimeout(t.Context(), patience)

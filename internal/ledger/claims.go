@@ -238,13 +238,13 @@ func (c *Claims) work() {
 }
 
 // gather waits until the next statement has enough to carry: a third of the requests
-// that this process works on, so that a buyer who is alone does not wait. A statement
-// costs the server more than the claims in it.
+// that this process works on, so that a buyer who is alone does not wait, or as many
+// as fit. A statement costs the server more than the claims in it.
 func (c *Claims) gather() {
 	late := time.After(maxGather)
 	for {
 		c.mu.Lock()
-		enough := len(c.queue) >= len(c.here)/3 || len(c.queue) == 0
+		enough := len(c.queue) >= min(len(c.here)/3, maxTrips) || len(c.queue) == 0
 		c.mu.Unlock()
 		if enough {
 			return

@@ -83,9 +83,9 @@ func (c *crowd) buy(t *testing.T) []answer {
 	return told
 }
 
-const nobody = -1
+const noBatch = -1
 
-// await returns when a batch is under way and so many wait; with nobody, when there
+// await returns when a batch is under way and so many wait; with noBatch, when there
 // is none.
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
@@ -93,7 +93,7 @@ func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
 		here.mu.Lock()
 		l := here.groups[sku]
-		there := l == nil && waiting == nobody || l != nil && len(l.waiting) == waiting
+		there := l == nil && waiting == noBatch || l != nil && len(l.waiting) == waiting
 		here.mu.Unlock()
 		if there {
 			return
@@ -294,7 +294,7 @@ func TestMergedItsLeaderPanics(t *testing.T) {
 	m.commit = func(context.Context, *batch) error { panic("of a leader") }
 	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(1, 1), survives: true}
 	says(t, c.buy(t)[1:], seckill.ErrUnknown)
-	m.await(t, s.SKU, nobody)
+	m.await(t, s.SKU, noBatch)
 	if _, err := s.Buy(t.Context(), 50, 1); err != nil {
 		t.Errorf("the next buyer was told %v", err)
 	}

@@ -92,7 +92,7 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 	tries := 0
 	for left := true; left; tries++ {
 		if time.Since(begun) > 20*lease {
-			t.Fatalf("nobody took the entry over in %s, and %d tries", time.Since(begun), tries)
+			t.Fatalf("no process took the entry over in %s, and %d tries", time.Since(begun), tries)
 		}
 		if _, err := s.of[0].run(cutOff(t.Context()), s.SKU, &round{}); err == nil && tries == 0 {
 			t.Fatal("the one that was cut off could write")
