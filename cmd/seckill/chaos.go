@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/chaos"
 	"seckill/internal/fault"
@@ -118,11 +117,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	c.warn(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Known: c.known, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
-	var needs []backend.Capability
-	for _, info := range c.chosen {
-		needs = append(needs, info.Uses()...)
-	}
-	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Topology: c.Topology, Links: true,
+	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
 		func(l *lab.Lab) error { return l.Serve(ctx, options.Services) })
 	if err != nil {

@@ -70,6 +70,15 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 	return p, err
 }
 
+// serversFor names the servers that sales with some strategies need.
+func serversFor(infos []catalog.Info) []string {
+	var needs []backend.Capability
+	for _, i := range infos {
+		needs = append(needs, i.Uses()...)
+	}
+	return backend.NamesOf(needs...)
+}
+
 // startPlace starts a lab that ends when the place is left; serve starts its service
 // processes.
 func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {

@@ -371,11 +371,7 @@ func losingLab(ctx context.Context) (*lab.Lab, error) {
 }
 
 func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
-	needs := []backend.Capability{backend.SQL}
-	for _, i := range infos {
-		needs = append(needs, i.Needs...)
-	}
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: serversFor(infos), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
 		return nil, err
 	}

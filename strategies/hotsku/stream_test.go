@@ -220,13 +220,13 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 // No answer in time is unknown, and the order comes later.
 func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
-	another := func() { // process reads what is to be written, and writes nothing
+	readElsewhere := func() { // by a consumer that does not write it
 		_, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
 			Streams: []string{beside(s.SKU, "orders"), ">"}}).Result()
 		labtest.Must(t, err)
 	}
 	s.accepted(t, 1, 1)
-	another()
+	readElsewhere()
 	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
 	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
@@ -244,7 +244,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.of[0].deps.Settings.LockLease = lease
 	_, err := s.of[0].send(t.Context(), streamCancel, s.SKU, o.Run, o.UserID, o.RequestID, o.Quantity, o.PublicID, true)
 	labtest.Must(t, err)
-	another()
+	readElsewhere()
 	if err := s.of[0].Restore(t.Context(), o.PublicID); !errors.Is(err, seckill.ErrUnknown) {
 		t.Errorf("a cancellation: got %v, want %v", err, seckill.ErrUnknown)
 	}
