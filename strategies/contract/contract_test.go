@@ -35,7 +35,8 @@ type Harness struct {
 
 	// Lease is a short lease or session; 0: the lock has neither.
 	Lease time.Duration
-	// Renewed is the lease of a lock that is renewed; 0: 900 ms.
+	// Renewed is the lease of a lock that is renewed; 0: so long that a machine
+	// which stands still for a second loses none.
 	Renewed time.Duration
 	// Waits are further limits to try, where the server counts the wait.
 	Waits []time.Duration
@@ -110,7 +111,7 @@ func ask(t *testing.T, h Harness) (trials []*trial) {
 		h.Patience = locktest.Patience
 	}
 	if h.Renewed == 0 {
-		h.Renewed = 900 * time.Millisecond
+		h.Renewed = 3 * time.Second
 	}
 	var all sync.WaitGroup
 	a, b := h.Open(t, settings(locktest.Long)), h.Open(t, settings(locktest.Long))

@@ -224,19 +224,18 @@ func renewal(c *trial) {
 	p, r := c.open(c.h.Renewed), &renewals{seen: make(chan error, 100)}
 	ctx, leave := context.WithCancel(tap.With(c.Context(), r))
 	defer leave()
+	began := time.Now()
 	l, err := p.Acquire(ctx, c.key, lock.Options{})
 	if err != nil {
 		c.stop("acquire: %v", err)
 	}
-	for i := range 6 { // more than a lease
-		if i == 3 {
-			if err := l.Context().Err(); err != nil {
-				c.broken("the holder was told %v", context.Cause(l.Context()))
-			}
-			leave()
-		}
+	for time.Since(began) < c.h.Renewed*5/4 {
 		_ = c.renewed(r)
 		c.busy(c.key)
+		if err := l.Context().Err(); err != nil && ctx.Err() == nil {
+			c.broken("the holder was told %v", context.Cause(l.Context()))
+		}
+		leave()
 	}
 	c.free(l)
 	c.nothingLeft(c.key)
@@ -253,12 +252,11 @@ func renewalLost(c *trial) {
 }
 
 // One renewal that fails is tried again in time. When all fail, the holder is
-// told by the clock of the holder's own process. The lease is long, so that a
-// busy machine does not spend what the failed renewal leaves of it.
+// told by the clock of the holder's own process.
 func renewalFails(c *trial) {
 	r := &renewals{seen: make(chan error, 100)}
 	r.fail.Store(1)
-	l := c.takeRenewed(c.open(c.h.Renewed*4), r)
+	l := c.takeRenewed(c.open(c.h.Renewed), r)
 	if first, second, third := c.renewed(r), c.renewed(r), c.renewed(r); first == nil || second != nil || third != nil {
 		c.broken("renewals gave %v, %v, %v", first, second, third)
 	}
@@ -342,7 +340,7 @@ func holderCutOff(c *trial) {
 		all.Go(func() {
 			key := c.fresh()
 			var wire *backendtest.Wire
-			p, l := c.holder(key, max(c.h.Lease, c.h.Renewed), true, func(lease time.Duration) (p *locktest.Process) {
+			p, l := c.holder(key, max(c.h.Lease, 900*time.Millisecond), true, func(lease time.Duration) (p *locktest.Process) {
 				p, wire = c.h.Wire(c, settings(lease))
 				return p
 			})

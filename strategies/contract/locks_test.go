@@ -3,7 +3,6 @@ package contract
 import (
 	"os"
 	"slices"
-	"sync"
 	"testing"
 
 	"seckill/internal/catalog"
@@ -86,11 +85,8 @@ var locks = map[string]row{
 
 func with(flaws []Promise, more ...Promise) []Promise { return slices.Concat(flaws, more) }
 
-// The questions of all locks at once would make ZooKeeper answer later than its
-// shortest session lasts, which is a second.
-var oneInZooKeeper sync.Mutex
-
 func TestLocks(t *testing.T) {
+	inTurn := map[string][]string{}
 	for _, info := range strategies.All() {
 		if info.Locker == nil {
 			continue
@@ -102,19 +98,27 @@ func TestLocks(t *testing.T) {
 		if info.Name == "redlock" && !labtest.Verify {
 			continue // its time-outs are short for a machine that is busy with other tests
 		}
-		t.Run(info.Name, func(t *testing.T) {
-			h := harness(t, info.Name)
-			if !labtest.Verify {
-				h.only = differs[info.Name]
-			}
-			if !h.Alone {
+		h := harness(t, info.Name)
+		switch {
+		case info.Family == "zklock":
+			// The questions of all its locks at once would make ZooKeeper answer later
+			// than its shortest session lasts, which is a second.
+			inTurn["zookeeper"] = append(inTurn["zookeeper"], info.Name)
+		case h.Alone:
+			inTurn["alone"] = append(inTurn["alone"], info.Name)
+		default:
+			t.Run(info.Name, func(t *testing.T) {
 				t.Parallel()
+				Run(t, h)
+			})
+		}
+	}
+	for group, locks := range inTurn {
+		t.Run(group, func(t *testing.T) {
+			t.Parallel()
+			for _, lock := range locks {
+				t.Run(lock, func(t *testing.T) { Run(t, harness(t, lock)) })
 			}
-			if info.Family == "zklock" {
-				oneInZooKeeper.Lock()
-				defer oneInZooKeeper.Unlock()
-			}
-			Run(t, h)
 		})
 	}
 }
@@ -123,6 +127,9 @@ func harness(t *testing.T, lock string) Harness {
 	info := named(lock)
 	h := harnesses[info.Family](t, info)
 	h.Can, h.Breaks = locks[lock].can, locks[lock].breaks
+	if !labtest.Verify {
+		h.only = differs[lock]
+	}
 	return h
 }
 
