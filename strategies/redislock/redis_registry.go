@@ -164,9 +164,10 @@ func (h *registryHold) again(
 	if err == nil && ok {
 		return h.lease(ctx, asked.Add(ttl)), nil
 	}
-	h.mu.Lock()
-	h.depth--
-	h.mu.Unlock()
+	// If the other leases were released meanwhile, this was the last.
+	undo, cancel := undoing(ctx)
+	defer cancel()
+	_ = h.leave(undo)
 	if err != nil {
 		return nil, lock.Unavailable(ctx, err)
 	}
