@@ -98,9 +98,12 @@ type Clearer interface {
 // read the stock yet read the new sale's, beside its successor. A lock that
 // outlives every lease is cleared by force if it can be.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
-	lease, err := g.Locker.Acquire(ctx, g.Key(sku),
-		Options{Wait: g.Options.Wait + g.Outlives, Lease: g.Options.Lease})
-	if c, ok := g.Locker.(Clearer); ok && errors.Is(err, seckill.ErrBusy) {
+	wait, asked := g.Options.Wait+g.Outlives, time.Now()
+	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
+	// Busy before the wait is over says nothing of the holder: this process may
+	// have had no connection to spare.
+	inVain := errors.Is(err, seckill.ErrBusy) && time.Since(asked) >= wait
+	if c, ok := g.Locker.(Clearer); ok && inVain {
 		return c.Clear(ctx, g.Key(sku))
 	}
 	if err != nil {
