@@ -62,7 +62,7 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 		c.Answer = Holds
 	case porcupine.Illegal:
 		c.Answer, c.Rule = Breaks, "linearizable"
-		c.Text = "no order of these " + c.Text + " explains them all"
+		c.Text = "no sequence of these " + c.Text + " explains them all"
 	default:
 		c.Answer, c.Text = Failed, fmt.Sprintf("not decided within %v", historyLimit)
 	}

@@ -22,8 +22,8 @@ var ReserveLate = catalog.Info{
 	Source: "a mistake with deadlines: read, decide, then write",
 	Idea: "As reserve, but a reservation that was read as overdue is given " +
 		"back without another look at its state.",
-	Promises: "Right as long as only one sweeper runs and no payment comes " +
-		"after its deadline.",
+	Promises: "Right as long as only one sweeper runs and neither a payment " +
+		"nor a cancellation meets it at the deadline.",
 	Breaks: "A late payment and a sweeper, or two sweepers, find the same " +
 		"reservation overdue, and each gives its units back.",
 	Guarantees: catalog.Sound.

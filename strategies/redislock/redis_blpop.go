@@ -33,8 +33,8 @@ var (
 )
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
-// the one who has waited longest pops it. Unlike a published message, a signal
-// waits for a reader and wakes one only.
+// one of them pops it. Unlike a published message, a signal waits for a reader
+// and wakes one only.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Title:  "A token, and waiters blocked on a list",
@@ -44,8 +44,8 @@ var RedisBLPOP = catalog.Info{
 		"which a release pushes a signal in the same Lua script. The lease " +
 		"is renewed at two thirds of it.",
 	Promises: "One holder at a time, with any number of processes, while the " +
-		"renewer is on time and Redis keeps the key; a release wakes the one " +
-		"who has waited longest.",
+		"renewer is on time and Redis keeps the key; a release wakes one " +
+		"waiter.",
 	Breaks: "A process paused past its lease works on beside its successor; " +
 		"a single failed renewal loses the lock.",
 	Guarantees: catalog.Sound.

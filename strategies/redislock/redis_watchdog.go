@@ -49,7 +49,7 @@ var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
 	Title:  "Owner and depth, a watchdog, publish/subscribe",
 	Family: "redislock",
-	Source: "A, seventh and ninth idea: Redisson and its watchdog; D, E",
+	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
 	Idea: "A hash holds the owner and how often it has the lock. Without a " +
 		"lease of the caller's own, a watchdog renews it at each third if it " +
 		"is still the owner's. Freeing publishes; waiters subscribe, try, " +

@@ -28,8 +28,8 @@ var ZK = catalog.Info{
 	Name:   "zk",
 	Title:  "ZooKeeper queue",
 	Family: "zklock",
-	Source: "A (eighth idea), C, D: ephemeral sequential nodes, as " +
-		"Curator's InterProcessMutex has them",
+	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
+		"nodes, as Curator's InterProcessMutex has them",
 	Idea: "Each contender creates an ephemeral sequential node under the " +
 		"lock's node. The smallest number holds the lock; each of the others " +
 		"watches the node right before its own, and looks again when it is " +

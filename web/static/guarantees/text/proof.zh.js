@@ -17,7 +17,7 @@ export default {
   "# requests for a stock of #, and not one order": "库存 {1} 件，来了 {0} 个请求，一张订单也没有",
   "redis was set to # and says #, but no order of this run was sold from there": "redis 设为 {0}，现在是 {1}，而本场没有一张订单是从那里卖出的",
   "stream was set to # and says #, but no order of this run was sold from there": "stream 设为 {0}，现在是 {1}，而本场没有一张订单是从那里卖出的",
-  "no order of these # answers of # buyers at a time explains them all": "{1} 个买家同时购买，得到 {0} 个答复：没有一种先后顺序能解释全部答复",
+  "no sequence of these # answers of # buyers at a time explains them all": "{1} 个买家同时购买，得到 {0} 个答复：没有一种先后顺序能解释全部答复",
   "the primary is lost with what it had not replicated: # units sold out of #: # too many": "丢失主节点和它尚未复制的数据：{1} 件卖出了 {0} 件，多了 {2} 件",
   "the primary is lost with what it had not replicated: after step # both @ and @ hold the lock": "丢失主节点和它尚未复制的数据：第 {0} 步之后，{1} 和 {2} 同时持有锁",
   "the primary is lost with what it had not replicated: redis says that # are left, the stock row says #": "丢失主节点和它尚未复制的数据：redis 记着剩 {0} 件，库存行记着剩 {1} 件",
