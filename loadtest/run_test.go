@@ -313,6 +313,60 @@ func (l dyingLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, 
 	return service{base: l.target, http: http.DefaultClient}.stock(ctx, sku)
 }
 
+// What is proven of one SKU stays so when others cannot be read, or do not settle in
+// the time that all have together.
+func TestAuditOfSeveralSKUs(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		spoil   func(*ledger.Snapshot) // of SKU 1
+		adjust  func(*run)
+		unread  int64
+		verdict ledger.Verdict
+	}{
+		{"oversold, and one is not read", func(s *ledger.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, ledger.Oversold},
+		{"lost, and others do not settle", func(s *ledger.Snapshot) { s.Orders = nil },
+			func(r *run) { r.tally.unsure = []bool{false, true, true, true, true, true} }, 0, ledger.Lost},
+		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.unsure[0] = true }, 0, ledger.NotValid},
+	} {
+		c := serve(t, &fake{pretend: 1})
+		c.SKUs, c.Stock, c.settling.limit = 6, 1, whole
+		last := 0
+		c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
+			if sku == 6 {
+				last++
+			}
+			s := ledger.Snapshot{Stock: ledger.Stock{ID: sku, Initial: 1, Run: 1}, Orders: []ledger.Order{{PublicID: "A", RequestID: "key", Run: 1,
+				UserID: 1, SKUID: sku, Quantity: 1, Status: ledger.Active, Strategy: testStrategy}}}
+			if sku == 1 {
+				test.spoil(&s)
+			}
+			if sku == test.unread {
+				return s, errors.New("no such luck")
+			}
+			return s, nil
+		})
+		r := newRun(c)
+		r.stockStores = map[string]ledger.StockStore{testStrategy: ledger.InRow}
+		for k := range r.SKUs {
+			r.plan.runs[k] = 1
+			r.tally.history[k] = []ledger.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: ledger.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
+		}
+		test.adjust(r)
+		r.judge(t.Context())
+		labtest.Must(t, r.result.conclude(nil))
+		if r.result.Verdict != test.verdict || len(r.result.Problems) == 0 {
+			t.Errorf("%s: %s, want %s\n%s", test.name, r.result.Verdict, test.verdict, show(r.result))
+		}
+		if last > 1 {
+			t.Errorf("%s: the last SKU was read %d times, after the time was over", test.name, last)
+		}
+	}
+}
+
+type skuLedger func(sku int64) (ledger.Snapshot, error)
+
+func (l skuLedger) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) { return l(sku) }
+
 // Ctrl-C ends the load, not the audit.
 func TestRunInterrupted(t *testing.T) {
 	for _, oversells := range []bool{false, true} {

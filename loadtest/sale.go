@@ -170,7 +170,8 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 }
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
-// once nothing changes any more. nil: the result's problems say why it could not.
+// once nothing changes any more. A SKU that could not be read is left out, and the
+// result's problems say so; nil: none could.
 func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
@@ -178,18 +179,21 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	if counter != "" {
 		from = countedLedger{r.Ledger, r.services, counter, open}
 	}
-	r.result.Settled = true
+	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	if r.Reserve > 0 {
 		r.settling.limit += r.Reserve // the last reservation expires, and is given back
 	}
 	var linear linearResult
+	var unread error
+	until := time.Now().Add(r.settling.limit) // for all SKUs: what hangs is waited for once
 	for k := range r.SKUs {
 		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
 		sku := r.SKU + int64(k)
-		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, r.tally.open[k])
+		snap, settled, err := r.settling.wait(ctx, until, r.services, from, sku, answered, r.tally.open[k])
+		r.result.settled[sku] = settled
 		if r.result.Settled = r.result.Settled && settled; err != nil {
-			r.problem(ProblemLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
-			return nil
+			unread = err
+			continue
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Closed: counter != "" && !open, Ours: r.ours(sku),
@@ -200,11 +204,14 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 			},
 		}))
 		r.strangers(snap)
-		if !settled {
-			r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
-		} else if !r.Joins && r.Reserve == 0 {
-			linear.add(&reports[k], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
+		if settled && !r.Joins && r.Reserve == 0 {
+			linear.add(&reports[len(reports)-1], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
 		}
+	}
+	if unread != nil {
+		r.problem(ProblemLedgerUnread, params{"source": r.source, "error": unread.Error()}, "the ledger could not be read from %s: %v", r.source, unread)
+	} else if !r.result.Settled {
+		r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 	}
 	switch {
 	case r.Joins:
@@ -253,9 +260,9 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 // answer may still be running; if all were answered, one reading is enough.
 // What was accepted is written later, and no service counts it as in flight: then
 // (promised) the ledger must be quiet. settled is false when the last reading may
-// have been too early.
-func (s settling) wait(ctx context.Context, services []service, from Ledger, sku int64, answered, promised bool) (snap ledger.Snapshot, settled bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.limit)
+// have been too early. After until it reads once.
+func (s settling) wait(ctx context.Context, until time.Time, services []service, from Ledger, sku int64, answered, promised bool) (snap ledger.Snapshot, settled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(s.limit, askTimeout)))
 	defer cancel()
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
@@ -282,15 +289,18 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			switch {
-			case seen:
-				err = nil
-			case err == nil: // the first reading did not end in time
-				err = readErr
+			if time.Now().Before(until) {
+				continue
 			}
-			return snap, false, err
+		case <-ctx.Done():
 		}
+		switch {
+		case seen:
+			err = nil
+		case err == nil: // the first reading did not end in time
+			err = readErr
+		}
+		return snap, false, err
 	}
 }
 

@@ -95,10 +95,14 @@ func (r *Result) judged() {
 
 // proven reports a violation that no problem of the run can explain.
 func (r *Result) proven(v ledger.Violation) bool {
+	sku, several := v.Params["sku"].(int64)
+	if !several {
+		sku = r.Audit.SKU
+	}
 	switch {
 	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
 		return false
-	case !r.Settled: // what still runs can take units, but not remove orders
+	case !r.Settled && !r.settled[sku]: // what still runs can take units, but not remove orders
 		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleInvented || v.Rule == ledger.RuleUnacknowledged
 	}
 	return true
