@@ -147,10 +147,13 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		return report, err
 	})
 	switch {
+	case report != nil && len(report.Overlaps()) > 0:
+		if err != nil {
+			fmt.Fprintf(stderr, "seckill: %v\n", err)
+		}
+		return exitStatus(statusOverlap)
 	case err != nil:
 		return err
-	case len(report.Overlaps()) > 0:
-		return exitStatus(statusOverlap)
 	case len(report.Failed()) > 0:
 		return fmt.Errorf("not everything could be measured: %s", strings.Join(report.Failed(), ", "))
 	}

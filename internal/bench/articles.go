@@ -80,6 +80,9 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 			err = errors.Join(err, fmt.Errorf("%s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
 		}
 	}
+	if !a.Central.valid() || !a.Segmented.valid() {
+		return a, errors.Join(err, errors.New("a lock table failed or let two holders in at a time: there is no ratio of the two"))
+	}
 	a.Ratio = a.Segmented.series(rate).Over(a.Central.series(rate)).Spread()
 	return a, err
 }
@@ -107,7 +110,10 @@ const ArticlesName = "articles"
 func (a *Articles) Report(run measure.Run) measure.Report {
 	a.Run = run
 	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
-		Head: []string{"lock", "locks/s", "p99 wait ms"}, Notes: []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}}
+		Head: []string{"lock", "locks/s", "p99 wait ms"}}
+	if a.Ratio.Median > 0 {
+		central.Notes = []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}
+	}
 	for _, s := range []*Scene{a.Central, a.Segmented} {
 		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]column{{of: rate, spread: true}, {of: waitP99, spread: true}})...))
 	}

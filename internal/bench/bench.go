@@ -109,14 +109,15 @@ func (o Options) measure(ctx context.Context, scenes []*Scene) error {
 			continue
 		}
 		pass, err := s.load.pass(ctx, o.Backends, s.Contenders)
+		if err == nil || pass.Lost > 0 { // what overlapped did so, however the pass ended
+			pass.Round = turn.Round
+			s.Passes = append(s.Passes, pass)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
 			s.Error = err.Error()
-		default:
-			pass.Round = turn.Round
-			s.Passes = append(s.Passes, pass)
 		}
 	}
 	return nil
@@ -193,10 +194,10 @@ type column struct {
 
 func (s *Scene) row(columns []column) (row []string) {
 	switch {
-	case s.Error != "":
-		row = append(row, "failed")
 	case s.lost() > 0:
 		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
+	case s.Error != "":
+		row = append(row, "failed")
 	case len(s.Passes) > 0:
 		for _, c := range columns {
 			text := measure.Number(s.spread(c.of).Median)

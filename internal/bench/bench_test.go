@@ -2,10 +2,12 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,14 +79,31 @@ func TestEveryLockIsMeasured(t *testing.T) {
 	}
 }
 
-// A lock that fails does not stop the others.
+// A lock that lets everyone in, and fails in the end.
+type open struct{ n atomic.Int64 }
+
+func (o *open) Acquire(context.Context, string, lock.Options) (lock.Lease, error) { return o, nil }
+func (o *open) Context() context.Context                                          { return context.Background() }
+func (o *open) Fence() uint64                                                     { return 0 }
+func (o *open) Release(context.Context) error {
+	if o.n.Add(1) > 50 {
+		return errors.New("no connection")
+	}
+	return nil
+}
+
+// A lock that fails does not stop the others, and an overlap is seen though the lock failed.
 func TestAFailureDoesNotStopOthers(t *testing.T) {
 	broken := catalog.Info{Name: "broken", Key: func(int64) string { return "" },
 		Locker: func(catalog.Deps) (lock.Locker, error) { return nil, errors.New("no connection") }}
-	r, err := Run(t.Context(), short(t, broken, named(t, "redis-lua")))
+	overlaps := catalog.Info{Name: "open", Key: broken.Key, Locker: func(catalog.Deps) (lock.Locker, error) { return &open{}, nil }}
+	r, err := Run(t.Context(), short(t, broken, overlaps, named(t, "redis-lua")))
 	labtest.Must(t, err)
-	if got := r.Failed(); len(got) != 1 || got[0] != "broken" {
-		t.Errorf("failed: %v, want broken alone", got)
+	if got := r.Failed(); !slices.Equal(got, []string{"broken", "open"}) {
+		t.Errorf("failed: %v, want broken and open", got)
+	}
+	if got := r.Overlaps(); !slices.Equal(got, []string{"open"}) {
+		t.Errorf("overlap in %v, want open alone", got)
 	}
 	if s := r.Scenes[len(r.Scenes)-1]; s.Lock != "redis-lua" || !s.valid() || len(s.Passes) != 2 {
 		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
