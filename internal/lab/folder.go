@@ -21,8 +21,11 @@ const folderPattern = "seckill-lab-*"
 func makeFolder(base string) (path string, lock *os.File, err error) {
 	left, _ := filepath.Glob(filepath.Join(base, folderPattern))
 	for _, path := range left {
+		if _, err := strconv.ParseUint(path[strings.LastIndexByte(path, '-')+1:], 10, 32); err != nil || !isOurs(path) {
+			continue // not a lab's, such as a copy that the user made; another user's pipe must not even be opened
+		}
 		if lock := lockFolder(path); lock != nil {
-			os.RemoveAll(path) // one that cannot be removed belongs to another user
+			os.RemoveAll(path)
 			lock.Close()
 		}
 	}

@@ -120,6 +120,23 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	second.Stop(context.Background())
 }
 
+// What is called like a lab's folder and is none stays, and keeps no lab from starting.
+func TestAStartRemovesOnlyFoldersOfLabs(t *testing.T) {
+	host := labtest.HostIn(t)
+	pipe, file, copied := filepath.Join(host.Temp, "seckill-lab-1"), filepath.Join(host.Temp, "seckill-lab-2"), filepath.Join(host.Temp, "seckill-lab-3-copy")
+	must(t, "pipe", syscall.Mkfifo(pipe, 0o600))
+	must(t, "file", os.WriteFile(file, nil, 0o600))
+	must(t, "folder", os.Mkdir(copied, 0o700))
+	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
+	must(t, "start", err)
+	defer l.Stop(context.Background())
+	for _, path := range []string{pipe, file, copied} {
+		if _, err := os.Lstat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestCancelledStartLeavesNothing(t *testing.T) {
 	for _, after := range []time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
 		host := labtest.HostIn(t)
