@@ -160,9 +160,16 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	return nil
 }
 
+// commandLine is the program's, without passwords and the token.
 func commandLine() string {
 	line := "seckill"
-	for _, arg := range os.Args[1:] {
+	for i, arg := range os.Args[1:] {
+		switch {
+		case os.Args[i] == "--token":
+			arg = "…"
+		case strings.HasPrefix(arg, "--token="):
+			arg = "--token=…"
+		}
 		line += " " + backend.Redact(arg)
 	}
 	return line

@@ -57,6 +57,13 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 		if err := f.TopologyFlag.check("the lab that is running is used: stop it first", f.Given); err != nil {
 			return nil, usage(stderr, command, err)
 		}
+		for _, kind := range backend.Kinds {
+			for _, a := range kind.Addresses {
+				if given := a.In(f.Given); len(given) > 0 && !slices.Equal(given, a.In(running.Config)) {
+					return nil, usage(stderr, command, fmt.Errorf("%s (%s): the lab that is running is used, which has another %s: leave it out, or stop the lab first", a.Flag, a.Env, kind.Title))
+				}
+			}
+		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
 	for _, name := range needed {

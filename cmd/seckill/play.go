@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,9 +145,10 @@ const statusNotWon = 10
 // servers are those that were given, or those of the lab that runs; what is
 // lacking then is started privately.
 func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
-	if c.Given.MySQLDSN == "" {
+	given := func(k backend.Kind) bool { return len(k.In(c.Given)) > 0 }
+	if !slices.ContainsFunc(backend.Kinds, given) {
 		if running := lab.Running(host()); running != nil {
-			return running.Config.Or(c.Given), func() {}, nil
+			return running.Config, func() {}, nil
 		}
 		fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")
 	}
@@ -166,10 +168,33 @@ type table struct {
 
 // read plays what is typed, to the end of the input or "quit".
 func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
-	lines := bufio.NewScanner(in)
-	fmt.Fprint(t, "> ")
-	for lines.Scan() {
-		for typed := strings.Fields(lines.Text()); len(typed) > 0; {
+	input, lines := bufio.NewScanner(in), make(chan string)
+	go func() { // reading from a terminal cannot be interrupted
+		defer close(lines)
+		for input.Scan() {
+			select {
+			case lines <- input.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		fmt.Fprint(t, "> ")
+		var line string
+		more := false
+		select {
+		case line, more = <-lines:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !more {
+			fmt.Fprintln(t)
+			return input.Err()
+		}
+		for typed := strings.Fields(line); len(typed) > 0; {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -186,10 +211,7 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 			}
 			typed = typed[n:]
 		}
-		fmt.Fprint(t, "> ")
 	}
-	fmt.Fprintln(t)
-	return lines.Err()
 }
 
 // obey does what the first words say, and returns how many they were.
