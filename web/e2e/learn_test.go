@@ -95,7 +95,8 @@ func TestLessons(t *testing.T) {
 // A chapter draws its counterexample, and runs it again when it is asked to.
 func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Parallel()
-	tb := startFake(t).open("lessons/09-redis-owner")
+	f := startFake(t)
+	tb := f.open("lessons/09-redis-owner")
 	t.Log("where the text speaks of it, with the moment marked")
 	tb.shows(`.chapter section .drawn-example[data-example="redis-token.owner"] svg .d-moment`)
 
@@ -103,6 +104,14 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	tb.eval(`document.querySelector('[data-example="redis-token.owner"] .in-words summary').focus()`)
 	tb.press("\r")
 	tb.await(`[...document.querySelectorAll('[data-example="redis-token.owner"] .in-words li')].some((li) => li.innerText.includes("A to Redis: DEL"))`)
+
+	t.Log("an event of the lab leaves them as they are")
+	tb.eval(`window.opened = document.activeElement.parentElement; import("/static/lab.js").then(({ news }) => {
+		news.addEventListener("begun", () => setTimeout(() => { window.begun = true; })); // it is drawn by then
+		fetch("/api/lab/v1/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"strategies":["naive"],"stock":2,"buyers":4,"concurrency":2}' });
+	})`)
+	tb.await(`window.begun && opened.isConnected && opened.open && document.activeElement.parentElement === opened`)
+	f.results <- fakeResult(ledger.Held)
 
 	t.Log("live")
 	tb.click(".break-it .run")

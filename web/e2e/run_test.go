@@ -267,7 +267,12 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	tb.speak("zh-CN")
 	tb.goTo("")
 	tb.sale("strategies=conditional")
+	other := f.open("")
+	other.forgive("net::ERR_")
+	other.shows("#settings")
 	stop()
+	other.click("#settings")
+	other.says(".failed", "这个页面加载失败") // the form, which comes when it is asked for
 	tb.says(".lost-connection", "断了")
 	tb.click("button.run")
 	tb.says(".start [role=alert]", "实验室没有响应。它还在运行吗？")
@@ -281,6 +286,8 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
 	tb.says("h1", "naive sells")
 	tb.await(`!document.querySelector(".failed, .lost-connection")`)
+	other.click(".failed button")
+	other.shows("#strategies")
 }
 
 func TestLabWithToken(t *testing.T) {
@@ -290,6 +297,7 @@ func TestLabWithToken(t *testing.T) {
 	stranger.forgive("status of 403")
 	stranger.click(".guided li:first-child button")
 	stranger.says(".start .wrong", "token")
+	stranger.shows(".start #token")
 	stranger.sale("strategies=naive")
 	stranger.click("button.run")
 	stranger.says("#token-wrong", "Enter the token")

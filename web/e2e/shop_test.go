@@ -123,6 +123,17 @@ func TestShop(t *testing.T) {
 	tb.click("button.buy")
 	tb.shows(`.answer[data-code=sold]`)
 
+	t.Log("a counter that cannot be read")
+	tb.sells("redis-counter", 50, 0)
+	tb.click("button.buy")
+	tb.shows(`.shelf[data-left="49"]`)
+	tb.eval(`window.plain = window.fetch; window.fetch = async (path, init) => {
+		const answer = await plain(path, init);
+		return path.startsWith("/api/v1/skus/") ? new Response(JSON.stringify({ ...await answer.json(), homes: undefined })) : answer;
+	}`)
+	tb.says(".shelf", "counter cannot be read", "49 of 50 left")
+	tb.eval(`window.fetch = plain`)
+
 	t.Log("Chinese, remembered")
 	tb.speak("zh-CN")
 	tb.says(".orders h2", "我的订单")
@@ -167,7 +178,10 @@ func TestShopReserves(t *testing.T) {
 	t.Log("a payment whose answer is lost may be sent again, and a double click pays once")
 	tb.eval(`window.loses = (path) => path.endsWith("/pay"); posts.length = 0`)
 	tb.click(".pay")
-	tb.says(".reservation", "It is not known whether it is paid")
+	tb.eval(`window.plain = window.fetch; window.fetch = (path, init) => (path.startsWith("/api/v1/orders?") ? Promise.reject(new TypeError("lost")) : plain(path, init))`)
+	tb.says(".orders .wrong", "cannot be read")
+	tb.says(".reservation", "It is not known whether it is paid") // and a reading that fails takes nothing away
+	tb.eval(`window.fetch = plain`)
 	tb.eval(`window.loses = () => false; window.forgets = () => true; posts.length = 0;
 		document.querySelector(".pay").click(); document.querySelector(".pay").click()`)
 	tb.shows(`.reservation[data-state=paid]`)

@@ -4,13 +4,18 @@ import { t } from './text.js';
 // A lab with a token prints its address with #token=…; it is kept for this tab
 // and taken out of the address bar.
 const given = new URLSearchParams(location.hash.slice(1)).get('token');
+/** @type {Record<string, string>} */
+let kept = {};
+try {
+  kept = sessionStorage;
+} catch { /* this browser keeps nothing: the token is forgotten with the page */ }
 if (given) {
-  sessionStorage.setItem('token', given);
+  kept.token = given;
   history.replaceState(null, '', location.pathname + location.search);
 }
 
 /** @param {string} token */
-export const keepToken = (token) => sessionStorage.setItem('token', token);
+export const keepToken = (token) => { kept.token = token; };
 
 /** An answer that is not a success, in the form of problem+json. */
 export class Refused extends Error {
@@ -63,8 +68,7 @@ export async function ask(path, init, read) {
  */
 export async function call(method, path, body, more = {}) {
   const headers = /** @type {Record<string, string>} */ ({ ...more.headers });
-  const token = sessionStorage.getItem('token');
-  if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
+  if (kept.token && method !== 'GET') headers.Authorization = `Bearer ${kept.token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   return ask(path, { method, headers, signal: more.signal, keepalive: more.keepalive, body: body && JSON.stringify(body) }, async (answer) => {
     if (answer.ok) return answer.status === 204 ? null : answer.json();

@@ -2,17 +2,19 @@
 // computes what the lab can tell it, so that all tabs and reloads agree.
 import { call } from './api.js';
 import { isOn, keep, taken } from './records.js';
+import { t } from './text.js';
 
 /**
  * @typedef {object} State
  * @property {boolean | null} connected null: not yet; false: lost, retrying
  * @property {Json.Status | null} status
  * @property {Json.Strategy[]} strategies
+ * @property {boolean} answered whether it is known which there are
  * @property {Json.Run[]} runs newest first, without their points
  * @property {Json.Run | null} newest the newest run with its points
  */
 
-const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: null, strategies: [], runs: [], newest: null }));
+const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: null, strategies: [], answered: false, runs: [], newest: null }));
 
 /** Hook: the state. */
 export const useLab = use;
@@ -65,13 +67,21 @@ export function wantStrategies() {
   refresh();
 }
 
-/** Fetches what no event reports: the servers and strategies. */
+/** What is said where there are no strategies to choose from. */
+export const noStrategies = () => (get().answered ? t.form.noStrategies : t.nav.loading);
+
+let turn = 0;
+
+/** Fetches what no event reports: the servers and strategies. Only the latest request counts. */
 async function refresh() {
+  const mine = ++turn;
   const [status, known] = await Promise.allSettled([
     call('GET', '/api/lab/v1/status'), wanted ? call('GET', '/api/v1/strategies') : Promise.reject(),
   ]);
+  if (mine !== turn) return;
   if (status.status === 'fulfilled') set({ status: status.value });
   if (known.status === 'fulfilled') set({ strategies: known.value.strategies });
+  if (wanted) set({ answered: true });
 }
 
 /** @param {Json.Run} run */

@@ -15,8 +15,8 @@ export function whenBack(again) {
 }
 
 /**
- * Hook: what load resolves to; null until then. The last failure stays until an
- * attempt succeeds.
+ * Hook: what load resolves to; null until then. A later failure stands beside it, until
+ * an attempt succeeds.
  * @template T
  * @param {() => Promise<T>} load @param {unknown[]} of what it depends on
  * @returns {{value: T | null, error: Error | null, again: () => void}}
@@ -33,7 +33,7 @@ export function useLoaded(load, of) {
     load().then((value) => left || setGot({ key, value, error: null }), (error) => {
       if (left) return;
       missing.current = true;
-      setGot({ key, value: null, error });
+      setGot((last) => ({ key, value: last.key === key ? last.value : null, error }));
     });
     return () => { left = true; };
   }, [key, turn]);

@@ -2,7 +2,7 @@
 import { Copy } from '../copy.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
-import { html, moment, useState } from '../ui.js';
+import { html, moment, useRef, useState } from '../ui.js';
 import { Badge, Served, kindOf } from './badge.js';
 import { Charts } from './charts.js';
 import { whole } from './store.js';
@@ -14,15 +14,18 @@ import { words } from './text.js';
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
   const [relativeTo, setRelativeTo] = useState('');
-  const { value: comparison, error, again } = useLoaded(() => whole(summary.id, relativeTo), [summary.id, relativeTo]);
+  const { value, error, again } = useLoaded(() => whole(summary.id, relativeTo), [summary.id, relativeTo]);
   const w = words();
-  const result = comparison?.result;
+  const shown = useRef(/** @type {Json.Comparison | null} */ (null)); // until the next has come
+  shown.current = value ?? shown.current;
+  const result = shown.current?.result;
   return html`
     <div class=${`banner ${summary.verdicts.other ? 'oversold' : summary.stopped || !(summary.verdicts.held + summary.verdicts.caught) ? '' : 'held'}`} data-outcome>
       ${result && html`<${Answer} result=${result} />`}
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
-    ${result ? html`<${Measured} result=${result} choose=${setRelativeTo} command=${summary.command} />` : html`<${Awaited} error=${error} again=${again} />`}`;
+    ${(error || !result) && html`<${Awaited} error=${error} again=${again} />`}
+    ${result && html`<${Measured} result=${result} choose=${setRelativeTo} command=${summary.command} />`}`;
 }
 
 /** @param {Json.ComparisonResult} result */

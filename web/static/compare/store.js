@@ -27,11 +27,15 @@ export function useComparisons() {
   return use();
 }
 
+let changes = 0; // of one that were told: a list that was asked for before is asked for again
+
 export async function load() {
+  const before = changes;
   set({ failure: null });
   try {
     const { comparisons, ...rest } = await call('GET', path);
-    set({ all: comparisons, ...rest });
+    if (changes !== before) load();
+    else set({ all: comparisons, ...rest });
   } catch (error) {
     set({ failure: error });
   }
@@ -42,6 +46,7 @@ news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(
 
 /** @param {Json.Comparison} changed */
 function take(changed) {
+  changes++;
   const { all } = get();
   if (all) set({ all: taken(all, changed) });
 }

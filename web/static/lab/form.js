@@ -57,6 +57,7 @@ export function RunForm({ lab, query, open, guide }) {
   const [form, change] = useForm(query, run, () => setWrong({}));
   const [shown, setShown] = useState(open);
   useEffect(wantStrategies, []);
+  useEffect(() => { if (open) /** @type {HTMLElement | null} */ (node.current?.querySelector('summary'))?.focus(); }, []); // the button that was pressed is gone
   const { limits = {}, faults: kinds = [] } = lab.status ?? {};
 
   const set = (name, value) => {

@@ -8,21 +8,23 @@ import { html, useEffect, useState } from '../ui.js';
 import { Meaning, Steps } from './start.js';
 
 // The first view does without.
-const RunForm = later(() => import('./form.js'), 'RunForm');
-const Stage = later(() => import('./stage.js'), 'Stage');
+const RunForm = later(() => import('./form.js'), 'RunForm', () => t.nav.failed);
+const Stage = later(() => import('./stage.js'), 'Stage', () => t.nav.failed);
 const History = later(() => import('./history.js'), 'History');
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lab({ route }) {
   const lab = useLab();
-  const [edits, setEdits] = useState(false);
+  const [edits, setEdits] = useState(/** @type {boolean | null} */ (null)); // null: neither was asked for
   const id = route.query.run ?? '';
   const isOld = id !== '' && id !== lab.newest?.id;
-  const old = useLoaded(() => (isOld && lab.connected ? whole(id) : Promise.resolve(null)), [id, isOld, lab.connected]);
+  const asks = lab.connected !== null; // from then on it is known which run is the newest
+  const old = useLoaded(() => (isOld && asks ? whole(id) : Promise.resolve(null)), [id, isOld, asks]);
   const run = isOld ? old.value : lab.newest;
   const gone = /** @type {{code?: string} | null} */ (old.error)?.code === 'unknown_run';
   const asked = Object.keys(route.query).some((name) => name !== 'run');
-  useEffect(() => {
+  useEffect(() => { // a run that begins is shown, whatever the address named before
+    const toNewest = () => { if (read().query.run) stay('lab', '', { ...read().query, run: '' }); };
     news.addEventListener('begun', toNewest);
     return () => news.removeEventListener('begun', toNewest);
   }, []);
@@ -30,8 +32,8 @@ export function Lab({ route }) {
   return html`
     <h1 class="hidden">${t.nav.doors.run}</h1>
     ${!run && html`<p class="intro">${t.what}</p>`}
-    ${guided ? html`<${Steps} lab=${lab} edit=${() => setEdits(true)} />`
-    : html`<${RunForm} lab=${lab} query=${route.query} open=${edits} guide=${() => setEdits(false)} />`}
+    ${guided ? html`<${Steps} lab=${lab} edit=${() => setEdits(true)} back=${edits === false} />`
+    : html`<${RunForm} lab=${lab} query=${route.query} open=${Boolean(edits)} guide=${() => setEdits(false)} />`}
     ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1">
       <${Awaited} error=${old.error} again=${old.again} said=${gone ? t.history.gone : undefined} />
       ${old.error && html`<p><a href=${link('lab', '', { ...read().query, run: '' })}>${t.history.newest}</a></p>`}</div>`
@@ -39,12 +41,6 @@ export function Lab({ route }) {
     ${lab.runs.length > 0 && html`<${History} lab=${lab} shown=${run} query=${route.query} />`}
     ${lab.status && html`<${Machines} status=${lab.status} />`}`;
 }
-
-/** A run that begins is shown, whatever the address named before. */
-const toNewest = () => {
-  const { screen, query } = read();
-  if (screen === 'lab' && query.run) stay('lab', '', { ...query, run: '' });
-};
 
 /**
  * The servers of the lab: a result means nothing without them.

@@ -1,16 +1,23 @@
 // The guided start: see it break, see it hold, and both side by side.
 import { start } from '../lab.js';
-import { useAction, Wrong } from '../loaded.js';
+import { later, useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { t } from '../text.js';
-import { classes, html } from '../ui.js';
+import { classes, html, useLayoutEffect, useRef } from '../ui.js';
 import { Sign } from './verdict.js';
+
+const TokenField = later(() => import('./fields.js'), 'TokenField'); // few labs need one
 
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
 const steps = [['naive'], ['conditional'], ['naive', 'conditional']];
 
-/** @param {{lab: import('../lab.js').State, edit: () => void}} props edit: shows the settings */
-export function Steps({ lab, edit }) {
+/**
+ * edit: shows the settings; back: it was left for them, and has the focus again.
+ * @param {{lab: import('../lab.js').State, edit: () => void, back: boolean}} props
+ */
+export function Steps({ lab, edit, back }) {
+  const settings = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  useLayoutEffect(() => { if (back && document.activeElement === document.body) settings.current.focus(); }, []);
   const { busy, failure, act } = useAction();
   const on = busy || isOn(lab.newest);
   const done = steps.map((names) => lab.runs.some((run) => run.state === 'done' && run.settings.strategies.join() === names.join()));
@@ -24,8 +31,9 @@ export function Steps({ lab, edit }) {
       <ol class="guided">${steps.map((names, i) => html`
         <li key=${names.join()}><button type="button" class=${i === next ? 'run' : 'offer'} aria-disabled=${on ? 'true' : undefined} onClick=${() => go(names)}>
           ${done[i] && '✓ '}${t.start.steps[i].title}</button> <span class="hint">${t.start.steps[i].hint}</span></li>`)}</ol>
-      <button type="button" class="link" id="settings" onClick=${edit}>${t.start.settings}</button>
+      <button type="button" class="link" id="settings" ref=${settings} onClick=${edit}>${t.start.settings}</button>
       <${Wrong} failure=${failure} />
+      ${failure && lab.status?.token_needed && html`<${TokenField} />`}
     </section>`;
 }
 

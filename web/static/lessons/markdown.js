@@ -9,7 +9,7 @@ import { words as lessonWords } from './text.js';
 /** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'drawn'|'answer'|'note', text: string, language?: string, items?: string[]}} Block */
 
 /** @param {string} source @returns {Block[]} */
-export function parse(source) {
+function parse(source) {
   /** @type {Block[]} */
   const blocks = [];
   const lines = source.replace(/\r/g, '').split('\n');
@@ -97,14 +97,17 @@ export function inline(text, strategies = new Set()) {
   return [...parts, text.slice(end)];
 }
 
-/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown, Drawing?: unknown}} props */
-export function Blocks({ blocks, strategies, Figures, Drawing }) {
+/**
+ * figures and drawing: of a place for them.
+ * @param {{blocks: Block[], strategies: Set<string>, figures?: (command: string, key: number) => unknown, drawing?: (place: string, key: number) => unknown}} props
+ */
+export function Blocks({ blocks, strategies, figures, drawing }) {
   return blocks.map((b, i) => {
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
-      case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
-      case 'drawn': return Drawing ? html`<${Drawing} key=${i} place=${b.text} />` : null;
+      case 'figures': return figures?.(b.text, i);
+      case 'drawn': return drawing?.(b.text, i);
       case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
       case 'title': case 'note': return null; // the screen has its own; a note is for who speaks
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;

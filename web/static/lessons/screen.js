@@ -41,7 +41,8 @@ export function Lessons({ route }) {
 
   useEffect(answersInPrint, []);
 
-  // A new page starts at its top, also for screen readers.
+  // A new page starts at its top, also for screen readers, and after its slides.
+  const presents = 'present' in route.query;
   const before = useRef('');
   useEffect(() => {
     if (!chapter) return;
@@ -49,15 +50,15 @@ export function Lessons({ route }) {
       scrollTo(0, 0);
       /** @type {HTMLElement | null} */ (document.querySelector('.chapter h1'))?.focus({ preventScroll: true });
     }
-    before.current = chapter.name;
+    before.current = presents ? 'slides' : chapter.name;
     const list = document.querySelector('.chapters ol'); // on a phone a line, to be scrolled
     const here = list?.querySelector('[aria-current]');
     if (list && here) list.scrollLeft += here.getBoundingClientRect().left - list.getBoundingClientRect().left;
-  }, [chapter?.name]);
+  }, [chapter?.name, presents]);
 
   const l = lessonWords();
   if (!chapters || !chapter) return html`<${Awaited} error=${error} again=${again} title=${l.title} />`;
-  if ('present' in route.query) return html`<${Presentation} key=${chapter.name} chapter=${chapter} chapters=${chapters} query=${route.query} lab=${lab} matrix=${matrix} />`;
+  if (presents) return html`<${Presentation} key=${chapter.name} chapter=${chapter} chapters=${chapters} query=${route.query} lab=${lab} matrix=${matrix} />`;
   const done = () => {
     finish(chapter.name);
     setRead(chaptersRead());
@@ -113,8 +114,9 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
-  const blocks = (/** @type {import('./markdown.js').Block[]} */ list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(/** @type {{command: string}} */ p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`}
-    Drawing=${(/** @type {{place: string}} */ p) => html`<${Place} ...${p} matrix=${matrix} />`} />`;
+  const blocks = (/** @type {import('./markdown.js').Block[]} */ list) => html`<${Blocks} blocks=${list} strategies=${known}
+    figures=${(/** @type {string} */ command, /** @type {number} */ key) => html`<${Figures} key=${key} command=${command} chapter=${chapter} matrix=${matrix} />`}
+    drawing=${(/** @type {string} */ place, /** @type {number} */ key) => html`<${Place} key=${key} place=${place} matrix=${matrix} />`} />`;
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}

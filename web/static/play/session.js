@@ -2,6 +2,7 @@
 // back, and ended when it is left.
 import { call, Refused } from '../api.js';
 import { whenBack } from '../loaded.js';
+import { read } from '../route.js';
 import { useEffect, useRef, useState } from '../ui.js';
 
 /**
@@ -60,6 +61,7 @@ export function useSession(begin, schedule, keep) {
     addEventListener('pagehide', end);
     return () => {
       left = true;
+      game.current = null; // an answer that is on its way is no longer this page's
       removeEventListener('pagehide', end);
       end();
     };
@@ -68,8 +70,7 @@ export function useSession(begin, schedule, keep) {
   const open = () => setTurn((n) => n + 1);
 
   useEffect(() => { // the address was changed, also by going back in the history
-    if (schedule === shown.current) return;
-    open();
+    if (schedule !== shown.current && (read().query.s ?? '') !== shown.current) open(); // moves may be ahead of the drawn address
   }, [schedule]);
 
   /** One call after the other: keys may be faster than servers. */
@@ -98,7 +99,7 @@ export function useSession(begin, schedule, keep) {
       setSession((s) => ({ ...s, game: next, before: null }));
       keep(next.schedule);
     } catch (error) {
-      miss(error);
+      if (game.current === now) miss(error);
     }
   };
 
@@ -115,7 +116,7 @@ export function useSession(begin, schedule, keep) {
 
   return {
     ...session,
-    open, again,
+    again,
     /** @param {(game: Json.Game) => Json.GameMove | undefined} choose a move of the game as it is by then */
     move: (choose) => act((now) => {
       const chosen = choose(now);

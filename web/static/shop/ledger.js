@@ -1,39 +1,24 @@
 // The ledger beside the shop, live.
 import { call } from '../api.js';
-import { classes, count, html, moment, useEffect, useState } from '../ui.js';
+import { useLoaded } from '../loaded.js';
+import { classes, count, html, moment, useEffect } from '../ui.js';
 import { words } from './text.js';
 
-const pace = 500; // between two readings, in ms; the lab reads no oftener
+const pace = 500; // from an answer to the next reading, in ms; the lab reads no oftener
 
 /**
- * Hook: the ledger, read as long as the page is seen.
+ * Hook: the ledger.
  * @param {number} user with this one's own order
  */
 export function useLedger(user) {
-  const [state, setState] = useState(/** @type {{ledger: Json.ShopLedger | null, lost: boolean}} */ ({ ledger: null, lost: false }));
+  const { value, error, again } = useLoaded(/** @type {() => Promise<Json.ShopLedger>} */ (() => call('GET', `/api/lab/v1/shop/ledger?user_id=${user}`)), []);
+  useEffect(again, [user]);
   useEffect(() => {
-    let timer = 0;
-    let here = true;
-    const read = async () => {
-      clearTimeout(timer);
-      try {
-        const ledger = await call('GET', `/api/lab/v1/shop/ledger?user_id=${user}`);
-        if (here) setState({ ledger, lost: false });
-      } catch {
-        if (here) setState((now) => ({ ...now, lost: true }));
-      }
-      if (here && !document.hidden) timer = setTimeout(read, pace);
-    };
-    const seen = () => { if (!document.hidden) read(); };
-    document.addEventListener('visibilitychange', seen);
-    read();
-    return () => {
-      here = false;
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', seen);
-    };
-  }, [user]);
-  return state;
+    const timer = setTimeout(again, pace);
+    return () => clearTimeout(timer);
+  }, [value, error]);
+  const yours = value?.yours?.user_id === user ? value.yours : undefined; // it may still be another buyer's
+  return { ledger: value && { ...value, yours }, lost: Boolean(error) };
 }
 
 /** @param {{sale: import('./sale.js').Sale, user: number, state: ReturnType<typeof useLedger>}} props */

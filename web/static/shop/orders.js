@@ -10,7 +10,7 @@ import { words } from './text.js';
 /** @typedef {ReturnType<typeof words>} Words */
 /** @typedef {{what: 'pay' | 'cancel', id: string, failed?: boolean, unknown?: boolean, says: (w: Words) => string}} Note of what was done last */
 
-const pace = 1000; // between two looks at a reservation, in ms: another page may pay, and a sweeper gives back
+const pace = 1000; // from an answer to the next look at a reservation, in ms: another page may pay, and a sweeper gives back
 
 /** @param {Json.Order} o */
 const isReserved = (o) => o.status === 'active' && o.reservation?.state === 'reserved';
@@ -29,9 +29,9 @@ export function useOrders(sale, user, news) {
   const reserved = value?.find(isReserved);
   useEffect(() => {
     if (!reserved) return undefined;
-    const timer = setInterval(() => { if (!document.hidden) again(); }, pace);
-    return () => clearInterval(timer);
-  }, [reserved?.order_id]);
+    const timer = setTimeout(again, pace);
+    return () => clearTimeout(timer);
+  }, [value, error]);
   useEffect(() => setNote(null), [user, sale?.run, news]);
   useEffect(() => setNote((last) => (last?.unknown ? null : last)), [reserved?.order_id]); // now it is known
 

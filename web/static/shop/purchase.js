@@ -69,8 +69,6 @@ async function lookUp(a) {
 // does not lose it.
 /** @param {number} user */
 const place = (user) => `shop.attempt.${user}`;
-/** @param {number} user @returns {Attempt | null} */
-const kept = (user) => recalled(place(user), null);
 
 /** @type {Purchase} */
 const nothing = { busy: false, result: null, attempt: null };
@@ -81,10 +79,13 @@ const nothing = { busy: false, result: null, attempt: null };
  */
 export function usePurchase(sale, user) {
   const [state, setState] = useState(nothing);
-  const going = useRef(false);
+  const going = useRef(/** @type {Map<number, Purchase>} */ (new Map())); // what is under way, by buyer: one at a time
 
   const show = (/** @type {Attempt} */ a, /** @type {boolean} */ busy, /** @type {Result | null} */ result) => { // only to its own buyer
-    if (a.user === buyer()) setState({ busy, result, attempt: a });
+    const now = { busy, result, attempt: a };
+    if (busy) going.current.set(a.user, now);
+    else going.current.delete(a.user);
+    if (a.user === buyer()) setState(now);
   };
   const finish = (/** @type {Attempt} */ a, /** @type {Result} */ result) => {
     if (result.code !== 'unknown') remember(place(a.user), '');
@@ -96,21 +97,20 @@ export function usePurchase(sale, user) {
     finish(a, await lookUp(a));
   };
   const go = async (/** @type {Attempt} */ a) => {
-    if (going.current) return; // a second press is part of the first
-    going.current = true;
+    if (going.current.has(a.user)) return; // a second press is part of the first
     show(a, true, null);
     remember(place(a.user), JSON.stringify(a));
     const pressed = performance.now();
     const result = await send(a);
     if (result.code === 'unknown') await look(a);
     else finish(a, { ...result, took: performance.now() - pressed });
-    going.current = false;
   };
 
   useEffect(() => {
-    const left = kept(user);
-    if (left?.key && left.user === user) look(left);
-    else setState(nothing);
+    const left = /** @type {Attempt | null} */ (recalled(place(user), null));
+    const now = going.current.get(user);
+    if (!now && left?.key && left.user === user) look(left);
+    else setState(now ?? nothing);
   }, [user]);
   const run = useRef(sale?.run);
   useEffect(() => { // a new sale invalidates the last result
@@ -123,7 +123,7 @@ export function usePurchase(sale, user) {
     ...state,
     buy: () => {
       if (state.attempt && state.result?.code === 'unknown') go(state.attempt); // asked again, with its key
-      else if (sale) go({ key: crypto.randomUUID?.() ?? unique(), sku: sale.sku, user, strategy: sale.strategy, hold: sale.reserves ? hold : 0 });
+      else if (sale) go({ key: unique(), sku: sale.sku, user, strategy: sale.strategy, hold: sale.reserves ? hold : 0 });
     },
   };
 }

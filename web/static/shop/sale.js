@@ -4,8 +4,8 @@ import { isOn, keep } from '../records.js';
 import { useEffect, useState } from '../ui.js';
 
 /**
- * reserves: what its strategy can.
- * @typedef {{sku: number, strategy: string, initial: number, left: number, run: number, startsAt: string | null, reserves: boolean}} Sale
+ * unread: the counter of its stock cannot be read, and left is what was last known; reserves: what its strategy can.
+ * @typedef {{sku: number, strategy: string, initial: number, left: number, unread: boolean, run: number, startsAt: string | null, reserves: boolean}} Sale
  */
 /**
  * joined: the run of the sale that the rivals joined; lost: the shop does not answer; missing: nothing is on sale.
@@ -36,10 +36,11 @@ async function look() {
   /** @type {Json.SKU} */
   const sku = await call('GET', `/api/v1/skus/${shop.sku_id}`);
   ahead.database = Date.parse(sku.now) - performance.now();
-  const outside = shop.stock === 'row' ? undefined : sku.homes?.[shop.stock];
+  const left = shop.stock === 'row' ? sku.num : sku.homes?.[shop.stock];
+  const last = get().sale;
   const sale = {
-    sku: sku.id, strategy: shop.strategy, initial: sku.initial, left: outside ?? sku.num, run: sku.run,
-    startsAt: sku.starts_at, reserves: shop.reserves,
+    sku: sku.id, strategy: shop.strategy, initial: sku.initial, left: left ?? (last?.run === sku.run ? last.left : sku.num), unread: left === undefined,
+    run: sku.run, startsAt: sku.starts_at, reserves: shop.reserves,
   };
   return { sale, rivals: shop.rivals, joined: shop.joined };
 }

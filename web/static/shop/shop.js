@@ -71,12 +71,13 @@ function Product({ sale, purchase, orders }) {
 }
 
 /** @param {{sale: Sale}} props */
-function Shelf({ sale: { left, initial } }) {
+function Shelf({ sale: { left, initial, unread } }) {
   const w = words();
   const part = initial > 0 ? Math.min(1, Math.max(0, left / initial)) : 0;
   return html`
     <div class=${classes('shelf', left < 0 && 'negative', left > 0 && part <= 0.1 && 'few')} data-left=${left}>
       <p><strong>${left < 0 ? w.below(left) : left === 0 ? w.gone : w.left(left, initial)}</strong></p>
+      ${unread && html`<p class="wrong">${w.unread}</p>`}
       <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
         <rect class="all" width="100" height="1" /><rect class="rest" width=${100 * part} height="1" />
       </svg>

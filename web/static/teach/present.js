@@ -60,7 +60,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
         <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>: ${textOf(l).goal}</li>`)}</ul>`;
       default: return html`<h2>${inline(s.heading)}${s.kind === 'answer' && html` · ${w.answer}`}${s.of > 1 && html` <span class="hint">${w.part(s.nth, s.of)}</span>`}</h2>
         ${s.blocks.map((b, n) => (b.kind === 'text' ? html`<${Said} key=${n} text=${b.text} known=${known} />`
-    : html`<${Blocks} key=${n} blocks=${[b]} strategies=${known} Figures=${(/** @type {{command: string}} */ p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`} />`))}`;
+    : html`<${Blocks} key=${n} blocks=${[b]} strategies=${known} figures=${(/** @type {string} */ command) => html`<${Figures} command=${command} chapter=${chapter} matrix=${matrix} />`} />`))}`;
     }
   };
   return html`
@@ -90,7 +90,7 @@ function Said({ text, known }) {
 /** Hook: what is behind the slides can be neither seen nor reached, and is not printed. */
 function useAlone() {
   useLayoutEffect(() => {
-    const others = [...document.querySelectorAll('header.top, body > footer, a.skip')];
+    const others = [...document.querySelectorAll('header.top, nav.tabs, body > footer, a.skip')];
     const inert = (/** @type {boolean} */ on) => {
       for (const one of others) one.toggleAttribute('inert', on);
       document.documentElement.toggleAttribute('data-projected', on);
