@@ -1,5 +1,6 @@
 // Which strategies take part: by name, by family, all or none.
 import { say } from './blame.js';
+import { noStrategies } from './lab.js';
 import { preferences } from './preferences.js';
 import { link } from './route.js';
 import { t } from './text.js';
@@ -38,18 +39,15 @@ export function Choice({ strategies, chosen, most, topology, blame, choose }) {
     return members.length > 0 && html`
           <${Family} key=${family} name=${t.families[family] ?? family} members=${members} chosen=${chosen} most=${most} topology=${topology} set=${set} />`;
   })}
-        ${found.length === 0 && html`<p class="hint" role="status">${strategies.length ? w.notFound(wanted) : t.form.noStrategies}</p>`}
+        ${found.length === 0 && html`<p class="hint" role="status">${strategies.length ? w.notFound(wanted) : noStrategies()}</p>`}
       </div>
-      ${chosen.some((name) => !strategies.some((s) => s.name === name)) && html`
+      ${strategies.length > 0 && chosen.some((name) => !strategies.some((s) => s.name === name)) && html`
         <p class="hint">${w.foreign(chosen.filter((name) => !strategies.some((s) => s.name === name)).join(', '))}
           ${' '}<button type="button" class="link" onClick=${() => choose(chosen.filter((name) => strategies.some((s) => s.name === name)))}>${w.dropThem}</button></p>`}
       <p class="hint"><a href=${link('choose')}>${w.which}</a></p>
       <p id="strategies-wrong" class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </fieldset>`;
 }
-
-/** @param {Json.Strategy} s */
-const titleOf = (s) => s.titles?.[preferences().language] ?? s.title;
 
 /** @param {Json.Strategy} s @param {string} wanted */
 function matches(s, wanted) {
@@ -69,7 +67,7 @@ function Family({ name, members, chosen, most, topology, set }) {
       <ul>
         ${members.map((s) => html`
           <li key=${s.name}>
-            <label title=${titleOf(s)}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
+            <label title=${s.titles?.[preferences().language] ?? s.title}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
               disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
             ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${t.choice.broken}</span>`}
             ${s.unfit_on?.includes(topology) && html`<span class="hint">${t.form.unfit[topology]}</span>`}

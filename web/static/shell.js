@@ -9,15 +9,12 @@ const doors = { run: ['lab', 'compare'], which: ['choose', 'guarantees', 'chaos'
 /** Screens that others lead to, by the door they belong to. */
 const details = /** @type {Record<string, string>} */ ({ trace: 'which', teach: 'learn' });
 
-/** @param {string} screen */
-const doorOf = (screen) => Object.entries(doors).find(([, tabs]) => tabs.includes(screen))?.[0] ?? details[screen];
-
 /**
  * home is the page of the screens, where that is another one.
  * @param {{screen: string, home?: string}} props
  */
 export function Header({ screen, home = '' }) {
-  const door = doorOf(screen);
+  const door = Object.entries(doors).find(([, tabs]) => tabs.includes(screen))?.[0] ?? details[screen];
   return html`
     <header class="top">
       <a class="brand" href=${home + link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>

@@ -47,7 +47,7 @@ export function Chaos({ route: { query } }) {
       <span class="hint" role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</span></p>
     <ul class="legend-line">${['held', 'oversold', 'not tested', 'proves nothing'].map((word) => html`
       <li key=${word}><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> ${word === 'oversold' ? w.didNotHold : w.words[word]}</li>`)}</ul>
-    <div class="few"><${Grid} label=${t.nav.chaos} held=${w.words.held} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
+    <div class="few"><${Grid} label=${t.nav.chaos} held=${(/** @type {string} */ one) => w.held(all.faults.filter((id) => cellOf(one, id)?.word === 'not tested').length)} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
       columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
       to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>

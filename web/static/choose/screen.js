@@ -3,7 +3,7 @@ import { brokenOf, kinds, markOf, signs } from '../guarantees/marks.js';
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
 import { useTitles } from '../guarantees/screen.js';
 import { words as proofWords } from '../guarantees/text.js';
-import { useLab } from '../lab.js';
+import { noStrategies, useLab } from '../lab.js';
 import { loadFigures } from '../lessons/measured.js';
 import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
@@ -23,7 +23,7 @@ export function Chooser({ route }) {
   const lab = useLab();
   const w = words();
   if (!value || !lab.strategies.length) {
-    return error ? html`<${Failed} title=${t.nav.choose} error=${error} again=${again} />` : html`<p class="hint" role="status">${value && lab.status ? t.form.noStrategies : t.nav.loading}</p>`;
+    return error ? html`<${Failed} title=${t.nav.choose} error=${error} again=${again} />` : html`<p class="hint" role="status">${value ? noStrategies() : t.nav.loading}</p>`;
   }
   const [matrix, figures] = value;
   const answers = answersOf(route.query);

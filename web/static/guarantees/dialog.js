@@ -8,15 +8,19 @@ import { words } from './text.js';
 import { Ways } from './grid.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useRef } from '../ui.js';
+import { html, useEffect, useLayoutEffect, useRef } from '../ui.js';
 
 /** @param {{title: unknown, close: () => void, children?: unknown, ways: unknown}} props */
 export function Dialog({ title, close, children, ways }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => dialog.current.showModal(), []);
+  useLayoutEffect(() => dialog.current.showModal(), []); // before its parts scroll to where it begins
+  const click = (/** @type {MouseEvent} */ e) => {
+    const { left, right, top, bottom } = dialog.current.getBoundingClientRect();
+    if (e.target === dialog.current && (e.clientX < left || e.clientX > right || e.clientY < top || e.clientY > bottom)) dialog.current.close();
+  };
   return html`
     <dialog ref=${dialog} class="panel cell" aria-labelledby="cell-title" onClose=${close}
-      onClick=${(/** @type {Event} */ e) => e.target === dialog.current && dialog.current.close()}>
+      onClick=${click}>
       <h2 id="cell-title">${title}</h2>
       ${children}
       <div class="buttons">${ways}<button type="button" class="offer small" onClick=${() => dialog.current.close()}>${words().close}</button></div>
@@ -57,7 +61,7 @@ export const inWords = (text, form = 0) => text.split('; ').map((part) => (words
  * The answer and its bounds.
  * @param {{cell: Json.Cell}} props
  */
-export function Found({ cell }) {
+function Found({ cell }) {
   const w = words();
   return html`
     <p><strong>${t.guarantees.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}

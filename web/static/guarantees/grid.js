@@ -19,7 +19,7 @@ import { words } from './text.js';
  * @property {boolean} [firstOnly] a table has only the first columns, and names what else breaks
  * @property {(name: string, id: string) => Answer} answer
  * @property {(name: string) => string} to the address of a row
- * @property {string} [held] what is said of a row without a cross
+ * @property {(name: string) => string} [held] what is said of a row without a cross
  */
 
 const few = 4; // cards of a part, until all are asked for
@@ -93,7 +93,7 @@ const Card = ({ row, columns, answer, to, held }) => html`
   <li class="panel"><h3><a href=${to(row.name)}><code>${row.name}</code></a></h3>
     <p class="hint">${row.title}</p>
     ${columns.some((c) => answer(row.name, c.id).kind === 'bad') ? html`<${Broken} of=${row.name} columns=${columns} answer=${answer} />`
-    : html`<p><span class="mark good" aria-hidden="true">✓</span> ${held ?? words().nothing}</p>`}</li>`;
+    : html`<p><span class="mark good" aria-hidden="true">✓</span> ${held?.(row.name) ?? words().nothing}</p>`}</li>`;
 
 /**
  * The way from a dialog to where a strategy is read and run.

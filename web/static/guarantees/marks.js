@@ -1,10 +1,9 @@
 // The look of an answer: a sign, and a colour in addition. "Holds in all
 // schedules" and "holds in those tried" look different.
 
-/** The sign of `holds` in general, including expected answers. */
-export const signs = { holds: '✓', all: '✓', tried: '(✓)', breaks: '✗', measured: '•', 'n/a': '–', failed: '!', '': '?' };
+export const signs = { all: '✓', tried: '(✓)', breaks: '✗', measured: '•', 'n/a': '–', failed: '!', '': '?' };
 export const kinds = {
-  holds: 'good', all: 'good', tried: 'good tried', breaks: 'bad', measured: 'seen', 'n/a': 'void', failed: 'fault', '': 'void',
+  all: 'good', tried: 'good tried', breaks: 'bad', measured: 'seen', 'n/a': 'void', failed: 'fault', '': 'void',
 };
 
 /**

@@ -57,8 +57,8 @@ const broken = (row) => Object.values(row.cells).filter((c) => c.answer === 'bre
 
 /**
  * The rows that match a filter: what breaks least comes first.
- * @param {Json.Matrix} matrix @param {Record<string, string>} filter
+ * @param {Json.Matrix} matrix @param {Record<string, string>} filter @param {(row: Json.Row) => string} titleOf as the page shows it
  */
-export const filtered = (matrix, { name = '', must = '' }) => matrix.rows
-  .filter((row) => listed(must).every((q) => meets(row, q)) && `${row.strategy} ${row.title}`.toLowerCase().includes(name.trim().toLowerCase()))
+export const filtered = (matrix, { name = '', must = '' }, titleOf) => matrix.rows
+  .filter((row) => listed(must).every((q) => meets(row, q)) && `${row.strategy} ${titleOf(row)}`.toLowerCase().includes(name.trim().toLowerCase()))
   .sort((a, b) => broken(a) - broken(b));

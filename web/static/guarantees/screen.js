@@ -23,7 +23,7 @@ export function Guarantees({ route: { query } }) {
   const titleOf = useTitles();
   const w = words();
   if (!matrix) return html`<${Awaited} title=${t.nav.guarantees} error=${error} again=${again} />`;
-  const rows = filtered(matrix, query);
+  const rows = filtered(matrix, query, titleOf);
   const must = listed(query.must);
   const all = query.columns === 'all';
   const parts = grouped(matrix.questions);

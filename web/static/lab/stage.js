@@ -31,7 +31,7 @@ export function Stage({ run, lab }) {
       ${on ? html`
         ${run.state === 'running' && html`<${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} strategies=${lab.strategies} />`}
         <${Charts} key=${run.id} lanes=${lanes} faults=${run.faults} />`
-    : html`<${Evidence} key=${`evidence-${run.id}`} run=${run} lab=${lab} />`}
+    : html`<${Evidence} key=${`evidence-${run.id}`} run=${run} />`}
     </section>`;
 }
 
@@ -73,8 +73,6 @@ function Numbers({ run, lane: { result, progress, points } }) {
 }
 
 const names = (run) => t.list(run.settings.strategies);
-/** The number of buyers of a run, also before its first report. */
-const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? (s.rate ? Math.round(s.rate * s.duration_ns / 1e9) : s.buyers);
 
 /** @param {{run: Json.Run}} props */
 function Busy({ run }) {
@@ -93,7 +91,8 @@ function Busy({ run }) {
 /** @param {{run: Json.Run, lane: Json.Lane}} props */
 function Answered({ run, lane }) {
   const answered = lane.progress?.requests ?? 0;
-  const all = buyersOf(run, lane);
+  const { rate, duration_ns: duration = 0, buyers = 0 } = run.settings;
+  const all = lane.progress?.buyers ?? (rate ? Math.round(rate * duration / 1e9) : buyers); // also before its first report
   const text = t.answered(answered, all);
   return html`<div class="answered"><p>${text}</p><progress max=${all} value=${answered} aria-label=${text}></progress></div>`;
 }

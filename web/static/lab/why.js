@@ -4,11 +4,10 @@ import { markOf } from '../guarantees/marks.js';
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
 import { start, wantStrategies } from '../lab.js';
 import { useAction, useLoaded, Wrong } from '../loaded.js';
-import { preferences } from '../preferences.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useMemo } from '../ui.js';
+import { html, useEffect } from '../ui.js';
 import { Picture } from '../trace/picture.js';
 import { happened, words } from './effect.js';
 import { Problems } from './rules.js';
@@ -39,7 +38,7 @@ export function Because({ run, lane }) {
   const witness = witnessOf(result?.audit);
   if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />${play}`);
   return (witness || play) && inside(html`
-    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
+    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Picture} trace=${traceOf(witness)} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
 }
 
 /**
@@ -87,15 +86,6 @@ function witnessOf(audit) {
   if (!kind || !p?.quantity) return undefined;
   const first = { user_id: p.user, quantity: p.quantity, remaining: p.left };
   return { kind, unit: p.unit, orders: kind === 'below' ? [first] : [first, { user_id: p.other_user, quantity: p.other_quantity, remaining: p.other_left }] };
-}
-
-/**
- * Two orders of a broken sale, drawn as a trace is.
- * @param {{witness: Witness, zoom: number}} props
- */
-function Drawing({ witness, zoom }) {
-  const trace = useMemo(() => traceOf(witness), [witness, preferences().language]);
-  return html`<${Picture} trace=${trace} zoom=${zoom} />`;
 }
 
 /**

@@ -11,7 +11,9 @@ import { words as lessonWords } from './text.js';
 /** @typedef {{matrix: Json.Matrix, figures: Json.Figures}} Known */
 
 const table = ['redis-lua', 'zk', 'lock-row', 'lock-insert-plain']; // the locks of the table of six rows
-const choices = ['redis-counter', 'mysql-counter', 'naive', 'redis-counter-mysql'];
+const choices = /** @type {Record<string, [string, 'hot-row' | 'few-buyers']>} */ ({
+  choice1: ['redis-counter', 'hot-row'], choice2: ['mysql-counter', 'few-buyers'], choice3: ['naive', 'few-buyers'], choice4: ['redis-counter-mysql', 'hot-row'],
+});
 
 /** @param {{matrix: Json.Matrix | null}} props */
 export function Articles({ matrix }) {
@@ -43,7 +45,10 @@ function computed({ matrix, figures }) {
   const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
     (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
   const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));
-  const sold = (/** @type {string} */ name) => l.sales(spread(figures['hot-row']?.strategies[name]?.sales_per_second), figures['hot-row']?.at_once ?? 0);
+  const sold = (/** @type {string} */ name, /** @type {'hot-row' | 'few-buyers'} */ sale) => {
+    const run = figures[sale];
+    return run?.strategies[name] ? l.sales(spread(run.strategies[name].sales_per_second), run.at_once) : lessonWords().measured.notYet;
+  };
   const broken = (/** @type {string} */ name) => (breaks(name).length ? l.breaks(t.list(breaks(name))) : l.holds);
   const { articles: claims } = figures;
   const [short, long] = [claims?.polls[0], claims?.polls.at(-1)];
@@ -58,9 +63,9 @@ function computed({ matrix, figures }) {
     fast: rate(['redis-lua', 'redis-watchdog', 'zk', 'lock-row', 'lock-insert'], '8'),
     safe: marks(['zk', 'redis-lua', 'get-lock'], ['node-loss', 'lease-end', 'late-command']),
     segments: claims && l.times(spread(claims.central_over_segmented)),
-    ...Object.fromEntries(choices.map((name, i) => [`choice${i + 1}`, each([name], () => html`${sold(name)}; ${broken(name)}`)])),
+    ...Object.fromEntries(Object.entries(choices).map(([row, [name, sale]]) => [row, each([name], () => html`${sold(name, sale)}; ${broken(name)}`)])),
     fourteen: marks(['redis-counter'], ['lost-reply', 'dead-holder', 'node-loss', 'cancel']),
-    pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`${sold(name)}; ${broken(name)}`),
+    pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`${sold(name, 'few-buyers')}; ${broken(name)}`),
     prefers: each(['zk', 'redis-lua'], broken),
     polling: each(['redis-lua', 'redis-watchdog', 'zk'], (name) => l.commands(figure(locks(name, '8')?.commands ?? 0))),
     quorum: marks(['redlock', 'redis-lua'], ['node-loss', 'lease-end']),

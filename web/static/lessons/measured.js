@@ -6,16 +6,10 @@ import { t } from '../text.js';
 import { count, html } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
-/** @typedef {Words['lessons']['measured']} Labels */
-/** @typedef {import('../text.js').Words} Words */
+/** @typedef {ReturnType<typeof lessonWords>['measured']} Labels */
 
-const ask = once(() => call('GET', '/static/figures.json'));
-
-/**
- * Figures that were not measured are missing.
- * @returns {Promise<Json.Figures>}
- */
-export const loadFigures = () => ask().catch(() => ({}));
+/** @type {() => Promise<Json.Figures>} */
+export const loadFigures = once(() => call('GET', '/static/figures.json'));
 
 /** @param {{command: string}} props */
 export function Measured({ command }) {

@@ -5,9 +5,6 @@ import { words as lessonWords } from './text.js';
 /** What may come of a run, by what its judge counts. */
 const kinds = /** @type {const} */ (['fewer', 'all', 'more']);
 
-/** @param {{initial: number, sold: number}} audit */
-const kindOf = ({ initial, sold }) => (sold < initial ? 'fewer' : sold > initial ? 'more' : 'all');
-
 /**
  * audit: of the run, once it is over; undefined before.
  * @param {{chapter: Json.Chapter, audit?: {initial: number, sold: number}}} props
@@ -16,7 +13,7 @@ export function Predict({ chapter, audit }) {
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const [said, setSaid] = useState('');
   const l = lessonWords().predict;
-  const right = audit && kindOf(audit);
+  const right = audit && (audit.sold < audit.initial ? 'fewer' : audit.sold > audit.initial ? 'more' : 'all');
   return html`
     <fieldset class="predict" disabled=${Boolean(right)}>
       <legend>${l.asks(strategy, stock, buyers)}</legend>

@@ -10,12 +10,9 @@ import { words } from './text.js';
 
 /** @param {{game: Json.Game, busy: boolean, press: Press}} props */
 export const Columns = ({ game, busy, press }) => html`
-  <section class="columns" aria-label=${words().columns} style=${{ '--buyers': game.buyers.length }}>
+  <section class="columns" aria-label=${words().columns}>
     ${game.buyers.map((b, i) => html`<${Column} key=${b.name} buyer=${b} index=${i} game=${game} busy=${busy} press=${press} />`)}
   </section>`;
-
-/** @param {Json.GameColumn} b */
-const about = (b) => [words().does(b), words().process(b.process + 1)].filter(Boolean).join(' · ');
 
 /** @param {{buyer: Json.GameColumn, index: number, game: Json.Game, busy: boolean, press: Press}} props */
 function Column({ buyer: b, index, game, busy, press }) {
@@ -23,8 +20,8 @@ function Column({ buyer: b, index, game, busy, press }) {
   const moves = movesOf(game, b.name);
   const can = moves.next && !busy;
   return html`
-    <article class=${classes('panel buyer-column', `of-${index % 4}`, b.state)} data-buyer=${b.name} data-state=${b.state}>
-      <header><h3><b>${b.name}</b> <span class="hint">${about(b)}</span></h3>
+    <article class=${classes('panel buyer-column', `of-${index}`, b.state)} data-buyer=${b.name} data-state=${b.state}>
+      <header><h3><b>${b.name}</b> <span class="hint">${[w.does(b), w.process(b.process + 1)].filter(Boolean).join(' · ')}</span></h3>
         <p class="badges">
           <span class=${classes('badge', b.state === 'dead' && 'bad')}>${w.states[b.state] ?? b.state}</span>
           ${b.expired ? html`<span class="badge bad">${w.expired}</span>` : b.holds && html`<span class="badge held">${w.holds}</span>`}</p>

@@ -1,5 +1,5 @@
 // The list of levels, and free play.
-import { useLab } from '../lab.js';
+import { noStrategies, useLab } from '../lab.js';
 import { preferences } from '../preferences.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
@@ -65,7 +65,7 @@ function Free() {
   };
   return html`
     <form class="panel free-play" onSubmit=${begin} aria-labelledby="free-title">
-      <div><h2 id="free-title">${w.free}</h2><p class="hint">${ready.length ? w.freeHint : t.form.noStrategies}</p></div>
+      <div><h2 id="free-title">${w.free}</h2><p class="hint">${ready.length ? w.freeHint : noStrategies()}</p></div>
       ${choice('free-strategy', w.strategy, ready.map((s) => s.name), name, setStrategy)}
       ${choice('free-buyers', w.buyers, ['2', '3'], buyers, setBuyers)}
       ${choice('free-stock', w.stock, ['1', '2', '3', '5'], stock, setStock)}

@@ -12,17 +12,11 @@ import reasons from './text/reasons.zh.js';
 export const serverOf = (backend) => servers[backend] ?? '';
 
 /**
- * What a server says of a wait.
- * @param {string} why
- */
-export const reason = (why) => (preferences().language === 'zh' ? reasons : []).reduce((said, [pattern, replaced]) => said.replace(pattern, replaced), why);
-
-/**
  * A text of the lab in English, with its translation if there is one.
  * @param {string} text @returns {{said: string, foreign: boolean}} foreign: it is English on a page that is not
  */
 export function translated(text) {
-  const said = reason(say(text));
+  const said = (preferences().language === 'zh' ? reasons : []).reduce((some, [pattern, replaced]) => some.replace(pattern, replaced), say(text));
   return { said, foreign: preferences().language !== 'en' && said === text };
 }
 

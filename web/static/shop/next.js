@@ -5,11 +5,8 @@ import { html } from '../ui.js';
 import { putOn } from './sale.js';
 import { words } from './text.js';
 
-/** @returns {Promise<Json.Strategy[]>} */
-const loadStrategies = () => call('GET', '/api/v1/strategies').then((all) => all.strategies);
-
 /** Hook: all strategies; null until they are known. */
-export const useStrategies = () => useLoaded(loadStrategies, []).value;
+export const useStrategies = () => useLoaded(/** @type {() => Promise<Json.Strategy[]>} */ (() => call('GET', '/api/v1/strategies').then((all) => all.strategies)), []).value;
 
 /** Hook: puts a sale on, and what became of it. */
 export function usePutOn() {

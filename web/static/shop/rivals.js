@@ -2,7 +2,7 @@
 import { call } from '../api.js';
 import { useAction } from '../loaded.js';
 import { isOn } from '../records.js';
-import { count, html, useState } from '../ui.js';
+import { count, html, useLayoutEffect, useRef, useState } from '../ui.js';
 import { refresh, until, useTicking } from './sale.js';
 import { words } from './text.js';
 
@@ -14,13 +14,21 @@ export function Rivals({ sale, rivals }) {
   const [n, setN] = useState(usual);
   const w = words();
   const { busy, failure, act } = useAction((error) => w.refused[error.code] ?? w.rivals.failed(error.message));
-  const does = (/** @type {() => Promise<unknown>} */ it) => act(() => it().then(refresh));
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const pressed = useRef(false);
+  useLayoutEffect(() => { // the button that was pressed is gone
+    if (pressed.current && document.activeElement === document.body) /** @type {HTMLElement | null} */ (box.current?.querySelector('button'))?.focus({ preventScroll: true });
+  }, [isOn(rivals)]);
+  const does = (/** @type {() => Promise<unknown>} */ it) => {
+    pressed.current = true;
+    act(() => it().then(refresh));
+  };
   const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
     does(() => call('POST', '/api/lab/v1/shop/rivals', { buyers: n }));
   };
   return html`
-    <section class="rivals" aria-labelledby="rivals-title">
+    <section class="rivals" ref=${box} aria-labelledby="rivals-title">
       <h2 id="rivals-title">${w.rivals.title}</h2>
       ${rivals && isOn(rivals) ? html`<${Coming} rivals=${rivals} stop=${() => does(() => call('DELETE', `/api/lab/v1/runs/${rivals.id}`))} />` : html`
         <form onSubmit=${submit}>

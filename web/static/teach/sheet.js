@@ -4,7 +4,7 @@ import { loadMatrix } from '../guarantees/matrix.js';
 import { markOf, signs } from '../guarantees/marks.js';
 import { parts } from '../lessons/parts.js';
 import { inline } from '../lessons/markdown.js';
-import { useLoaded } from '../loaded.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
@@ -14,12 +14,12 @@ import { titleOf } from './load.js';
 import { words } from './text.js';
 
 /** @returns {Promise<Record<string, Json.Solution>>} */
-const loadSolutions = () => call('GET', '/api/lab/v1/levels/solutions').then((s) => s.solutions, () => ({}));
+const loadSolutions = () => call('GET', '/api/lab/v1/levels/solutions').then((s) => s.solutions);
 
 /** @param {{chapter: Json.Chapter, levels: Json.Level[], solved: boolean}} props */
 export function Sheet({ chapter, levels, solved }) {
   const { value: matrix } = useLoaded(loadMatrix, []);
-  const { value: solutions } = useLoaded(loadSolutions, []);
+  const { value: solutions, error, again } = useLoaded(loadSolutions, []);
   const w = words().sheets;
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const think = parts(chapter.text[preferences().language] ?? chapter.text.en).find((p) => p.part === 'think')?.blocks ?? [];
@@ -29,6 +29,7 @@ export function Sheet({ chapter, levels, solved }) {
     <article class="sheet" data-sheet=${solved ? 'solutions' : 'questions'}>
       <p class="sheet-tools"><button type="button" class="offer small" onClick=${() => print()}>${w.print}</button>
         <a href=${link('teach', chapter.name, { sheet: solved ? 'questions' : 'solutions' })}>${w.other[solved ? 'solutions' : 'questions']}</a></p>
+      ${solved && error && html`<${Failed} error=${error} again=${again} />`}
       <h1>${(solved ? w.solved : w.title)(titleOf(chapter))}</h1>
       ${!solved && html`<p class="sheet-name">${w.name}${t.colon}<span></span></p>`}
       <ol class="sheet-tasks">

@@ -236,7 +236,7 @@ export default {
   guarantees: {
     title: 'Guarantees',
     answers: {
-      holds: 'holds', all: 'holds in all schedules', tried: 'holds in the schedules tried', breaks: 'breaks', measured: 'measured, no promise',
+      all: 'holds in all schedules', tried: 'holds in the schedules tried', breaks: 'breaks', measured: 'measured, no promise',
       'n/a': 'does not apply', failed: 'could not be determined', '': 'not computed',
     },
     says(c) {

@@ -304,7 +304,7 @@ export default {
   guarantees: {
     title: '保证',
     answers: {
-      holds: '成立', all: '在全部调度下成立', tried: '在试过的调度下成立', breaks: '被打破', measured: '只测量，不承诺',
+      all: '在全部调度下成立', tried: '在试过的调度下成立', breaks: '被打破', measured: '只测量，不承诺',
       'n/a': '不适用', failed: '未能确定', '': '没有计算',
     },
     says(c) {

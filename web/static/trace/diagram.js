@@ -4,7 +4,7 @@ import { say } from '../guarantees/say.js';
 import { preferences } from '../preferences.js';
 import { t } from '../text.js';
 import { actions, labelOf, replyOf, serverName } from './label.js';
-import { layout } from './layout.js';
+import { layout, titleOf } from './layout.js';
 import { model } from './model.js';
 import { story } from './story.js';
 import { words } from './text.js';
@@ -62,11 +62,8 @@ function inWords({ trace, rows }) {
   };
   const judged = trace.problems.map((problem) => `${t.rules[problem.rule] ?? problem.rule}${t.colon}${say(problem.message)}`);
   const told = trace.told.map((a) => `${words().who(a.who)}${t.colon}${say(a.answer)}`);
-  return { title: trace.title ?? w.name(trace.strategy, titleOf(trace.question)), lines: [...rows.map(of), ...judged, ...told] };
+  return { title: trace.title ?? w.name(trace.strategy, titleOf(trace)), lines: [...rows.map(of), ...judged, ...told] };
 }
-
-/** @param {string} question */
-export const titleOf = (question) => (question ? t.guarantees.titleOf({ id: question, title: question }) : '');
 
 /** @param {Plan} plan @param {import('./drawing.js').Palette} p @param {Map<string, Lane>} lanes */
 function heads(plan, p, lanes) {

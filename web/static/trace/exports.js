@@ -1,4 +1,5 @@
 // A trace as a file: one page that plays without a lab, its drawing, and its JSON.
+import { ask, Refused } from '../api.js';
 import { save, styles } from '../file.js';
 import { useAction, Wrong } from '../loaded.js';
 import { preferences } from '../preferences.js';
@@ -35,7 +36,7 @@ async function modules(entry, language) {
   for (let name = next.pop(); name; name = next.pop()) {
     if (imports[bare(name)]) continue;
     const source = name === '/static/text.js' ? `import t from './text/${language}.js';\nexport { t };\nexport const speak = async () => {};`
-      : await fetch(name).then((answer) => answer.text());
+      : await ask(name, {}, (answer) => (answer.ok ? answer.text() : Promise.reject(new Refused({ status: answer.status }))));
     const at = name;
     imports[bare(name)] = data(source.replace(/(\bfrom\s*|^import\s*)(['"])(\.[^'"]+)\2/gm, (_, begin, quote, other) => {
       const target = new URL(other, location.origin + at).pathname;

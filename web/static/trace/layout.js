@@ -68,10 +68,12 @@ function columns(m, wanted) {
   return { width, gutter, note, gap, lanes, order: all, inward: (/** @type {string} */ who) => (left.includes(who) ? 1 : -1), servers: m.servers };
 }
 
+/** @param {Trace} trace */
+export const titleOf = ({ question }) => (question ? t.guarantees.titleOf({ id: question, title: question }) : '');
+
 /** @param {Trace} trace @param {number} width */
 function headingOf(trace, width) {
-  const question = trace.question ? t.guarantees.titleOf({ id: trace.question, title: trace.question }) : '';
-  return [fit([trace.strategy, question].filter(Boolean).join(' · '), width * 0.75), ...wrap(say(trace.name), width)].filter(Boolean);
+  return [fit([trace.strategy, titleOf(trace)].filter(Boolean).join(' · '), width * 0.75), ...wrap(say(trace.name), width)].filter(Boolean);
 }
 
 /** @param {Trace} trace @param {Model} m @param {ReturnType<typeof columns>} c */

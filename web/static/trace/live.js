@@ -1,9 +1,8 @@
 // A live purchase, recorded by the lab.
 import { call } from '../api.js';
-import { useLab } from '../lab.js';
+import { noStrategies, useLab } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { go } from '../route.js';
-import { t } from '../text.js';
 import { words } from './text.js';
 import { html, useState } from '../ui.js';
 
@@ -43,7 +42,7 @@ export function Live({ chosen }) {
       <p class="buttons">
         ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${busy || !name ? 'true' : undefined} onClick=${() => make(n)}>
           ${n === 1 ? words().one : words().two}</button>`)}</p>
-      <p id="live-hint" class="hint">${ready.length ? words().liveHint : t.form.noStrategies}</p>
+      <p id="live-hint" class="hint">${ready.length ? words().liveHint : noStrategies()}</p>
       <${Wrong} failure=${failure} />
     </div>`;
 }

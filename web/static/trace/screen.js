@@ -39,21 +39,16 @@ export function Trace({ route }) {
     if (first) stay('trace', first);
   }, [matrix, name]);
 
-  const show = (/** @type {string} */ title, /** @type {() => Played} */ parse) => {
+  const openFile = async (/** @type {File} */ file) => {
+    chose.current = true;
     try {
-      const shown = parse();
-      setOwn({ title, trace: shown });
+      setOwn({ title: file.name, trace: readExample(await file.text()) });
       setAt(0);
       setWrong(null);
       go('trace'); // also from a first example that is on its way
     } catch (error) {
       setWrong(error);
     }
-  };
-  const openFile = async (/** @type {File} */ file) => {
-    chose.current = true;
-    const text = await file.text();
-    show(file.name, () => readExample(text));
   };
   const played = name ? trace : own?.trace;
   return html`

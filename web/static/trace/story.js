@@ -158,7 +158,7 @@ const cutsOff = ['dies', 'reply lost', 'command lost'];
  * that cannot be told, and it is said at the end.
  * @param {Trace} trace @param {Model} m
  */
-export function verdicts(trace, m) {
+function verdicts(trace, m) {
   const { steps, problems } = trace;
   const last = (/** @type {(s: Step, i: number) => boolean} */ is) => steps.reduce((found, s, i) => (is(s, i) ? i : found), -1);
   const moved = (/** @type {number} */ i) => [...m.states[i + 1]].some(([name, v]) => /^(stock\.num|seckill:stock:\d+)$/.test(name) && m.states[i].get(name) !== undefined && m.states[i].get(name) !== v);

@@ -4,13 +4,14 @@ import { count } from '../../ui.js';
 const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
-  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries every schedule.',
+  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries many schedules, and all of them where there are not too many.',
   show: 'Show', didNotHold: 'did not hold, and what broke', stuck: 'stuck',
   shows: { '': 'all', broke: 'what did not hold', wrong: 'what broke a promise' },
   shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),
+  held: (n) => (n ? `held; not tested: ${count(n)}` : 'held'),
   words: {
     held: 'held', oversold: 'oversold', lost: 'the ledger does not add up', blocked: 'blocked', stopped: 'stopped',
-    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server or clock that it does not use', left: 'not run',
+    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server or clock that it does not use',
   },
   means: {
     held: 'Nothing was oversold, lost or invented, and sales went on.',

@@ -4,13 +4,14 @@ import { count } from '../../ui.js';
 const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
-  what: '每一格是真实服务器上的一场销售，中途发生一次故障。一种故障只跑一场销售，只是一个样本；“证明”里尝试的是所有的先后。',
+  what: '每一格是真实服务器上的一场销售，中途发生一次故障。一种故障只跑一场销售，只是一个样本；“证明”会试许多种调度，不太多时全部试完。',
   show: '显示', didNotHold: '没有守住，以及坏在哪里', stuck: '卡住',
   shows: { '': '全部', broke: '没有守住的', wrong: '违背承诺的' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n ? `${count(all)} 个策略中的 ${count(n)} 个` : '没有符合的策略。'),
+  held: (n) => (n ? `守住了；未测到：${count(n)} 格` : '守住了'),
   words: {
     held: '守住了', oversold: '超卖', lost: '账不平', blocked: '停滞', stopped: '停售',
-    'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器或时钟', left: '没有运行',
+    'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器或时钟',
   },
   means: {
     held: '没有超卖，没有丢失，也没有凭空出现的订单，销售得以继续。',

@@ -1,7 +1,6 @@
 // 保证页的文字（中文）。键与 en.js 相同。
 import { count } from '../../ui.js';
 import asks from './asks.zh.js';
-import measured from './measured.zh.js';
 
 /** 服务器名里的说明。 */
 const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
@@ -34,8 +33,33 @@ export default {
   differs: '在别的服务器上不同',
   elsewhere: (servers) => `在 ${servers} 上`,
   others: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
-  /** 测到了什么：完整的，和格子里的。 */
-  measured,
+  /** 测到了什么：完整的，和格子里的（没有的不写在格子里）。 */
+  measured: {
+    'polls': ['轮询', '轮询'],
+    'is told': ['得到通知', '通知'],
+    'queues in the server': ['在服务器里排队', '服务器排队'],
+    'queues in the process': ['在进程里排队', '进程内排队'],
+    'does not wait': ['不等待', '不等'],
+    'many commands in 300ms': ['300 毫秒里许多条命令'],
+    'a few commands in 300ms': ['300 毫秒里几条命令'],
+    'one command in 300ms': ['300 毫秒里一条命令'],
+    'no command in 300ms': ['300 毫秒里没有命令'],
+    'the next waits': ['下一个等待', '下一个等'],
+    'the next gets in': ['下一个拿到锁', '下一个进来'],
+    'the holder\'s lease has ended': ['持有者的租约已经到期'],
+    'at once': ['立刻'],
+    'the next is told busy': ['下一个被告知繁忙', '下一个：忙'],
+    'luck decides': ['看运气', '看运气'],
+    'in order': ['按先后', '按先后'],
+    'no queue': ['没有队列', '无队列'],
+    'the others get in beside the holder': ['其他人与持有者同时进入'],
+    'the others are told busy': ['其他人被告知繁忙'],
+    'gets in beside the holder': ['与持有者同时进入'],
+    'is told busy': ['被告知繁忙'],
+    'yes': ['可以', '可以'],
+    'no': ['不可以', '不行'],
+    'the holder would wait for itself': ['持有者会等待自己'],
+  },
   play: '一步一步看它出错', lesson: '读它的课程', run: '运行它',
   close: '关闭',
   computed: (schedules, seed) => `由 seckill prove 算出，每次搜索${schedules ? `最多 ${count(schedules)} 种调度` : '运行全部调度'}，种子 ${seed}，运行于`,

@@ -80,7 +80,7 @@ export default {
     goesOn: 'It is still in effect.',
   },
   why: {
-    title: 'How it broke, by two of its own orders',
+    title: 'How it broke, by its own orders',
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
@@ -121,7 +121,7 @@ export default {
     title: 'What this run tried',
     buyers: (load, n) => `${load}, in ${plural(n, 'service process', 'service processes')}`,
     copies: (n) => `${plural(n, 'request')} sent twice, as a double click does`, retries: (n) => `${plural(n, 'request')} sent again after no answer`,
-    cancelled: (n) => `${plural(n, 'order')} cancelled again`,
+    cancelled: (n) => `${plural(n, 'order')} later cancelled`,
     fault: (what, at) => `${what}, at ${(at / 1000).toFixed(1)} s`,
     noFault: 'no fault: nothing was killed, paused or cut off',
     harmless: (n) => `${plural(n, 'fault')} at a moment when it could not do harm`,
@@ -153,7 +153,7 @@ export default {
       + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,
   },
   share: {
-    again: 'To repeat it', withoutFaults: 'the command has no faults: those happen in the Lab only',
+    again: 'To repeat it', withoutFaults: 'the command has no faults: those happen under “Run” only',
     ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'),
   },
 };

@@ -258,7 +258,7 @@ export default {
       + `100 个答复里有 99 个在 ${seconds(late)}内；没有确定答复的买家不超过 ${percent(uncertain)}；有货又有人买的，至少卖出 ${percent(sold)}。`,
   },
   share: {
-    again: '重复这次运行', withoutFaults: '命令不含故障：故障只在实验室里发生',
+    again: '重复这次运行', withoutFaults: '命令不含故障：故障只在“运行”页里发生',
     ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`,
   },
 };

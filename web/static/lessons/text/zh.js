@@ -24,10 +24,10 @@ export default {
   traces: '两个买家，一步一步看：',
   other: (name) => `${name} 正在运行，请等它的结论。`,
   articles: {
-    about: '说的是', theirs: '文章的说法', ours: '证明与测量的结果',
-    alone: '没有竞争：', crowd: '八个竞争者：', and: '；', holds: '证明里试过的都打不破它',
+    about: '主题', theirs: '文章的说法', ours: '证明与测量的结果',
+    alone: '没有竞争：', crowd: '八个竞争者：', and: '；', holds: '证明试过的一切都没能让它出错',
     on: (date, cpus) => `数字是 ${date} 在 ${count(cpus)} 个处理器上测得的中位数；每个记号都通向它的反例。`,
-    locks: (n) => html`每秒加锁 ${n}`, sales: (n, crowd) => html`${count(crowd)} 人同时购买时，每秒售出 ${n}`, breaks: (what) => `会被打破：${what}`, times: (n) => html`${n} 倍`,
+    locks: (n) => html`每秒加锁 ${n}`, sales: (n, crowd) => html`${count(crowd)} 人同时购买时，每秒售出 ${n}`, breaks: (what) => `会出错：${what}`, times: (n) => html`${n} 倍`,
     commands: (n) => `每次加锁 ${n} 条命令`, lease: (n, lost) => `任务时长的 ${n} 倍：丢失 ${lost} % 的更新`, pause: (n, rate, commands) => `任务时长的 ${n} 倍：每秒加锁 ${rate}，每次 ${commands} 条命令`,
     says: {
       D: { title: 'Java distributed locking schemes and differences', rows: {
@@ -44,7 +44,7 @@ export default {
         fourteen: ['库存作为 Redis 里的计数器', '只该发十个奖品，结果发了十四个'] } },
       A: { title: 'Implementation of distributed lock', rows: {
         pessimistic: ['并发不高时', 'MySQL 的行锁或乐观锁就够了，维护也更简单'],
-        polling: ['等待的代价', 'Redis 锁要轮询，更费；ZooKeeper 锁会得到通知；频繁加锁会压垮 ZooKeeper'],
+        polling: ['等待的代价', 'Redis 锁要轮询，更费；ZooKeeper 锁会得到通知；频繁加锁会给 ZooKeeper 带来压力'],
         prefers: ['选哪一个', '有 ZooKeeper 就用它，因为 Redis 的数据可能出错；只有 Redis 就用 Redis'] } },
       C: { title: '分散ロックの原理といくつかの実現方式', rows: {
         expire2: ['先 SETNX，再 EXPIRE', '调用者死在两者之间，就永远锁住'], quorum: ['五个 Redis 节点里的三个', '可用性更高'] } },

@@ -14,7 +14,7 @@ export default {
   strategy: 'Strategy', buyers: 'Buyers', stock: 'Stock', begin: 'Play',
   lesson: 'Its lesson',
 
-  hint: 'Hint', task: 'The task',
+  hint: 'Hint',
   setting: (buyers, stock, faults) => `${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}${faults ? `, up to ${plural(faults, 'fault')}` : ', no faults'}`,
   opening: 'Setting up the sale, and making the moves of the address …',
   columns: 'Buyers', process: (n) => `process ${count(n)}`,
@@ -26,7 +26,7 @@ export default {
     }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
   },
   states: { ready: 'ready', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
-  run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
+  run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`,
   waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
   backsOff: 'Waits without a command, and tries again after another buyer has changed something',
   heldBy: (names) => `${names} has it`,

@@ -13,7 +13,7 @@ export default {
   strategy: '策略', buyers: '买家', stock: '库存', begin: '开始',
   lesson: '它的课程',
 
-  hint: '提示', task: '任务',
+  hint: '提示',
   setting: (buyers, stock, faults) => `${count(buyers)} 个买家，${count(stock)} 件库存，${faults ? `最多 ${count(faults)} 次故障` : '没有故障'}`,
   opening: '正在准备商品，并重走地址里的每一步……',
   columns: '买家', process: (n) => `第 ${count(n)} 个进程`,
@@ -25,7 +25,7 @@ export default {
     }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
   },
   states: { ready: '就绪', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
-  run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`), works: '在自己的进程里',
+  run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`),
   waitsIn: (server) => (server ? `${server} 还没有答复` : '还没有答复'),
   backsOff: '自己在等，别人改变了什么之后再试',
   heldBy: (names) => `它在 ${names} 手里`,

@@ -12,7 +12,7 @@ export default {
     part: (n, all) => `${count(n)}/${count(all)}`,
     before: 'Back', next: 'Next', leave: 'Leave', notes: 'Notes', noNotes: 'No note for this slide.', full: 'Full screen', print: 'Print',
     keys: 'Keys: ← and → turn the slides, Home and End go to the first and the last, N shows the notes, F is full screen, Esc leaves.',
-    live: 'Break it', yours: 'Your turn', answer: 'An answer', needs: 'What you will know', levelsHint: 'In the game you are the scheduler.',
+    live: 'Break it', yours: 'Your turn', answer: 'An answer', levelsHint: 'In the game you are the scheduler.',
   },
 
   plans: {

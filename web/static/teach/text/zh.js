@@ -12,7 +12,7 @@ export default {
     part: (n, all) => `${count(n)}/${count(all)}`,
     before: '上一页', next: '下一页', leave: '退出', notes: '备注', noNotes: '这一页没有备注。', full: '全屏', print: '打印',
     keys: '按键：← 和 → 翻页，Home 和 End 到第一页和最后一页，N 显示备注，F 全屏，Esc 退出。',
-    live: '动手弄坏它', yours: '轮到你了', answer: '参考答案', needs: '学完你会知道', levelsHint: '在游戏里，由你来调度。',
+    live: '动手弄坏它', yours: '轮到你了', answer: '参考答案', levelsHint: '在游戏里，由你来调度。',
   },
 
   plans: {
