@@ -16,7 +16,7 @@ type Options struct {
 	// Wait: 0 tries once, > 0 waits so long, < 0 waits until the context ends.
 	Wait time.Duration
 	// Lease is how long the lock lives unrenewed; 0 renews it until it is
-	// released.
+	// released, if it is a lock that is renewed.
 	Lease time.Duration
 	// Above is the greatest fencing token that the caller knows of, or 0. A
 	// lock whose server may have forgotten its count goes on counting from

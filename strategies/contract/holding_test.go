@@ -167,6 +167,16 @@ func reentry(c *trial) {
 		}
 		c.busy(c.key) // an inner release frees nothing
 	}
+	if c.h.can(Expires) { // a hold that is lost, and not released
+		key := c.fresh()
+		lost := c.take(c.a, key, c.h.Lease)
+		c.told(lost)
+		next := c.take(c.b, key, locktest.Long)
+		if _, err := c.a.Acquire(context.WithoutCancel(lost.Context()), key, lock.Options{Lease: locktest.Long}); err == nil {
+			c.broken("the holder of a lost lock acquired it again beside the next")
+		}
+		c.free(next)
+	}
 	for who, p := range map[string]*locktest.Process{"another process": c.b, "another buyer": c.a} {
 		ctx := c.Context()
 		if p == c.b {

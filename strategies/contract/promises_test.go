@@ -12,10 +12,11 @@ const (
 	GivingUp     Promise = "a waiter gives up"
 	Queue        Promise = "first come first served"
 	ReleaseOnce  Promise = "released once"
-	Owner        Promise = "a late release"
+	Owner        Promise = "the lock is lost before or during its release"
 	OtherKeys    Promise = "other keys"
 	Fence        Promise = "fencing tokens"
 	LeaseEnd     Promise = "a lease ends"
+	LateRelease  Promise = "released after its lease"
 	Death        Promise = "a holder dies"
 	LostReply    Promise = "a reply is lost"
 	ForeignLock  Promise = "foreign clients"
@@ -53,6 +54,7 @@ var questions = []question{
 	{OtherKeys, true, always, otherKeys},
 	{Fence, false, always, fence},
 	{LeaseEnd, false, needs(Expires), leaseEnd},
+	{LateRelease, false, needs(Expires), lateRelease},
 	{Death, false, remote, death},
 	{LostReply, false, remote, lostReply},
 	{ForeignLock, false, func(h *Harness) bool { return len(h.Foreign) > 0 }, foreign},

@@ -49,7 +49,7 @@ var GetLock = catalog.Info{
 	Files: getLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := rowWait(d.LockDB)
-		return &userLock{d.LockDB, limit, d.Settings.LockLease / 3}, err
+		return &userLock{d.LockDB, limit}, err
 	},
 	Key: stockKey,
 }
@@ -57,11 +57,10 @@ var GetLock = catalog.Info{
 type userLock struct {
 	db    *gorm.DB
 	limit time.Duration // for one statement: the pool waits little longer
-	check time.Duration // how often a holder without lease is looked after
 }
 
 // Acquire takes no notice of o.Lease: the lock lives as long as its
-// connection. Without a lease its holder is told when that has ended.
+// connection.
 func (l *userLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -73,13 +72,7 @@ func (l *userLock) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	var id int64
-	if o.Lease <= 0 {
-		id, err = sessionID(ctx, conn)
-	}
-	if err == nil {
-		err = l.wait(ctx, conn, key, o.Wait, end)
-	}
+	err = l.wait(ctx, conn, key, o.Wait, end)
 	switch {
 	case errors.Is(err, errUserLockHeld): // and the connection is as it was
 		conn.Close()
@@ -92,9 +85,6 @@ func (l *userLock) Acquire(
 	lease.Hold = lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		return releaseUserLock(ctx, conn, key)
 	})
-	if o.Lease <= 0 {
-		lease.watch(l.db, id, l.check)
-	}
 	return lease, nil
 }
 

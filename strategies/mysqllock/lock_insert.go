@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -21,8 +22,8 @@ import (
 //go:embed lock_insert.en.md lock_insert.zh.md
 var insertFiles embed.FS
 
-// LockInsert also writes the owner into the row, and frees and extends only its
-// own. A holder that outlives its lease is all that is left to break it.
+// LockInsert also writes the owner into the row, and frees only its own. A
+// holder that outlives its lease is all that is left to break it.
 var LockInsert = catalog.Info{
 	Name:   "lock-insert",
 	Title:  "INSERT with owner and expiry, DELETE only one's own row",
@@ -49,13 +50,11 @@ var LockInsert = catalog.Info{
 			Doc: "how long the lock is good; C: 30 s"},
 		{Flag: "--lock-poll",
 			Doc: "how long to pause between two attempts"},
-		{Flag: "--lock-max-hold",
-			Doc: "how long a lock without a lease is renewed"},
 	},
 	Files: insertFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,
-				d.Settings.LockPoll, d.Settings.MaxHold, d.Observe},
+				d.Settings.LockPoll, d.Observe},
 			create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
@@ -65,7 +64,6 @@ type insertLock struct {
 	db      *gorm.DB
 	ttl     time.Duration // when Options name none
 	poll    time.Duration
-	maxHold time.Duration
 	observe seckill.Observer
 }
 
@@ -78,10 +76,7 @@ func (l *insertLock) Acquire(
 	if h, ok := ctx.Value(insertKey{l, key}).(*insertHold); ok && h.enter() {
 		return lock.NewHold(ctx, 0, h.leave), nil
 	}
-	ttl := o.Lease
-	if ttl <= 0 {
-		ttl = l.ttl
-	}
+	ttl := cmp.Or(o.Lease, l.ttl)
 	h := &insertHold{lock: l, key: key, owner: rand.Text(), depth: 1}
 	var until time.Time
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
@@ -96,17 +91,6 @@ func (l *insertLock) Acquire(
 		context.WithValue(ctx, insertKey{l, key}, h), 0, h.leave)
 	lease.Until(until)
 	h.alive = lease.Context()
-	if o.Lease <= 0 {
-		lease.Renew(ttl/3, l.maxHold,
-			func(ctx context.Context) (ours bool, err error) {
-				until := time.Now().Add(ttl)
-				ours, err = l.extend(ctx, key, h.owner, ttl)
-				if ours {
-					lease.Until(until)
-				}
-				return ours, err
-			})
-	}
 	return lease, nil
 }
 
@@ -164,18 +148,6 @@ func (l *insertLock) takeOver(
 		"SET owner = ?, expire = NOW(6) + INTERVAL ? MICROSECOND "+
 		"WHERE name = ? AND expire <= NOW(6)",
 		owner, ttl.Microseconds(), key)
-	return res.RowsAffected == 1, res.Error
-}
-
-// extend renews a lock that is still ours, also one that is past and was not
-// taken over.
-func (l *insertLock) extend(
-	ctx context.Context, key, owner string, ttl time.Duration,
-) (bool, error) {
-	res := l.db.WithContext(ctx).Exec("UPDATE distributed_lock "+
-		"SET expire = NOW(6) + INTERVAL ? MICROSECOND "+
-		"WHERE name = ? AND owner = ?",
-		ttl.Microseconds(), key, owner)
 	return res.RowsAffected == 1, res.Error
 }
 

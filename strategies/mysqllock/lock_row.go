@@ -59,7 +59,7 @@ var LockRow = catalog.Info{
 		}
 		limit, err := rowWait(d.LockDB)
 		return &rowLock{db: d.LockDB, noWait: d.Settings.NoWait,
-			limit: limit, check: d.Settings.LockLease / 3}, err
+			limit: limit}, err
 	},
 	Key: stockKey,
 }
@@ -68,12 +68,11 @@ type rowLock struct {
 	db     *gorm.DB
 	noWait bool
 	limit  time.Duration // of the server, for one statement
-	check  time.Duration // how often a holder without lease is looked after
 	made   sync.Map      // names whose rows are there
 }
 
 // Acquire takes no notice of o.Lease: the lock lives as long as its
-// transaction. Without a lease its holder is told when that has ended.
+// transaction.
 func (l *rowLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -89,14 +88,7 @@ func (l *rowLock) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	var id int64
-	if o.Lease <= 0 {
-		id, err = sessionID(ctx, conn)
-	}
-	var tx *rowTx
-	if err == nil {
-		tx, err = l.begin(ctx, conn, key, wait, end)
-	}
+	tx, err := l.begin(ctx, conn, key, wait, end)
 	switch {
 	case held(err): // and the connection is as it was
 		conn.Close()
@@ -110,9 +102,6 @@ func (l *rowLock) Acquire(
 		defer conn.Close()
 		return tx.end()
 	})
-	if o.Lease <= 0 {
-		lease.watch(l.db, id, l.check)
-	}
 	return lease, nil
 }
 

@@ -24,18 +24,6 @@ type sessionLease struct {
 
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
-// watch tells the holder of a lock without a lease when the server has ended
-// its session: a holder that sends nothing there would not hear of it. It asks
-// on another connection, since the lock's own may be at work.
-func (l *sessionLease) watch(db *gorm.DB, id int64, every time.Duration) {
-	l.Renew(every, 0, func(ctx context.Context) (alive bool, err error) {
-		err = db.WithContext(ctx).Raw("SELECT COUNT(*) > 0 "+
-			"FROM information_schema.PROCESSLIST WHERE ID = ?", id).
-			Scan(&alive).Error
-		return alive, err
-	})
-}
-
 // on is db with every statement sent to pool, which is one connection.
 func on(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
 	session := db.WithContext(ctx)
@@ -66,12 +54,6 @@ func connect(
 			seckill.ErrBusy, err)
 	}
 	return nil, refused(ctx, err)
-}
-
-// sessionID is the number that the server knows a connection by.
-func sessionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
-	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
-	return id, err
 }
 
 // disconnect closes the connection itself: whatever the server still keeps or

@@ -1,9 +1,7 @@
 package mysqllock
 
 import (
-	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +14,6 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
-	"seckill/internal/tap/taptest"
 )
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
@@ -84,39 +80,6 @@ func TestCommit(t *testing.T) {
 			}
 			locktest.Free(t, l)
 			locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
-		})
-	}
-}
-
-// Without a lease nobody asks the connection anything: its holder is told.
-func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
-	for _, info := range sessionInfos {
-		t.Run(info.Name, func(t *testing.T) {
-			b := newBench(t, info, func(d *catalog.Deps) { d.Settings.LockLease = 300 * time.Millisecond })
-			looked := make(chan struct{}, 100)
-			ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-				if strings.Contains(c.Text, "PROCESSLIST") {
-					looked <- struct{}{}
-				}
-				return nil
-			}})
-			l, err := b.Acquire(ctx, b.Key, lock.Options{})
-			labtest.Must(t, err)
-			id := connectionOf(t, l)
-			<-looked
-			<-looked // at a session that is well
-			if l.Context().Err() != nil {
-				t.Fatal("the holder of a session that is alive was told that it is not")
-			}
-			b.exec(t, "KILL ?", id)
-			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
-			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
-				t.Errorf("the holder was told %v", err)
-			}
-			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-				t.Errorf("release: %v", err)
-			}
-			locktest.Free(t, b.Take(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
 		})
 	}
 }
