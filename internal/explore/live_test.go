@@ -14,8 +14,10 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/strategies/etcdlock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
+	"seckill/strategies/zklock"
 )
 
 // chooseAll makes the choices one after the other.
@@ -33,20 +35,33 @@ func chooseAll(t *testing.T, l *explore.Live, v explore.View, choices ...explore
 // While a person thinks, no time passes: not for what a strategy does behind its
 // purchase either.
 func TestThinkingTakesNoTime(t *testing.T) {
-	w := open(t, redislock.RedisSetNX)
-	s := &explore.Scenario{Name: "by hand", Stock: 2, Buyers: []explore.Buyer{
-		{Name: "A", Quantity: 1, Does: explore.Buys}, {Name: "B", Quantity: 1, Process: 1, Does: explore.Buys}}}
-	l, v, err := w.Begin(t.Context(), s)
-	labtest.Must(t, err)
-	defer l.End()
-	next := func() string { return v.Actors[0].Next.Text }
-	for v.Judged == nil && !strings.HasPrefix(strings.ToUpper(next()), "DEL") {
-		v = chooseAll(t, l, v, explore.Choice{Who: "A"})
-	}
-	time.Sleep(2500 * time.Millisecond) // longer than a release may take
-	v = chooseAll(t, l, v, explore.Choice{Who: "A"})
-	if last := v.Steps[len(v.Steps)-1]; last.Result != "" {
-		t.Errorf("after a pause %q came to %q", last.Command, last.Result)
+	for _, c := range []struct {
+		info catalog.Info
+		at   []string // commands that a person thinks about
+	}{
+		{redislock.RedisSetNX, []string{"DEL"}},
+		{zklock.ZK, []string{"DELETE"}},
+		{etcdlock.Etcd, []string{"TXN IF CREATE", "TXN IF VALUE"}},
+	} {
+		t.Run(c.info.Name, func(t *testing.T) {
+			l, v, err := open(t, c.info).Begin(t.Context(), two(explore.Buys))
+			labtest.Must(t, err)
+			defer l.End()
+			for v.Actors[0].Next != nil {
+				next := strings.ToUpper(v.Actors[0].Next.Text)
+				if len(c.at) > 0 && strings.HasPrefix(next, c.at[0]) {
+					c.at = c.at[1:]
+					time.Sleep(2500 * time.Millisecond) // longer than a command or a release may take
+				}
+				v = chooseAll(t, l, v, explore.Choice{Who: "A"})
+				if last := v.Steps[len(v.Steps)-1]; last.Result != "" {
+					t.Errorf("%q came to %q", last.Command, last.Result)
+				}
+			}
+			if len(c.at) > 0 {
+				t.Errorf("it sends no %q", c.at)
+			}
+		})
 	}
 }
 

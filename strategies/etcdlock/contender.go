@@ -125,7 +125,7 @@ func (c *sessions) attempt(
 
 // command is the context of one command.
 func (me *contender) command() (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(me.buyer, patience, errDown)
+	return tap.WithTimeout(me.buyer, patience)
 }
 
 // none: there is no such key.
@@ -262,7 +262,7 @@ func (me *contender) free(ctx context.Context) error {
 // remove deletes our key if it is ours, and says whether it was. A grave keeps
 // it from coming later.
 func (me *contender) remove(ctx context.Context) (was bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errDown)
+	ctx, cancel := tap.WithTimeout(ctx, patience)
 	defer cancel()
 	ours := clientv3.Compare(clientv3.Value(me.key), "=", me.name)
 	then := []clientv3.Op{clientv3.OpDelete(me.key)}
