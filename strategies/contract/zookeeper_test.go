@@ -102,20 +102,35 @@ func TestZooKeeperConnectionBreaks(t *testing.T) {
 // Nodes that an operator removes: those who wait queue
 // again, and the holder finds out when they release.
 func TestZooKeeperNodesRemovedByHand(t *testing.T) {
-	b, other := zkLock(t, zklock.ZK), zkLock(t, zklock.ZK)
-	holder := b.Take(t, lock.Options{})
-	waiter := other.Contend(t)
-	for _, node := range slices.Backward(contenders(t, b.In.ZooKeeper, b.Key)) { // or one would be let in first
-		labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), node))
+	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKHerd, zklock.ZKFenced} {
+		t.Run(info.Name, func(t *testing.T) {
+			b, other := zkLock(t, info), zkLock(t, info)
+			holder := b.Take(t, lock.Options{})
+			waiter := other.Contend(t)
+			for _, node := range slices.Backward(contenders(t, b.In.ZooKeeper, b.Key)) { // or one would be let in first
+				labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), node))
+			}
+			next := locktest.In(t, waiter) // they queued again
+			if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+				t.Errorf("releasing what was cleared gave %v", err)
+			}
+			if next.Fence() <= holder.Fence() {
+				t.Errorf("the fencing token %d follows %d", next.Fence(), holder.Fence())
+			}
+			locktest.Free(t, next)
+		})
 	}
-	next := locktest.In(t, waiter) // they queued again
-	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-		t.Errorf("releasing what was cleared gave %v", err)
-	}
-	if next.Fence() <= holder.Fence() {
-		t.Errorf("the fencing token %d follows %d", next.Fence(), holder.Fence())
-	}
-	locktest.Free(t, next)
+}
+
+// Its node is removed when zk-fenced has found it first, and asks for its token.
+func TestZooKeeperNodeRemovedBeforeItsToken(t *testing.T) {
+	b := zkLock(t, zklock.ZKFenced)
+	ctx := taptest.Before(t.Context(), "exists", func() {
+		labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), contenders(t, b.In.ZooKeeper, b.Key)[0]))
+	})
+	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1})
+	labtest.Must(t, err)
+	locktest.Free(t, l) // it queued again
 }
 
 // One release costs zk one look at the queue, and zk-herd one for everybody
