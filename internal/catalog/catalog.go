@@ -65,8 +65,6 @@ type Info struct {
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
-	// Under is how a purchase uses the lock. Nil: lock.Guarded's own way.
-	Under func(*lock.Guarded) seckill.Strategy `json:"-"`
 }
 
 // An Option that changes how a strategy behaves, set on the command line of
@@ -150,12 +148,8 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
-		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}
-	if i.Under != nil {
-		return i.Under(g), nil
-	}
-	return g, nil
+	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
+		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}, nil
 }
 
 // NewLocker makes the lock of a strategy that is one, without anything to

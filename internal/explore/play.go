@@ -72,7 +72,7 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
-		if err := r.through(ctx, policy.Undisturbed); err != nil {
+		if err := r.through(ctx, (&policy.Replay{}).Choose); err != nil {
 			return r.schedule, err
 		}
 	}

@@ -75,7 +75,7 @@ func (w *World) LoseNode(ctx context.Context, s *Scenario, choices []Choice) (*S
 func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 	plain := *s
 	plain.Faults = nil
-	if _, err := w.play(ctx, &plain, false, policy.Undisturbed); err != nil {
+	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {
 		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
 	return nil

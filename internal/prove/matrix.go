@@ -129,7 +129,7 @@ func (m *Matrix) Changes(published *Matrix) (list []Difference) {
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
 			switch {
-			case was.Answer == is.Answer, was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
+			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
 			case q.ID == historyQuestion, was.Schedules == 0 && is.Answer == NotAsked:
 			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:

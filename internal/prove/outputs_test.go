@@ -162,6 +162,8 @@ func TestChanges(t *testing.T) {
 		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
 		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},
 		"a search that has failed": {matrix(60, prove.Failed, prove.Breaks), ""}, // Differences has it
+		"a lock that queues no longer": {&prove.Matrix{Questions: []prove.Question{{ID: "g"}}, Backends: published.Backends, Rows: []prove.Row{
+			{Strategy: "x", Cells: map[string]prove.Cell{"g": {Answer: prove.Measured, Text: "luck decides"}}}}}, "g measured"},
 	} {
 		var got []string
 		for _, d := range c.now.Changes(published) {

@@ -164,8 +164,12 @@ func (p *Fewest) keep() {
 	}
 }
 
-// Open counts the turns that were not taken, as the search was stopped.
+// Open counts the turns that were not taken, as the search was stopped. One that
+// was to be tried again is among them.
 func (p *Fewest) Open() (n int) {
+	if p.tries > 0 || !p.started {
+		n++
+	}
 	for _, list := range p.todo {
 		n += len(list)
 	}
@@ -181,6 +185,9 @@ func (p *Fewest) Complete() int {
 			least = min(least, n)
 			break
 		}
+	}
+	if p.tries > 0 {
+		least = min(least, p.level)
 	}
 	if p.Reduce || least == math.MaxInt {
 		return -1

@@ -243,6 +243,22 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
+// A search that is stopped before it has tried a schedule again is not exhausted.
+func TestAStoppedTryIsOpen(t *testing.T) {
+	w, p := &toy{threads: []string{"x?", "x?"}}, &policy.Fewest{}
+	if p.Open() == 0 {
+		t.Error("a search that has not begun leaves nothing")
+	}
+	p.Begin()
+	p.End(w.play(p.Choose))
+	w.mood = func(thread, _ int) bool { return thread == 0 } // the other schedule begins with B
+	p.Begin()
+	p.End(w.play(p.Choose))
+	if p.Open() != 1 || p.Complete() != -1 || p.Diverged != 0 {
+		t.Errorf("open %d, complete to %d, diverged %d; want that one is left", p.Open(), p.Complete(), p.Diverged)
+	}
+}
+
 func TestReplay(t *testing.T) {
 	w := &toy{threads: []string{"x? x=", "x? x="}}
 	again := func(who string) error {

@@ -2,15 +2,12 @@ package policy
 
 import "fmt"
 
-// Replay makes the choices of one schedule again; the rest goes undisturbed. It
-// runs once.
+// Replay makes the choices of one schedule again; then each thread
+// goes on as long as it can. It runs once.
 type Replay struct {
 	Choices []Choice
 	made    int
 }
-
-// Undisturbed chooses so that each thread goes on as long as it can.
-func Undisturbed([]Option, int) (int, error) { return 0, nil }
 
 // Choose takes the next of its choices; ErrDiverged if that is none of the options.
 func (p *Replay) Choose(options []Option, _ int) (int, error) {
