@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"internal/history":     {},
 	"internal/web":         {"internal/seckill"},
 	"internal/yamlfile":    {},
-	"internal/backend":     {"internal/tap"},
+	"internal/backend":     {"internal/seckill", "internal/tap"},
 	"internal/ledger":      {"internal/seckill", "internal/backend", "internal/tap"},
 	"internal/wire":        {"internal/seckill", "internal/ledger"},
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -23,6 +25,23 @@ const mostRedirects = 5
 // DefaultMaster is the name of a Redis that sentinels watch, if none is given:
 // that of the configuration which comes with Redis.
 const DefaultMaster = "mymaster"
+
+// RedisError classifies the error of a command that changes something in Redis.
+// Where Redis was not reached, or answered that it refuses, nothing was changed;
+// any other failure may have come after the change.
+func RedisError(err error) error {
+	var refused redis.Error
+	var network *net.OpError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, redis.ErrPoolTimeout):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	case errors.As(err, &refused), errors.Is(err, ErrKilled), errors.As(err, &network) && network.Op == "dial":
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
+}
 
 // RedisAddresses are those of Redis, of its sentinels or of its shards,
 // whichever is configured.

@@ -119,6 +119,9 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	}
 	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(int(math.Ceil(wait.Seconds())))
 	cfg.Params["time_zone"] = "'+00:00'"
+	// In other modes an INSERT of several rows writes '' in place of NULL, where a
+	// statement of ours is to fail.
+	cfg.Params["sql_mode"] = "CONCAT_WS(',', NULLIF(" + cmp.Or(cfg.Params["sql_mode"], "@@sql_mode") + ", ''), 'STRICT_TRANS_TABLES')"
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil { // the DSN was parsed before: a mistake in this file
 		panic(err)

@@ -22,3 +22,16 @@ func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 		labtest.Must(t, m.Restart())
 	}
 }
+
+// Where the server writes ” in place of NULL, an INSERT that has to fail would not.
+func TestSessionsAreStrict(t *testing.T) {
+	c := labtest.Instance(t, backend.SQL, backend.RowLocks).Config
+	c.MySQLDSN += "?sql_mode=''"
+	lax, err := backend.Open(t.Context(), c)
+	labtest.Must(t, err)
+	defer lax.Close()
+	labtest.Must(t, lax.DB.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error)
+	if err := lax.DB.Exec("INSERT INTO needed VALUES (1), (NULL)").Error; backend.MySQLNumber(err) != backend.MySQLNullColumn {
+		t.Errorf("NULL where it may not be: %v", err)
+	}
+}

@@ -176,7 +176,9 @@ const maxRequestID = 64
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }
 
 // madeHere: this process made the request's id, so it is unique.
-func madeHere(c *gin.Context) bool { return requestID(c) != c.GetHeader(web.HeaderRequestID) }
+func madeHere(c *gin.Context) bool {
+	return web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID) == ""
+}
 
 func (s *Server) log(c *gin.Context, level slog.Level, message string, args ...any) {
 	r := c.Request

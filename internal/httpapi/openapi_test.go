@@ -12,6 +12,8 @@ import (
 
 	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/wire"
 )
 
 // The description and the routes name the same calls: those of the public
@@ -48,5 +50,16 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		if doc.Components[ref[1]][ref[2]] == nil {
 			t.Errorf("%s is used and not described", ref[0])
 		}
+	}
+	var problem struct {
+		Properties struct{ Code struct{ Enum []string } }
+	}
+	labtest.Must(t, json.Unmarshal(doc.Components["schemas"]["Problem"], &problem))
+	var codes []string
+	for _, refusal := range wire.Refusals {
+		codes = append(codes, refusal.Code)
+	}
+	if slices.Sort(codes); !slices.Equal(slices.Sorted(slices.Values(problem.Properties.Code.Enum)), codes) {
+		t.Errorf("problems have the codes %q, want %q", problem.Properties.Code.Enum, codes)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -120,14 +121,24 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	unknown := func(err error) error {
+		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", err)
+		p := refused(seckill.ErrUnknown, "The order may be cancelled or not. To send it again does no harm.")
+		p.Ask = askOf(o.UserID, o.SKUID, o.RequestID)
+		return p
+	}
 	if err := sl.strategy.Restore(ctx, id); err != nil {
+		if !seckill.NothingTaken(err) {
+			return unknown(err)
+		}
 		return err
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the cancellation may have used up its time
 	defer cancel()
-	if o, err = s.ledger.Order(ctx, id); err != nil {
-		return fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
+	is, err := s.ledger.Order(ctx, id)
+	if err != nil {
+		return unknown(fmt.Errorf("the cancelled order cannot be read: %w", err))
 	}
-	c.JSON(http.StatusOK, o)
+	c.JSON(http.StatusOK, is)
 	return nil
 }

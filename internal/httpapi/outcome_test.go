@@ -3,10 +3,12 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,10 +110,11 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 	s := serverWith(t, f, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
-	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {
+	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"},
+		{"X-Request-Id: not-unique in two words"}, {"X-Request-Id: not-unique" + strings.Repeat("y", 65)}} {
 		r := ask(t, s, "POST", "/api/v1/seckill", good, headers...)
 		r.want(t, fmt.Sprint(headers), 504, "unknown_outcome")
-		if r.RequestID == "not-unique" || headers != nil && strings.Contains(headers[0], "a&b") && r.RequestID != "a&b" {
+		if strings.HasPrefix(r.RequestID, "not-unique") || slices.Equal(headers, []string{"Idempotency-Key: a&b"}) && r.RequestID != "a&b" {
 			t.Errorf("%v: the purchase is known as %q", headers, r.RequestID)
 		}
 		// What was unknown becomes known where the answer says to ask.
@@ -128,6 +131,15 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 			t.Errorf("%v: sent again it is answered %d %s", headers, again.status, again.body)
 		}
 		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+	}
+	// A copy that has a claim meets the first, which has none, and may not be told why.
+	copied := seckill.Purchase{SKU: 1, User: 7, Quantity: 1, RequestID: rand.Text()}
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		labtest.Must(t, f.record(ctx, copied))
+		return seckill.Receipt{}, seckill.ErrSoldOut
+	}
+	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1), "Idempotency-Key: "+copied.RequestID); r.status != 200 {
+		t.Errorf("a copy whose request got the last unit meanwhile is answered %d %s", r.status, r.body)
 	}
 }
 
@@ -193,7 +205,12 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	o, err := f.ledger.Requested(t.Context(), 1, 42, "r")
 	labtest.Must(t, err)
 	f.restore = func(context.Context, string) error { return seckill.ErrUnknown }
-	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "nothing happened, or not yet", 504, "unknown_outcome")
+	r := ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "")
+	r.want(t, "nothing happened, or not yet", 504, "unknown_outcome")
+	var page orders
+	if ask(t, s, "GET", r.Ask, "").into(t, &page); len(page.Orders) != 1 || page.Orders[0].PublicID != o.PublicID {
+		t.Errorf("%s shows %+v", r.Ask, page.Orders)
+	}
 	// One that took all the time there was is told, and not called busy.
 	f.restore = func(ctx context.Context, id string) error {
 		err := f.ledger.Tx(ctx, func(tx *gorm.DB) error {
@@ -220,7 +237,9 @@ func TestAResetThatStopsHalfWaySaysSo(t *testing.T) {
 		seckill.ErrBusy: "busy", seckill.ErrUnavailable: "backend_unavailable", errors.New(secret): "backend_unavailable",
 	} {
 		f.reset = func(context.Context, int64, int64) error { return err }
-		r := ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+		left, leave := context.WithCancel(t.Context())
+		leave() // a caller who closed their half of the connection reads the answer
+		r := do(t, s, newRequest("PUT", "/api/v1/skus/1", `{"stock":4}`).WithContext(left))
 		if r.Code != want || !strings.Contains(r.Detail, "Repeat the call") || strings.Contains(string(r.body), "hunter2") {
 			t.Errorf("%v: %d %s, want %s", err, r.status, r.body, want)
 		}

@@ -44,10 +44,12 @@ func codeOf(err error) string {
 func (s *Server) refuse(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
-	case hungUp(c) && (errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)): // a caller who closed only their half reads the answer
+	case errors.As(err, &p):
+	case hungUp(c) && seckill.NothingTaken(err) &&
+		(errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)): // a caller who closed only their half reads the answer
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
-	case !errors.As(err, &p):
+	default:
 		p = refused(err, wire.Of(err).Detail)
 		s.logFailure(c, p)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -127,7 +128,8 @@ func (s *Server) sell(
 		err = s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
 		r, err = s.settle(c, p, err)
-	case keyed && errors.Is(err, seckill.ErrDuplicate): // of a copy that no claim kept out: at another node of Galera
+	case keyed && (errors.Is(err, seckill.ErrDuplicate) || mayHide(err) && idMadeHere.MatchString(p.RequestID)):
+		// Of a copy that no claim kept out: one at another node of Galera, or one without a key.
 		r, err = s.earlier(ctx, p, err)
 		return r, err == nil, err
 	}
@@ -136,7 +138,9 @@ func (s *Server) sell(
 
 // earlier looks for the order that another copy of a refused purchase got.
 func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error) (r seckill.Receipt, err error) {
-	o, err := s.ledger.Requested(context.WithoutCancel(ctx), 0, p.User, p.RequestID)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	o, err := s.ledger.Requested(ctx, 0, p.User, p.RequestID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return r, refusal
@@ -145,6 +149,11 @@ func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error)
 	}
 	return replay(&o, p)
 }
+
+// idMadeHere is what the request ids of purchases without a key look like. One whose
+// outcome is unknown may be sent again with its id as the key: that has a claim, and
+// the first purchase, which may still be on its way, has none.
+var idMadeHere = regexp.MustCompile("^[A-Z2-7]{26}$") // rand.Text
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
 // Without it, the request id is made here: a caller's own X-Request-Id may not
@@ -222,7 +231,7 @@ func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckil
 		return replay(&o, p)
 	}
 	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
-	ask := askOf(p)
+	ask := askOf(p.User, p.SKU, p.RequestID)
 	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
 		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
 	unknown.RequestID, unknown.Ask = p.RequestID, ask

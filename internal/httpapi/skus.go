@@ -138,8 +138,10 @@ func (s *Server) putSKU(c *gin.Context) error {
 	is, err := s.product(ctx, id)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "a reset cannot be read back", "error", err)
-		return refused(seckill.ErrUnknown, fmt.Sprintf("The sale was reset; what it is now cannot be read. "+
-			"Look at GET /api/v1/skus/%d before you repeat the call: orders that came since would be swept.", id))
+		p := refused(seckill.ErrUnknown, "The sale was reset; what it is now cannot be read. "+
+			"Look before you repeat the call: orders that came since would be swept.")
+		p.Ask = fmt.Sprint("/api/v1/skus/", id)
+		return p
 	}
 	c.JSON(http.StatusOK, is)
 	return nil

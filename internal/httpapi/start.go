@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -117,7 +118,7 @@ func (s *Server) late(ctx context.Context, sku int64) error {
 }
 
 func notStarted(wait time.Duration) error {
-	seconds := max(1, int64((wait+time.Second-1)/time.Second))
+	seconds := max(1, int64(math.Ceil(wait.Seconds())))
 	p := refused(seckill.ErrNotStarted, fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
 	p.RetryAfter = seconds
 	return p

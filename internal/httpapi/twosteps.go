@@ -3,10 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -55,14 +55,16 @@ func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckil
 	switch {
 	case err == nil && !written:
 		c.Header("Preference-Applied", respondAsync)
-		c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p) + "&sku_id=" + strconv.FormatInt(p.SKU, 10)})
+		c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p.User, p.SKU, p.RequestID)})
 		return outcomeAccepted, nil
 	case errors.Is(err, seckill.ErrNotStarted):
 		return "", s.late(ctx, p.SKU)
 	case err != nil && !seckill.NothingTaken(err):
 		r, err = s.settle(c, p, err)
 	case mayHide(err):
-		r, err = s.earlier(ctx, p, err)
+		if r, err = s.earlier(ctx, p, err); err == nil { // by another strategy, perhaps
+			err = s.notReserved(ctx, r)
+		}
 	}
 	if err != nil {
 		return "", err
@@ -71,8 +73,8 @@ func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckil
 }
 
 // askOf is the call that tells what became of a request.
-func askOf(p seckill.Purchase) string {
-	return "/api/v1/orders?user_id=" + strconv.FormatInt(p.User, 10) + "&request_id=" + url.QueryEscape(p.RequestID)
+func askOf(user, sku int64, requestID string) string {
+	return fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=%s&sku_id=%d", user, url.QueryEscape(requestID), sku)
 }
 
 // isRefusal: err is the database's word on a purchase, and not that it could not

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -26,10 +27,17 @@ func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, batch []*Entry) err
 	}
 }
 
-// RequestedIn finds the order that p led to in a run, also one before the
-// current; ErrUnknownOrder if there is none.
-func (s *Store) RequestedIn(ctx context.Context, run int64, p seckill.Purchase) (Order, error) {
-	return requestedIn(s.DB(ctx), run, p)
+// RequestedIn finds the orders of a SKU that requests led to in a run, also one
+// before the current.
+func (s *Store) RequestedIn(ctx context.Context, sku, run int64, requests []string) (found []Order, err error) {
+	for part := range slices.Chunk(requests, 1000) {
+		var orders []Order
+		if err := s.DB(ctx).Raw("SELECT * FROM orders WHERE request_id IN ? AND sku_id = ? AND run = ?", part, sku, run).Scan(&orders).Error; err != nil {
+			return nil, before(err)
+		}
+		found = append(found, orders...)
+	}
+	return found, nil
 }
 
 func requestedIn(db *gorm.DB, run int64, p seckill.Purchase) (o Order, err error) {

@@ -391,8 +391,8 @@ func order(db *gorm.DB, publicID string) (Order, error) {
 		return Order{}, seckill.ErrUnknownOrder
 	}
 	var o Order
-	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?"+
-		ofThisRun+" ORDER BY id LIMIT 1", sku, sku, id, publicID)
+	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?",
+		sku, sku, id, publicID)
 	return o, unknownOrder(err)
 }
 

@@ -268,3 +268,25 @@ func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	alive.mustBuy(t, 3, 4)
 	alive.settled(t, 0)
 }
+
+// A buyer who took nothing is not told that the outcome is unknown because a look at
+// the purchases of others got no answer.
+func TestALookAtOthersGetsNoAnswer(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 1)
+	alive := sh.other(t)
+	m := &meddler{fits: orderBegins, before: func() error {
+		sh.in.Kill()
+		return nil
+	}}
+	_, _ = sh.Deduct(m.with(t), sh.Purchase(1, 1))
+	sent := 0
+	lost := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if sent++; c.Backend == tap.Redis && sent > 1 {
+			return taptest.ErrLostReply
+		}
+		return err
+	}}
+	if _, err := alive.Deduct(tap.With(t.Context(), lost), alive.Purchase(2, 1)); !seckill.NothingTaken(err) {
+		t.Errorf("the next buyer: got %v, want an error that says that nothing was taken", err)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -112,7 +111,7 @@ func (n *number) seed(
 	if err == nil && set < 0 {
 		return n.overtaken(ctx, sku, run)
 	}
-	return sent(err)
+	return backend.RedisError(err)
 }
 
 // overtaken: Redis has seen a newer run. So has the ledger, or its database
@@ -202,7 +201,7 @@ func (n *number) look(
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err != nil {
-		return 0, "", nil, sent(err)
+		return 0, "", nil, fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	if sale = found[1]; sale == "" {
 		return 0, "", nil, fmt.Errorf("%w: there is no %s",
@@ -280,22 +279,4 @@ const afterwards = 2 * time.Second
 
 func after(ctx context.Context) (context.Context, context.CancelFunc) {
 	return tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
-}
-
-// sent classifies the error of a command that changes the number. Where Redis
-// was not reached, or answered that it refuses, nothing was changed; any other
-// failure may have come after the change.
-func sent(err error) error {
-	var refused redis.Error
-	var network *net.OpError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, redis.ErrPoolTimeout):
-		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case errors.As(err, &refused), errors.Is(err, backend.ErrKilled),
-		errors.As(err, &network) && network.Op == "dial":
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }

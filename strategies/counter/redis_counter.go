@@ -87,7 +87,7 @@ func (s *redisCounter) take(
 	if errors.Is(err, redis.Nil) && number.Err() == nil {
 		return number.Val(), "", nil // a number without a sale
 	}
-	return number.Val(), of.Val(), sent(err)
+	return number.Val(), of.Val(), backend.RedisError(err)
 }
 
 // Restore cancels first: the other way round, a failure in between could

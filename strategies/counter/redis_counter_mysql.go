@@ -150,7 +150,7 @@ func (s *redisCounterMySQL) admit(
 	for {
 		state, run, err := s.take(ctx, p)
 		if errors.Is(err, redis.ErrPoolTimeout) {
-			return 0, sent(err)
+			return 0, backend.RedisError(err)
 		}
 		if err != nil {
 			// They may be through without knowing, and do not go on.
@@ -283,7 +283,8 @@ func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 		return err
 	}
 	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		// %v: nothing is taken, also where the number may have been made.
+		return fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 	}
 	return nil
 }
@@ -341,7 +342,7 @@ func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
 			s.deps.Now().UnixMilli()).Text()
 		switch {
 		case errors.Is(err, redis.ErrPoolTimeout):
-			return sent(err)
+			return backend.RedisError(err)
 		case err != nil:
 			return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		case state != "missing":

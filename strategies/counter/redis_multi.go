@@ -146,7 +146,7 @@ func (s *redisMulti) take(
 	case !tried:
 		return got, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
-	return got, sent(err)
+	return got, backend.RedisError(err)
 }
 
 func integer(found any) (int64, bool) {

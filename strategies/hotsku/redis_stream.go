@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,11 +156,14 @@ func (s *redisStream) buy(
 		case "undecided":
 			_, err = s.share(ctx, p.SKU, "", end)
 			if err != nil {
+				// %v: what is unknown is about the others.
 				err = fmt.Errorf("%w: purchases before this one are not "+
-					"written yet: %w", seckill.ErrBusy, err)
+					"written yet: %v", seckill.ErrBusy, err)
 			}
 		case "missing":
-			err = s.seed(ctx, p.SKU)
+			if err = s.seed(ctx, p.SKU); errors.Is(err, seckill.ErrUnknown) {
+				err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
+			}
 		case "foreign":
 			err = fmt.Errorf("%w: %s was set for another database: reset "+
 				"the sale", seckill.ErrUnavailable, streamKey(p.SKU))
@@ -271,7 +273,7 @@ func (s *redisStream) send(
 	}
 	answer, err = script.Run(ctx, s.redis, keysOf(sku),
 		append([]any{id}, args...)...).Result()
-	return answer, answered(err)
+	return answer, backend.RedisError(err)
 }
 
 // Reset begins the stream of the sale that the ledger has set: this reset may
@@ -321,13 +323,23 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 		return 0, fmt.Errorf("%w: %s was not set for run %d",
 			seckill.ErrUnknownSKU, streamKey(sku), run)
 	}
-	for _, e := range entriesOf(sku, found[2]) {
-		o, err := s.store.RequestedIn(ctx, run, e.Purchase)
-		switch {
-		case err != nil && !errors.Is(err, seckill.ErrUnknownOrder):
-			return 0, err
-		case e.run == run && e.kind == "buy" && err != nil,
-			e.run == run && e.kind == "cancel" && o.Status == ledger.Cancelled:
+	entries := entriesOf(sku, found[2])
+	var requests []string
+	for _, e := range entries {
+		requests = append(requests, e.RequestID)
+	}
+	orders, err := s.store.RequestedIn(ctx, sku, run, requests)
+	if err != nil {
+		return 0, err
+	}
+	status := map[string]string{}
+	for _, o := range orders {
+		status[fmt.Sprint(o.UserID, " ", o.RequestID)] = o.Status
+	}
+	for _, e := range entries {
+		is := status[fmt.Sprint(e.User, " ", e.RequestID)]
+		if e.run == run && (e.kind == "buy" && is == "" ||
+			e.kind == "cancel" && is == ledger.Cancelled) {
 			left += e.Quantity
 		}
 	}
@@ -381,24 +393,6 @@ func entriesOf(sku int64, found any) (list []entry) {
 func text(v any) string {
 	t, _ := v.(string)
 	return t
-}
-
-// answered classifies the error of a command that changes something in Redis.
-// Where Redis was not reached, or says that it refuses, nothing was changed;
-// any other failure may have come after the change.
-func answered(err error) error {
-	var refused redis.Error
-	var network *net.OpError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, redis.ErrPoolTimeout):
-		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case errors.As(err, &refused), errors.Is(err, backend.ErrKilled),
-		errors.As(err, &network) && network.Op == "dial":
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
 
 // Became asks the streams, and then the refusals of the ledger: Redis may have

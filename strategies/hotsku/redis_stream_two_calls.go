@@ -38,17 +38,10 @@ var RedisStreamTwoCalls = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
 			catalog.Cancel, catalog.SameKey, catalog.NodeLoss,
 			catalog.BuyerLeaves),
-	Repair: "redis-stream",
-	Needs:  []backend.Capability{backend.SQL, backend.Redis},
-	Stock:  ledger.InStream,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits for the order to be written"},
-		{Flag: "--lock-lease",
-			Doc: "after this the entries of a dead consumer are taken over"},
-		{Flag: "--lock-poll",
-			Doc: "four times as often an order that another process " +
-				"writes is looked for"}},
+	Repair:  "redis-stream",
+	Needs:   []backend.Capability{backend.SQL, backend.Redis},
+	Stock:   ledger.InStream,
+	Options: RedisStream.Options,
 	Files:   redisStreamTwoCallsFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
@@ -76,5 +69,5 @@ func (s *redisStream) acceptInTwoCalls(
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
 			"run", taken[1]}}).Err()
-	return state, answered(err)
+	return state, backend.RedisError(err)
 }

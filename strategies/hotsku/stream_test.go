@@ -301,3 +301,22 @@ func TestStreamIsRebuilt(t *testing.T) {
 	}
 	s.Held(t)
 }
+
+// A cancellation of an order that the database does not have any more, since it was set
+// back, does not hold up those behind it.
+func TestStreamCancelsWhatIsGone(t *testing.T) {
+	s := openStream(t, RedisStream, 1)
+	sold, err := s.Buy(t.Context(), 1, 1)
+	labtest.Must(t, err)
+	ctx := taptest.Before(t.Context(), "UPDATE stock SET fence", func() {
+		labtest.Must(t, s.Store.DB(t.Context()).Exec("DELETE FROM orders WHERE public_id = ?", sold.OrderID).Error)
+		labtest.Must(t, s.Store.DB(t.Context()).Exec("UPDATE stock SET num = initial WHERE id = ?", s.SKU).Error)
+	})
+	if err := s.of[0].Restore(ctx, sold.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("the cancellation: got %v, want %v", err, seckill.ErrUnknownOrder)
+	}
+	if _, err := s.Buy(t.Context(), 2, 1); err != nil {
+		t.Errorf("the next buyer: %v", err)
+	}
+	s.Held(t)
+}

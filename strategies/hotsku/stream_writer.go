@@ -215,10 +215,16 @@ func (s *redisStream) write(
 		case e.kind == "buy":
 			buys = append(buys, e)
 		default:
-			if err := s.cancelOrder(ctx, b, e); err != nil {
+			err := s.cancelOrder(ctx, b, e)
+			switch {
+			case errors.Is(err, seckill.ErrUnknownOrder):
+				// The database was set back: there is nothing to cancel.
+				list = append(list, decision{e, "refused unknown_order"})
+			case err != nil:
 				return list, err
+			default:
+				list = append(list, decision{e, "done"})
 			}
-			list = append(list, decision{e, "done"})
 		}
 	}
 	if len(buys) == 0 {
@@ -316,6 +322,8 @@ func (s *redisStream) decide(
 		o, why := s.store.WhyNot(tx, b.run, e.Purchase)
 		code := codeOf(why)
 		switch {
+		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
+			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldAs(o.Receipt())}}
 		case code != "":
@@ -383,6 +391,7 @@ const (
 // of this process, and those of others. What it leaves stays in the stream, for
 // others and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
+	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchEvery {
 			searched = time.Now()
@@ -398,10 +407,16 @@ func (s *redisStream) Work(ctx context.Context) {
 		pause := workEvery
 		for sku := range left {
 			err := s.writeSome(ctx, sku)
-			if err != nil && ctx.Err() == nil {
-				s.deps.Log.WarnContext(ctx, "entries are not written",
-					"sku", sku, "error", err)
-				pause = workAgain
+			switch {
+			case ctx.Err() != nil:
+			case err == nil:
+				failing = false
+			default:
+				if !failing { // not each SKU, each second
+					s.deps.Log.WarnContext(ctx, "entries are not written",
+						"sku", sku, "error", err)
+				}
+				failing, pause = true, workAgain
 			}
 		}
 		_ = tap.Sleep(ctx, pause) // the loop sees that ctx has ended
