@@ -164,7 +164,8 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	switch {
 	case final.Outcome != ledger.OutcomeSold && !reserved:
 	case p.cancels:
-		w.tally.cancelled(w.insist(p, final.OrderID, ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.cancel))
+		r, doubt := w.insist(p, final.OrderID, ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.cancel)
+		w.tally.cancelled(p, r, doubt, !reserved)
 	case !reserved:
 	case p.forgets:
 		w.tally.forgot()

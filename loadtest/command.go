@@ -32,7 +32,11 @@ func Flags(s, usual any) string {
 		case bool:
 			fmt.Fprintf(&b, " --%s=%v", name, value)
 		case []string:
-			fmt.Fprintf(&b, " --%s %s", name, strings.Join(value, ","))
+			text := strings.Join(value, ",")
+			if strings.ContainsAny(text, "<>!") { // requirements
+				text = "'" + text + "'"
+			}
+			fmt.Fprintf(&b, " --%s %s", name, text)
 		case []int:
 			fmt.Fprintf(&b, " --%s %s", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
 		case time.Duration:

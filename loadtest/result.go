@@ -67,7 +67,7 @@ type Result struct {
 	LedgerSource string          `json:"ledger_source"` // SourceSQL or SourceService
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.
-	Settled bool `json:"settled"`
+	Settled bool           `json:"settled"`
 	settled map[int64]bool // by SKU: what is proven of one does not depend on the others
 	// Problems are the reasons why this run by itself proves nothing.
 	Problems []Problem `json:"problems"`

@@ -134,7 +134,12 @@ func TestRetriesAndCopies(t *testing.T) {
 			if test.adjust != nil {
 				test.adjust(&c)
 			}
+			var last Progress
+			c.OnProgress = func(p Progress) { last = p }
 			r := ran(t, c)
+			if test.verdict == ledger.Held && last.Units > testStock {
+				t.Errorf("the last progress has %d units of %d", last.Units, testStock)
+			}
 			if r.Verdict != test.verdict {
 				t.Errorf("verdict %s, want %s\n%s", r.Verdict, test.verdict, show(r))
 			}

@@ -67,6 +67,7 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 	r.services = nil // a bare handler has no metrics
 	defer r.transport.CloseIdleConnections()
 	r.send(ctx)()
+	r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests
 	return r.result, nil
 }
 
@@ -171,7 +172,7 @@ type Progress struct {
 	Requests int                    `json:"requests"` // answered or given up
 	Buyers   int                    `json:"buyers"`   // in all
 	Counts   map[ledger.Outcome]int `json:"counts"`
-	Units    int64                  `json:"units"` // told sold, so far
+	Units    int64                  `json:"units"` // told sold and not given back, so far
 	Left     int64                  `json:"left"`  // stock as last told
 	Late     int                    `json:"late"`  // sent more than 1 ms after they were due
 	Rate     float64                `json:"rate"`  // requests a second, over the last interval

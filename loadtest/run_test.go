@@ -271,6 +271,8 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
 		{"copies that the memory does not hold", func(c *Config) { c.Buyers, c.Copies = 2_000_000, 1 }, "about 2.2 GB of memory, and 1.0 GB is the limit"},
+		{"cancellations that the memory does not hold", func(c *Config) { c.Buyers, c.Cancellations = 1_000_000, 1 }, "about 1.3 GB"},
+		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.1 GB"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

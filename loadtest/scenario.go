@@ -85,7 +85,12 @@ const (
 // memory is about what judging takes if every call is answered.
 func (s Scenario) memory() float64 {
 	requests := float64(s.Requests())
-	return requests*(1+s.Copies*(CopiesEach-1))*bytesACall + min(requests, float64(s.Stock)*float64(s.SKUs))*bytesAnUnit
+	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget-s.PayLate)) // what is given back is sold again
+	more := sales * s.Cancellations                                                                       // calls
+	if s.Reserve > 0 {
+		more = sales
+	}
+	return (requests*(1+s.Copies*(CopiesEach-1))+more)*bytesACall + sales*bytesAnUnit
 }
 
 const usualConnections = 1000

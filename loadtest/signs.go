@@ -108,7 +108,7 @@ func (r *Result) wanted() int64 {
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
 		return 0
 	}
-	return min(r.Audit.Initial/q, int64(r.Requests)) * q
+	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[ledger.OutcomeDuplicate])) * q
 }
 
 // String words it for the command line.

@@ -30,6 +30,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		{"fewer", func(r *Result) { r.Audit.Sold = 98 }, Yes, No, []string{ShortUnsold}},
 		{"as many as fit", func(r *Result) { r.Settings.Quantity, r.Audit.Sold = 7, 98 }, Yes, Yes, nil},
 		{"as many as were asked for", func(r *Result) { r.Requests, r.Audit.Sold = 50, 50 }, Yes, Yes, nil},
+		{"as many as different buyers asked for", func(r *Result) { r.Requests, r.Counts[ledger.OutcomeDuplicate], r.Audit.Sold = 50, 10, 40 }, Yes, Yes, nil},
 		{"some not paid in time", func(r *Result) { r.Audit.Sold, r.Audit.Expired = 60, 1 }, Yes, Yes, nil},
 		{"some cancelled", func(r *Result) { r.Audit.Sold, r.Audit.Cancelled = 60, 1 }, Yes, Yes, nil},
 		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = ledger.ServedBlocked, 5 }, Yes, No, []string{ShortStood, ShortUnsold}},

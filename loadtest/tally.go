@@ -107,7 +107,9 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 	k := p.sku - t.plan.SKU
 	switch r.Outcome {
 	case ledger.OutcomeSold:
-		t.units += p.quantity
+		if !p.cancels { // else it may be given back, and sold again, before the answer to that comes
+			t.units += p.quantity
+		}
 		t.left[k] = r.Remaining
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
@@ -181,8 +183,9 @@ func (t *tally) answer(r reply, call ledger.Call) {
 }
 
 // cancelled counts a cancellation. doubt: one of its calls had no answer and may
-// have done it, whatever the last was told.
-func (t *tally) cancelled(r reply, doubt bool) {
+// have done it, whatever the last was told. Units that were sold, and certainly
+// not given back, count from now on.
+func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -191,7 +194,9 @@ func (t *tally) cancelled(r reply, doubt bool) {
 	case doubt:
 		t.cancels.Unknown++
 	default:
-		t.cancels.Refused++
+		if t.cancels.Refused++; sold {
+			t.units += p.quantity
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -53,14 +54,16 @@ func TestCommandOfAScenario(t *testing.T) {
 			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.Duration = loadtest.Constant, 0, 0, 500, 3*time.Second
 		},
 		func(s *loadtest.Scenario) { s.Strategy, s.Async = "redis-stream", true },
+		func(s *loadtest.Scenario) { s.Require = []string{"p99<50ms", "errors==0"} },
 		func(s *loadtest.Scenario) {
 			s.Strategy, s.Reserve, s.Forget, s.PayLate = "reserve", 2*time.Second, .1, .05
 		},
 	} {
 		want := usual
 		change(&want)
-		args := strings.Fields(want.Command())
-		got, err := parseLoad(t, args[2:]...)
+		words, err := exec.Command("sh", "-c", `printf '%s\n' `+want.Command()).Output()
+		labtest.Must(t, err)
+		got, err := parseLoad(t, strings.Fields(string(words))[2:]...)
 		if err != nil || got.Command() != want.Command() || got.Requests() != want.Requests() || got.Seed != want.Seed {
 			t.Errorf("%s\nis read as\n%s (%v)", want.Command(), got.Command(), err)
 		}

@@ -45,7 +45,6 @@ func Run(ctx context.Context, o Options) *Result {
 	begun := time.Now()
 	for turn := range measure.Turns(o.Rounds, len(c.result.Entries)) {
 		if ctx.Err() != nil {
-			c.result.Interrupted = true
 			break
 		}
 		e := c.result.Entries[turn.Subject]
@@ -61,6 +60,7 @@ func Run(ctx context.Context, o Options) *Result {
 			o.OnTurn(*e)
 		}
 	}
+	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // in the last turn, perhaps between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.conclude()
 	return c.result
@@ -123,6 +123,7 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1
 	warm.Plenty = warm.SKUs > 1      // a few buyers over many SKUs
 	warm.Forget, warm.PayLate = 0, 0 // it would wait for deadlines
+	warm.Duplicates = 0              // of so few buyers none would be too many
 	return warm
 }
 

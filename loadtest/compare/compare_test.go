@@ -178,8 +178,12 @@ func TestNotRun(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{
 		"gone": func(int, *loadtest.Result) error { return fmt.Errorf("%w: no etcd", loadtest.ErrConfig) }}}
 	r := Run(t.Context(), options(b, "gone", "a"))
-	if len(r.NotRun) != 1 || r.NotRun[0].Why != "no etcd" || r.Tally() != (Tally{1, 0, 0, 1}) {
-		t.Errorf("%+v %+v", r.NotRun, r.Tally())
+	if len(r.NotRun) != 1 || r.NotRun[0].Why != "no etcd" || r.ExitStatus() != loadtest.ExitNotValid || r.Tally() != (Tally{1, 0, 0, 1}) {
+		t.Errorf("%+v %+v, exit status %d", r.NotRun, r.Tally(), r.ExitStatus())
+	}
+	r.Settings.Strategies = []string{All} // it was not named
+	if got := r.ExitStatus(); got != loadtest.ExitHeld {
+		t.Errorf("of all strategies: exit status %d", got)
 	}
 }
 
@@ -188,6 +192,11 @@ func TestPresets(t *testing.T) {
 	for _, p := range Presets() {
 		if err := p.Check(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
+		}
+		warm := Options{Settings: p.Settings}
+		warm.Duplicates = .5
+		if err := newComparison(warm).warmUp(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario.Check(); err != nil {
+			t.Errorf("%s: the warm-up: %v", p.Name, err)
 		}
 	}
 	s := Presets()[1].Settings
