@@ -45,6 +45,8 @@ func TestGuard(t *testing.T) {
 		{"reset without token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", nil}, 403},
 		{"reset with token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", map[string]string{"Authorization": "Bearer s3cret"}}, 503},
 		{"purchase without token", closed.URL, call{"POST", "/api/v1/seckill", "{}", nil}, 503},
+		{"reservation without token", closed.URL, call{"POST", "/api/v1/reservations", "{}", nil}, 503},
+		{"other call about reservations without token", closed.URL, call{"PUT", "/api/v1/reservations/x", "{}", nil}, 403},
 		{"token", closed.URL, run("Authorization", "Bearer s3cret"), 201},
 	} {
 		if got, body, _ := c.call.do(t, c.base); got != c.want {
@@ -112,6 +114,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"POST /api/v1/seckill", "GET /api/v1/orders?user_id=7&request_id=k", "DELETE /api/v1/orders/x",
+		"POST /api/v1/reservations", "GET /api/v1/reservations/x", "POST /api/v1/reservations/x/pay", "DELETE /api/v1/reservations/x",
 		"GET /api/v1/skus/1", "GET /api/v1/strategies"} { // a buyer's
 		for _, header := range []string{"", "X-Forwarded-For", "Authorization"} {
 			if status, body := ask(closed.URL, what, header, "Bearer s3cret"); status != 200 || strings.Contains(body, "Bearer") {

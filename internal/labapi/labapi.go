@@ -62,7 +62,8 @@ type Config struct {
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.
 	Addr string
-	// Token, if not empty, must come with every call that changes something.
+	// Token, if not empty, must come with every call that changes something and is
+	// not a buyer's.
 	// Without one only this machine may make such calls.
 	Token string
 	// ServiceToken goes with admin calls to the service processes.
@@ -214,10 +215,9 @@ func (s *Server) Close(ctx context.Context) error {
 	s.beginning.Unlock()
 	s.runs.stop(nil)
 	s.comparisons.stop(nil)
+	var games error // that did not end: a run's audit is waited for all the same
 	if s.Games != nil {
-		if err := s.Games.Close(ctx); err != nil {
-			return err
-		}
+		games = s.Games.Close(ctx)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -226,9 +226,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
+		return games
 	case <-ctx.Done():
-		return errors.New("a run or a comparison did not end in time; its verdict is lost")
+		return errors.Join(games, errors.New("a run or a comparison did not end in time; its verdict is lost"))
 	}
 }
 
