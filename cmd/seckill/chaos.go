@@ -72,6 +72,16 @@ func (c *ChaosCmd) Validate() (err error) {
 		if c.earlier, err = readChaos(c.Resume); err != nil {
 			return fmt.Errorf("--resume: %w", err)
 		}
+		for _, row := range c.earlier.Rows {
+			if !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == row.Strategy }) {
+				return fmt.Errorf("--resume: %s has %s, too, which the new result would not have: name it in --strategies", c.Resume, row.Strategy)
+			}
+		}
+		for _, name := range c.earlier.Faults {
+			if !slices.Contains(c.faults, name) {
+				return fmt.Errorf("--resume: %s has %s, too, which the new result would not have: name it in --faults", c.Resume, name)
+			}
+		}
 		c.settings.Seed = c.earlier.Settings.Seed
 	}
 	if c.Seed != nil {

@@ -47,7 +47,7 @@ func (r *Result) proven(strategy string, name fault.Name) *Cell {
 	}
 	i := slices.Index(r.Faults, name)
 	for _, row := range r.Rows {
-		if row.Strategy == strategy && i >= 0 && i < len(row.Cells) && row.Cells[i] != nil && row.Cells[i].Word != wordNotValid {
+		if row.Strategy == strategy && i >= 0 && i < len(row.Cells) && row.Cells[i] != nil && row.Cells[i].Tested() {
 			return row.Cells[i]
 		}
 	}

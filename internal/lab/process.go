@@ -144,7 +144,7 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	defer cancel()
 	return Await(limited, answerLimit, func(ctx context.Context) error {
 		version, err := p.server.check(ctx, p.Addr, run.process.Pid)
-		if err == nil {
+		if err == nil && p.version == "" { // later runs are of the same program, and others read it
 			p.version = version
 		}
 		return err

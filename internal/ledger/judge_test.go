@@ -644,7 +644,13 @@ func TestSum(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.Verdict = NotValid
-	if got := Sum([]Report{{Verdict: Oversold}, b, {Verdict: Oversold}}); got.Verdict != NotValid {
-		t.Errorf("%s, want the worst", got.Verdict)
+	for _, others := range []Verdict{Held, Lost, Oversold} {
+		want := others
+		if others == Held {
+			want = NotValid
+		}
+		if got := Sum([]Report{{Verdict: others}, b, {Verdict: others}}); got.Verdict != want {
+			t.Errorf("%s beside %s: %s, want %s", NotValid, others, got.Verdict, want)
+		}
 	}
 }

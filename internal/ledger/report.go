@@ -82,7 +82,8 @@ func (r Report) Add(rule, message string, params Params) Report {
 }
 
 // Sum is the report on a sale of several SKUs: the worst verdict, and every
-// violation with its SKU.
+// violation with its SKU. What is proven of one SKU stays proven where the run of
+// another proves nothing.
 func Sum(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
@@ -100,9 +101,8 @@ func Sum(reports []Report) Report {
 		all.Reserved += r.Reserved
 		all.Expired += r.Expired
 		all.Served = all.Served.and(r.Served)
-		if rank(r.Verdict) > rank(all.Verdict) {
-			all.Verdict = r.Verdict
-		}
+		worst := []Verdict{Held, NotValid, Lost, Oversold}
+		all.Verdict = worst[max(slices.Index(worst, all.Verdict), slices.Index(worst, r.Verdict))]
 		for _, v := range r.Violations {
 			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
 			v.Params = maps.Clone(v.Params)
