@@ -44,10 +44,12 @@ func (r *run) judge(ctx context.Context) error {
 }
 
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
-// and refusals, which may be of either.
+// and refusals, which may be of either. A request that got an order of the new
+// sale after one of the old is of the new: a reset forgets requests.
 func (w *World) ofThisRun(ctx context.Context, told []ledger.Told, run int64) ([]ledger.Told, error) {
 	var earlier []string
-	err := w.admin.DB.WithContext(ctx).Model(&ledger.Order{}).Where("sku_id = ? AND run < ?", w.sku, run).Pluck("request_id", &earlier).Error
+	err := w.admin.DB.WithContext(ctx).Model(&ledger.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
+		"(SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)", w.sku, run, w.sku, run).Pluck("request_id", &earlier).Error
 	if err != nil {
 		return nil, fmt.Errorf("find the orders before the reset: %w", err)
 	}

@@ -255,6 +255,7 @@ func Questions() []Question {
 				}
 				return append([]*explore.Scenario{
 					few("one buys while the sale is set anew", explore.Buys, explore.Resets),
+					few("two buy while the sale is set anew", explore.Buys, explore.Buys, explore.Resets),
 					few("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
 					few("two set the sale anew", explore.Resets, explore.Resets),
 					few("one buys while two set the sale anew", explore.Buys, explore.Resets, explore.Resets),

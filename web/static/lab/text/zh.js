@@ -87,7 +87,7 @@ const broken = {
   counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
   unused_counter_changed: ({ store, stock, counted }) =>
     `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
-  key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
+  key_refused: '有的请求已经有了订单，重复的请求却被拒绝。',
   false_duplicate: '买家被告知已有订单，其实一个也没有。',
   lost_request: ({ units } = {}) => (units === undefined
     ? '请求已受理，最后既没有订单，也没有被拒绝。'
@@ -148,7 +148,7 @@ export default {
       lock_row_mysql: '另一个会话占住这一行，超过语句的等待上限（错误 1205）。',
       full_redis: 'Redis 拒绝一切可能需要内存的写入。',
       full_etcd: 'etcd 只接受删除，拒绝其他一切写入。',
-      failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的副本提升为主节点。',
+      failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的从节点提升为主节点。',
       lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
       pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
       lose_mysql: '服务进程 1 所写的数据库节点被杀死，该进程被引到另一个节点。',
