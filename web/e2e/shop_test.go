@@ -125,6 +125,7 @@ func TestShop(t *testing.T) {
 
 	t.Log("a counter that cannot be read")
 	tb.sells("redis-counter", 50, 0)
+	tb.says("[data-strategy]", "redis-counter")
 	tb.click("button.buy")
 	tb.shows(`.shelf[data-left="49"]`)
 	tb.eval(`window.plain = window.fetch; window.fetch = async (path, init) => {
