@@ -113,8 +113,19 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.shows(`.play [data-moves="2"]`)
 	tb.plays("a")
 	tb.shows(`.play [data-moves="3"]`)
-	tb.eval(`window.left = game; location.hash = "#/play"`)
+	tb.eval(`window.left = game; window.fetch = async (path, init) => { // an answer that comes after the game was left
+		const answer = await plain(path, init);
+		if (!String(path).endsWith("/moves")) return answer;
+		const text = await answer.text();
+		await new Promise((done) => { window.release = done; });
+		return { ok: true, status: 200, json: async () => { setTimeout(() => { window.told = true; }); return JSON.parse(text); } };
+	}`)
+	tb.plays("a")
+	tb.await(`window.release !== undefined`)
+	tb.goTo("play")
 	tb.says("h1", "You are the scheduler")
+	tb.eval(`window.fetch = plain; release()`)
+	tb.await(`window.told && location.hash === "#/play"`)
 	tb.await(`(plain("/api/lab/v1/games/" + left).then((answer) => { window.status = answer.status; }), window.status === "404")`)
 
 	t.Log("a lock whose lease ends, from a lesson")

@@ -3,7 +3,7 @@
 import { call, Refused } from '../api.js';
 import { whenBack } from '../loaded.js';
 import { read } from '../route.js';
-import { useEffect, useRef, useState } from '../ui.js';
+import { useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
 
 /**
  * before: the game before the last change.
@@ -41,7 +41,7 @@ export function useSession(begin, schedule, keep) {
     setSession((s) => ({ ...s, busy: false, failure }));
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => { // cleaned up at once: an answer may come before an effect is
     let left = false;
     /** @type {Json.Game | null} */
     let own = null;

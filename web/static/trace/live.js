@@ -2,7 +2,7 @@
 import { call } from '../api.js';
 import { noStrategies, useLab } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
-import { go } from '../route.js';
+import { go, read } from '../route.js';
 import { words } from './text.js';
 import { html, useState } from '../ui.js';
 
@@ -32,8 +32,10 @@ export function Live({ chosen }) {
   const [strategy, setStrategy] = useState(chosen);
   const { busy, failure, act } = useAction();
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
-  const make = (/** @type {number} */ buyers) => name && act(
-    async () => go('trace', `live.${(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers })).id}`));
+  const make = (/** @type {number} */ buyers) => name && act(async () => {
+    const { id } = await call('POST', '/api/lab/v1/traces', { strategy: name, buyers });
+    if (read().screen === 'trace') go('trace', `live.${id}`); // not, where it was left meanwhile
+  });
   return html`
     <div class="field live"><label for="live">${words().live}</label>
       <select id="live" onChange=${(e) => setStrategy(e.currentTarget.value)} aria-describedby="live-hint">
