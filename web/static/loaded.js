@@ -43,6 +43,25 @@ export function useLoaded(load, of) {
 }
 
 /**
+ * Hook: asks again a while after each answer, as long as the page is seen.
+ * @param {() => void} again @param {number} pace in ms; 0: not @param {unknown[]} answer
+ */
+export function usePolling(again, pace, answer) {
+  useEffect(() => {
+    if (!pace) return undefined;
+    const next = () => {
+      if (document.hidden) document.addEventListener('visibilitychange', next, { once: true });
+      else again();
+    };
+    const timer = setTimeout(next, pace);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', next);
+    };
+  }, answer);
+}
+
+/**
  * A load that is done once, and again after it failed.
  * @template T
  * @param {() => Promise<T>} load @returns {() => Promise<T>}

@@ -1,6 +1,6 @@
 // The ledger beside the shop, live.
 import { call } from '../api.js';
-import { useLoaded } from '../loaded.js';
+import { useLoaded, usePolling } from '../loaded.js';
 import { classes, count, html, moment, useEffect } from '../ui.js';
 import { words } from './text.js';
 
@@ -13,10 +13,7 @@ const pace = 500; // from an answer to the next reading, in ms; the lab reads no
 export function useLedger(user) {
   const { value, error, again } = useLoaded(/** @type {() => Promise<Json.ShopLedger>} */ (() => call('GET', `/api/lab/v1/shop/ledger?user_id=${user}`)), []);
   useEffect(again, [user]);
-  useEffect(() => {
-    const timer = setTimeout(again, pace);
-    return () => clearTimeout(timer);
-  }, [value, error]);
+  usePolling(again, pace, [value, error]);
   const yours = value?.yours?.user_id === user ? value.yours : undefined; // it may still be another buyer's
   return { ledger: value && { ...value, yours }, lost: Boolean(error) };
 }

@@ -1,7 +1,7 @@
 // What this buyer has in this sale: orders, and the reservation that waits to be
 // paid. What the shop says of them is the ledger's word.
 import { call, Refused } from '../api.js';
-import { useLoaded } from '../loaded.js';
+import { useLoaded, usePolling } from '../loaded.js';
 import { html, moment, useEffect, useRef, useState } from '../ui.js';
 import { Sign } from './result.js';
 import { refresh, until, useTicking } from './sale.js';
@@ -27,11 +27,7 @@ export function useOrders(sale, user, news) {
   const going = useRef(false);
   useEffect(again, [news]);
   const reserved = value?.find(isReserved);
-  useEffect(() => {
-    if (!reserved) return undefined;
-    const timer = setTimeout(again, pace);
-    return () => clearTimeout(timer);
-  }, [value, error]);
+  usePolling(again, reserved ? pace : 0, [value, error]);
   useEffect(() => setNote(null), [user, sale?.run, news]);
   useEffect(() => setNote((last) => (last?.unknown ? null : last)), [reserved?.order_id]); // now it is known
 
