@@ -200,8 +200,12 @@ func (n *number) look(
 	found, err := countScript.Run(ctx, n.redis,
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
+	if err = backend.RedisError(err); errors.Is(err, seckill.ErrUnknown) {
+		// %v: nothing is changed here.
+		err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
+	}
 	if err != nil {
-		return 0, "", nil, fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
+		return 0, "", nil, err
 	}
 	if sale = found[1]; sale == "" {
 		return 0, "", nil, fmt.Errorf("%w: there is no %s",

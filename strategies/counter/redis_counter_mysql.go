@@ -254,7 +254,7 @@ func (s *redisCounterMySQL) reconcile(
 	_, of, open, err := s.look(ctx, sku,
 		strconv.FormatInt(before, 10), fewLeftovers)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		return false, err
 	}
 	run, err := s.runOf(ctx, sku, of)
 	if err != nil {
