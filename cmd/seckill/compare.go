@@ -42,7 +42,8 @@ func (CompareCmd) Help() string {
 	return fmt.Sprintf(`Presets, each with strategies that show it:
 %s
 Exit status: %d as known (correct ones held, broken ones were caught), %d oversold,
-%d lost, %d blocked, %d a broken one was not caught, %d not valid or interrupted,
+%d lost, %d blocked, %d a broken one was not caught, %d not valid, interrupted,
+or without one that was named,
 %d not written (the message says where the result is), %d wrong command line.`,
 		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitMissed, loadtest.ExitNotValid, statusFailed, statusUsage)
 }

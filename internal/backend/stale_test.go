@@ -23,7 +23,8 @@ func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 	}
 }
 
-// Where the server writes ” in place of NULL, an INSERT that has to fail would not.
+// Where the server writes an empty text in place of NULL, an INSERT that has to fail
+// would not.
 func TestSessionsAreStrict(t *testing.T) {
 	c := labtest.Instance(t, backend.SQL, backend.RowLocks).Config
 	c.MySQLDSN += "?sql_mode=''"

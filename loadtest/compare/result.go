@@ -186,12 +186,13 @@ func (r *Result) ExitStatus() int {
 	has := func(so func(e *Entry) bool) bool {
 		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && so(e) })
 	}
+	lacks := slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }) // one that was named
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):
 		return loadtest.ExitOversold
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Lost }):
 		return loadtest.ExitLost
-	case r.Interrupted, len(r.Of()) == 0, slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }), has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
+	case r.Interrupted, len(r.Of()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
 		return loadtest.ExitNotValid
 	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked && !e.Expected }):
 		return loadtest.ExitBlocked
