@@ -245,7 +245,17 @@ func (tb *tab) await(expression string) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 20); look(); })`, expression)
+	until := fmt.Sprintf(`new Promise((done, fail) => {
+		const look = () => {
+			try {
+				if (%s) return done(true);
+			} catch (error) { // what it reads may not be drawn yet
+				if (!/of (null|undefined) \(reading/.test(error)) return fail(error);
+			}
+			setTimeout(look, 20);
+		};
+		look();
+	})`, expression)
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](until, chromedp.EvalAwaitPromise))
 		switch {
