@@ -40,9 +40,12 @@ var wait = Range{.001, (24 * time.Hour).Seconds()}
 // numbers are the fields that this scenario uses.
 func (s Scenario) numbers() map[string]float64 {
 	used := map[string]float64{
-		"sku": float64(s.SKU), "skus": float64(s.SKUs), "zipf": s.Zipf, "stock": float64(s.Stock), "quantity": float64(s.Quantity),
+		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
 		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "retry": float64(s.Retry),
-		"forget": s.Forget, "pay_late": s.PayLate, "connections": float64(s.Connections), "timeout": s.Timeout.Seconds(),
+		"forget": s.Forget, "pay_late": s.PayLate, "timeout": s.Timeout.Seconds(),
+	}
+	if s.SKUs > 1 {
+		used["zipf"] = s.Zipf
 	}
 	if s.Reserve != 0 {
 		used["reserve"] = s.Reserve.Seconds()
@@ -54,6 +57,8 @@ func (s Scenario) numbers() map[string]float64 {
 	}
 	if s.Profile == Closed {
 		used["concurrency"] = float64(s.Concurrency)
+	} else if s.Connections != 0 {
+		used["connections"] = float64(s.Connections)
 	}
 	return used
 }
@@ -101,17 +106,22 @@ func (s Scenario) possible() error {
 
 // fits finds fields that do not go together.
 func (s Scenario) fits() error {
+	profile := fmt.Sprintf("the profile %q", s.Profile)
 	for _, unused := range []struct {
 		field string
 		given bool
+		with  string
 	}{
-		{"rate", s.Rate != 0}, {"duration", s.Duration != 0},
+		{"rate", s.Rate != 0, profile}, {"duration", s.Duration != 0, profile}, {"connections", s.Connections != 0, profile},
+		{"zipf", s.Zipf != 0, "one SKU"},
 	} {
 		if _, used := s.numbers()[unused.field]; unused.given && !used {
-			return wrong(unused.field, "unused", params{"profile": s.Profile}, "%s means nothing with the profile %q", unused.field, s.Profile)
+			return wrong(unused.field, "unused", nil, "%s means nothing with %s", unused.field, unused.with)
 		}
 	}
 	switch {
+	case s.Async && s.Reserve != 0:
+		return wrong("async", "unused", nil, "async means nothing with reservations: a reservation is answered at once")
 	case s.Reserve%time.Second != 0:
 		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
 	case s.Reserve == 0 && s.Forget+s.PayLate != 0:

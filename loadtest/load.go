@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"sort"
 	"sync"
@@ -148,6 +149,7 @@ func (l *load) runClosed(ctx context.Context) {
 }
 
 const (
+	usualConnections = 1000
 	// fewWarm is how many connections are open before the first request.
 	fewWarm = 8
 	// usualDrain is how long late requests are still sent after the last was due.
@@ -160,7 +162,7 @@ const (
 // and there may be no more, requests wait for one, and that wait counts as their
 // latency.
 func (l *load) runOpen(ctx context.Context) {
-	most := min(l.Connections, l.requests)
+	most := min(cmp.Or(l.Connections, usualConnections), l.requests)
 	warm := min(most, fewWarm)
 	if l.Profile == Spike {
 		warm = most // the crowd has connected before the sale opens

@@ -93,8 +93,6 @@ func (s Scenario) memory() float64 {
 	return (requests*(1+s.Copies*(CopiesEach-1))+more)*bytesACall + sales*bytesAnUnit
 }
 
-const usualConnections = 1000
-
 // normal fills in what 0 stands for.
 func (s Scenario) normal() Scenario {
 	if s.SKUs == 0 {
@@ -102,9 +100,6 @@ func (s Scenario) normal() Scenario {
 	}
 	if s.Profile == "" {
 		s.Profile = Closed
-	}
-	if s.Connections == 0 {
-		s.Connections = usualConnections
 	}
 	return s
 }

@@ -112,7 +112,7 @@ func TestWrite(t *testing.T) {
 			r.Verdict = ledger.NotValid
 		}, true},
 		{"open-loop", func(r *loadtest.Result) {
-			r.Settings.Profile, r.Settings.Rate, r.Settings.Duration, r.Settings.Connections = loadtest.Constant, 2400, 1250*time.Millisecond, 1000
+			r.Settings.Profile, r.Settings.Rate, r.Settings.Duration = loadtest.Constant, 2400, 1250*time.Millisecond
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
 			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, loadtest.Latency{P99: 850}, loadtest.Cancellations{Done: 20, Refused: 1, Unknown: 2}
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNotChecked}
