@@ -106,6 +106,9 @@ func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compa
 		chosen = s.chosen(c.Strategies, len(s.Strategies), p)
 	}
 	blame(p, c.Check())
+	if c.RelativeTo != "" && !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == c.RelativeTo }) {
+		p.Blame("relative_to", "one_of", map[string]any{"values": c.Strategies}, c.RelativeTo+" is not among the strategies that are compared")
+	}
 	return c, chosen, anyWrong(p)
 }
 

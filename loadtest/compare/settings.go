@@ -103,6 +103,8 @@ func (s Settings) Check() error {
 		}
 	}
 	switch {
+	case s.By != Answers && s.By != Sales:
+		return wrong("by", "factors of %q: give %s or %s", s.By, Answers, Sales)
 	case len(s.Crowds) > maxCrowds || len(slices.Compact(slices.Sorted(slices.Values(s.Crowds)))) < len(s.Crowds):
 		return wrong("crowds", "give at most %d numbers of buyers at a time, each once", maxCrowds)
 	case s.Crowds != nil && s.Open():

@@ -5,7 +5,7 @@ import { Picture } from './picture.js';
 import { Ending, State } from './state.js';
 import { useKeys } from '../keys.js';
 import { words } from './text.js';
-import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
 
 const pace = 1100; // ms per step
 
@@ -31,7 +31,7 @@ export function Player({ trace, at, move }) {
     move(place.current);
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => { // cleaned up at once: a late step would bring back a trace that was left
     if (!playing) return undefined;
     if (now === last) {
       setPlaying(false);
