@@ -23,7 +23,6 @@ const (
 	Sold     Kind = "sold"
 	SoldOut  Kind = "sold out"
 	GaveBack Kind = "gave back" // a cancellation
-	Nothing  Kind = "nothing"   // nothing was taken, for whatever other reason
 )
 
 // Never is the Return of an operation that got no answer.
@@ -63,8 +62,6 @@ func step(left int64, o Op) (after []any) {
 		}
 	case GaveBack:
 		after = append(after, left+o.Quantity)
-	default:
-		return []any{left}
 	}
 	if o.optional && !slices.Contains(after, any(left)) {
 		after = append(after, left)
@@ -97,21 +94,15 @@ const largest = 5000
 // known and one pass decides. When units come back the order has to be
 // searched for, and the first window of the history is.
 func Check(initial int64, ops []Op, limit time.Duration) Finding {
-	nothing := func(o Op) bool { return o.Kind == Nothing }
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
-		check, checked := inOrder, 0
-		for i := range ops {
-			if !nothing(ops[i]) {
-				checked++
-			}
-			if ops[i].Saw {
-				check = inAnyOrder
-			}
+		check := inOrder
+		if slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }) {
+			check = inAnyOrder
 		}
 		why := check(initial, ops)
-		return Finding{Linearizable: why.text == "", Decided: true, Checked: checked, Why: why.text, Params: why.params}
+		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
 	}
-	ops = window(slices.DeleteFunc(slices.Clone(ops), nothing), largest)
+	ops = window(slices.Clone(ops), largest)
 	f := Finding{Checked: len(ops)}
 	switch porcupine.CheckOperationsTimeout(Model(initial), Operations(ops), limit) {
 	case porcupine.Ok:

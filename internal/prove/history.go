@@ -83,7 +83,7 @@ func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) ([]l
 				p.Quantity = 1 + rng.Int64N(2)
 				call := time.Since(begun)
 				r, err := parties[worker%len(parties)].strategy.Deduct(ctx, p)
-				op := linear.Op{Client: worker, Quantity: p.Quantity, Kind: linear.Nothing, Remaining: r.Remaining,
+				op := linear.Op{Client: worker, Quantity: p.Quantity, Remaining: r.Remaining,
 					Call: int64(call), Return: int64(time.Since(begun))}
 				switch {
 				case err == nil:
@@ -92,6 +92,9 @@ func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) ([]l
 					op.Kind = linear.SoldOut
 				case !seckill.NothingTaken(err):
 					unknown[worker] = fmt.Errorf("user %d was left in the dark with every server alive: %w", p.User, err)
+					continue
+				default: // it says nothing of the stock
+					continue
 				}
 				ops[worker] = append(ops[worker], op)
 			}
