@@ -135,6 +135,24 @@ func TestShop(t *testing.T) {
 	tb.says(".shelf", "counter cannot be read", "49 of 50 left")
 	tb.eval(`window.fetch = plain`)
 
+	t.Log("a hidden page does not ask until it is seen")
+	tb.eval(`window.asked = window.waiting = 0;
+		window.away = true;
+		window.plain = window.fetch;
+		window.listen = document.addEventListener;
+		Object.defineProperty(document, "hidden", { get: () => away });
+		document.addEventListener = (type, ...rest) => {
+			if (type === "visibilitychange") waiting++;
+			return listen.call(document, type, ...rest);
+		};
+		window.fetch = (path, init) => {
+			if (path.includes("/shop/ledger")) asked++;
+			return plain(path, init);
+		}; undefined`)
+	tb.await(`waiting === 1 && asked === 0`)
+	tb.eval(`away = false; document.dispatchEvent(new Event("visibilitychange"))`)
+	tb.await(`asked > 0`)
+
 	t.Log("Chinese, remembered")
 	tb.speak("zh-CN")
 	tb.says(".orders h2", "我的订单")
