@@ -1,6 +1,6 @@
 // What is laid out wrongly on the page as it is now, in sentences: a page wider
-// than its window, a box wider than its parent, texts that overlap, a word
-// broken by letters.
+// than its window, a box wider than its parent, a text written over the edge
+// of its panel, texts that overlap, a word broken by letters.
 (() => {
   const found = new Set();
   const name = (el) => {
@@ -59,8 +59,12 @@
       }
     }
     if (floats(el)) continue;
+    let panel = el; // what has an edge that is seen
+    while (panel !== document.body && of(panel).borderRightStyle === 'none' && of(panel).backgroundColor === 'rgba(0, 0, 0, 0)') panel = panel.parentElement;
     range.selectNodeContents(node);
     for (const box of range.getClientRects()) {
+      const beyond = box.right - panel.getBoundingClientRect().right;
+      if (beyond > 1.5 && !scrolled(el)) found.add(`"${node.data.trim().slice(0, 30)}" (${name(el)}) is written over the edge of ${name(panel)} by ${Math.round(beyond)} px`);
       // A line may be lower than its letters' box: what counts is the line.
       const spare = of(el).display === 'inline' ? 0 : Math.max(0, box.height - parseFloat(of(el).lineHeight)) / 2 || 0;
       let [left, top, right, bottom] = [box.left, box.top + spare, box.right, box.bottom - spare];
