@@ -146,9 +146,12 @@ func TestUnknownQuestion(t *testing.T) {
 // Without its backend a strategy says so, cell by cell.
 func TestMissingBackend(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
-	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua}, Questions: []string{"oversell", "owner"},
+	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua}, Questions: []string{"oversell", "owner"}, Workers: 1,
 		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})
 	labtest.Must(t, err)
+	if len(m.Rows[0].Cells) != 2 {
+		t.Errorf("%d cells, want 2", len(m.Rows[0].Cells))
+	}
 	for id, c := range m.Rows[0].Cells {
 		if c.Answer != prove.NotAsked || c.Text != "there is no Redis" {
 			t.Errorf("%s: %+v, want that there is no Redis", id, c)
@@ -159,6 +162,15 @@ func TestMissingBackend(t *testing.T) {
 type sqlOnly struct{ servers }
 
 func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
+
+// Without a worker all cells would be missing, with no error to say why.
+func TestProofNeedsAWorker(t *testing.T) {
+	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{sqlrow.Naive},
+		Servers: func(context.Context) (prove.Servers, error) { return nil, context.Canceled }})
+	if err == nil || m != nil || !strings.Contains(err.Error(), "worker") {
+		t.Errorf("a matrix: %t, error %v; want an error that asks for a worker", m != nil, err)
+	}
+}
 
 // A cancelled caller gets what was computed so far.
 func TestProofIsInterrupted(t *testing.T) {

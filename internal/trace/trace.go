@@ -48,7 +48,7 @@ const (
 // Run has buyers (1 or 2) buy at once by a strategy of its own instance on the
 // backends of config. An error means that nothing could be recorded; a buyer's
 // own error is part of the Trace. Traces on one database must take turns.
-func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (*Trace, error) {
+func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
 	// What the strategy does not use would be looked into, and shown.
 	config = config.Only(info.Uses()...)
 	config.MaxSQLConns = 8
@@ -67,15 +67,15 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 	if s.strategy, err = catalog.Build(observe.Locks(info, nil), catalog.Deps{Instance: in, Ledger: s.store, Settings: catalog.DefaultSettings()}); err != nil {
 		return nil, err
 	}
-	t := &Trace{Strategy: info.Name, Stock: stock}
+	t = &Trace{Strategy: info.Name, Stock: stock}
 	for i := range buyers {
 		t.Buyers = append(t.Buyers, explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Does: explore.Buys})
 	}
+	defer func() { err = errors.Join(err, s.forget(context.WithoutCancel(ctx))) }()
 	if err := s.warm(ctx, t.Buyers); err != nil {
 		return nil, err
 	}
-	err = s.record(ctx, t)
-	return t, errors.Join(err, s.forget(context.WithoutCancel(ctx)))
+	return t, s.record(ctx, t)
 }
 
 // A sale is the SKU that a trace is made of.

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -14,8 +15,10 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
+	"seckill/internal/seckill"
 	"seckill/internal/trace"
 	"seckill/strategies"
+	"seckill/strategies/sqlrow"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -104,6 +107,28 @@ func TestLocksAreHeldInTurn(t *testing.T) {
 
 func TestSKUIsTakenOffTheShelf(t *testing.T) {
 	record(t, "naive", 2)
+	noRows(t)
+}
+
+// A trace whose strategy cannot open the sale has a row of stock already.
+func TestSKUIsTakenOffTheShelfAfterAFailure(t *testing.T) {
+	failing := sqlrow.Naive
+	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
+	if _, err := trace.Run(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
+		t.Fatalf("the trace's error is %v, want %v", err, errNeverReset)
+	}
+	noRows(t)
+}
+
+var errNeverReset = errors.New("the sale cannot be opened")
+
+type neverReset struct{ seckill.Strategy }
+
+func (neverReset) Reset(context.Context, int64, int64) error { return errNeverReset }
+
+// noRows: a shop would list the trace's SKU.
+func noRows(t *testing.T) {
+	t.Helper()
 	in := labtest.Instance(t, backend.SQL)
 	rows := -1
 	for _, q := range []string{"SELECT COUNT(*) FROM stock WHERE id > 8000000000", "SELECT COUNT(*) FROM orders WHERE sku_id > 8000000000"} {
