@@ -81,19 +81,9 @@ func ReadExample(r io.Reader) (e Example, err error) {
 	return e, e.check()
 }
 
-const maxBuyers = 8
-
 func (e Example) check() error {
-	s := e.Scenario
-	if s.Stock < 0 || len(s.Buyers) == 0 || len(s.Buyers) > maxBuyers {
-		return fmt.Errorf("the counterexample has a stock of %d and %d buyers: there must be 1 to %d buyers",
-			s.Stock, len(s.Buyers), maxBuyers)
-	}
-	for i, b := range s.Buyers {
-		if b.Name != string(rune('A'+i)) || b.Process < 0 || b.Process >= maxBuyers ||
-			doings[b.Does].perform == nil || b.Quantity < 1 && doings[b.Does].told != nil {
-			return fmt.Errorf("buyer %d of the counterexample makes no sense: %+v", i+1, b)
-		}
+	if err := e.Scenario.Check(AllBounds()); err != nil {
+		return fmt.Errorf("the counterexample makes no sense: %w", err)
 	}
 	if e.Schedule == "" {
 		return errors.New("the counterexample has no schedule")

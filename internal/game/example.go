@@ -49,7 +49,7 @@ func ofExample(e explore.Example) (s Setting, err error) {
 	if s.InLine || s.DiesFirst {
 		return cannot("something happens in it before the first move")
 	}
-	if err := s.Check(); err != nil {
+	if err := s.Scenario.Check(bounds); err != nil {
 		return cannot(err.Error())
 	}
 	return s, nil
