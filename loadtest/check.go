@@ -69,7 +69,18 @@ func (s Scenario) Check() error {
 	if err := s.possible(); err != nil {
 		return err
 	}
+	if err := s.checkReset(); err != nil {
+		return err
+	}
 	return s.normal().checkDemand()
+}
+
+// checkReset refuses a sale whose resets would end that of the lab's shop.
+func (s Scenario) checkReset() error {
+	if last := s.SKU + int64(s.normal().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
+		return wrong("sku", "range", nil, "a run of SKU %d would reset the sale of the lab's shop: give another", int64(ShopSKU))
+	}
+	return nil
 }
 
 // possible finds what makes a run impossible.

@@ -72,6 +72,11 @@ func (c Config) Check() error {
 	if err := c.Scenario.possible(); err != nil {
 		return err
 	}
+	if !c.Joins {
+		if err := c.checkReset(); err != nil {
+			return err
+		}
+	}
 	if !c.Joins && !c.Rest { // others may want the rest
 		if err := c.normal().checkDemand(); err != nil {
 			return err

@@ -2,6 +2,10 @@ package loadtest
 
 import "time"
 
+// ShopSKU is what the shop of `seckill up` sells. A run that does not join the shop's
+// sale leaves it out: it would reset it.
+const ShopSKU = 1_000_000
+
 // A Scenario says what load is sent to which sale. It is plain data, written by
 // scenario files and flags, in this order, and repeated in results. Everything random follows from Seed:
 // the same Scenario sends the same purchases in the same order.

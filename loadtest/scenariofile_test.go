@@ -77,6 +77,8 @@ func TestCheck(t *testing.T) {
 		{func(s *Scenario) { s.Quantity = s.Stock + 1 }, "no buyer could buy anything"},
 		{func(s *Scenario) { s.Timeout = 0 }, "timeout is 0"},
 		{func(s *Scenario) { s.Copies = 1.5 }, "copies is 1.5"},
+		{func(s *Scenario) { s.SKU = ShopSKU }, "the lab's shop"},
+		{func(s *Scenario) { s.SKU, s.SKUs = ShopSKU-9, 10 }, "the lab's shop"},
 		{func(s *Scenario) { s.Retry = 21 }, "retry is 21"},
 		{func(s *Scenario) { s.Rate = 5 }, `rate means nothing with the profile "closed"`},
 		{func(s *Scenario) { s.Connections = 5 }, `connections means nothing with the profile "closed"`},

@@ -132,9 +132,8 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		return nil, err
 	}
 	if err = l.Serve(ctx, u.serving()); err == nil {
-		for sku := 1; sku <= 2 && err == nil; sku++ { // what the lab's runs sell, and the shop
-			err = seed(ctx, l.Services()[0].URL, l.Token(), sku)
-		}
+		service := l.Services()[0].URL
+		err = errors.Join(seed(ctx, service, l.Token(), 1), seed(ctx, service, l.Token(), loadtest.ShopSKU))
 	}
 	if err != nil {
 		return nil, errors.Join(err, stopLab(l))
@@ -149,7 +148,7 @@ func (u *UpCmd) serving() lab.ServiceSettings {
 }
 
 // seed puts a SKU on sale, for trying the service by hand.
-func seed(ctx context.Context, service, token string, sku int) error {
+func seed(ctx context.Context, service, token string, sku int64) error {
 	body := strings.NewReader(`{"name":"demo","stock":100}`)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, fmt.Sprintf("%s/api/v1/skus/%d", service, sku), body)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
 
@@ -105,6 +106,17 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"preset":"nope"}`, 400, "preset", "one_of", "hot-row"},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 	})
+}
+
+// Every sale of a comparison resets its SKUs, and the shop's goes on meanwhile.
+func TestComparisonsLeaveTheShopAlone(t *testing.T) {
+	_, h, f := startComparing(t, nil)
+	for _, p := range compare.Presets() {
+		if _, o := f.begin(t, h.URL, `{"preset":"`+p.Name+`","strategies":["good"]}`); o.SKU <= loadtest.ShopSKU && loadtest.ShopSKU < o.SKU+int64(o.SKUs) {
+			t.Errorf("%s sells %d SKUs from %d on: SKU %d is the shop's", p.Name, o.SKUs, o.SKU, int64(loadtest.ShopSKU))
+		}
+		f.end <- measured(100)
+	}
 }
 
 // A comparison is held with as many service processes as there should be, and

@@ -30,7 +30,7 @@ func (f *fakeShop) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reads++
-	if sku != shopSKU {
+	if sku != loadtest.ShopSKU {
 		return ledger.Snapshot{}, fmt.Errorf("SKU %d was read", sku)
 	}
 	return f.snap, f.err
@@ -43,7 +43,7 @@ func (f *fakeShop) set(change func(*fakeShop)) {
 }
 
 func newFakeShop() *fakeShop {
-	return &fakeShop{snap: ledger.Snapshot{Stock: ledger.Stock{ID: shopSKU, Initial: 100, Num: 100, Run: 7}}}
+	return &fakeShop{snap: ledger.Snapshot{Stock: ledger.Stock{ID: loadtest.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
 }
 
 func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, *fakeShop) {
@@ -82,10 +82,10 @@ func TestRivals(t *testing.T) {
 	status, body, _ := sends(`{"buyers":500}`).do(t, base)
 	var begun Run
 	json.Unmarshal([]byte(body), &begun)
-	if status != 201 || !begun.Shop || begun.ID == "" {
+	if status != 201 || !begun.Shop || begun.ID == "" || begun.Lanes[0].Command != "" {
 		t.Fatalf("POST rivals: %d %s", status, body)
 	}
-	if c := <-load.configs; !c.Joins || c.SKU != shopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
+	if c := <-load.configs; !c.Joins || c.SKU != loadtest.ShopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
 		c.Seed == 0 || len(c.Targets) != 1 {
 		t.Errorf("the rivals were started with %+v", c)
 	}

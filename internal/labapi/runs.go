@@ -69,12 +69,16 @@ type Point struct {
 	P99  float64 `json:"p99_ms"`
 }
 
-// laneSKUs are what the lab's runs sell; SKU 2 is the shop's.
-var laneSKUs = []int64{sku, 3, 4, 5}
+// sku is what comparisons and the first lane of a run sell; the other lanes sell the
+// next ones.
+const (
+	sku       = 1
+	mostLanes = 4
+)
 
 func lanesOf(w Settings) (lanes []Lane) {
 	for i, strategy := range w.Strategies {
-		lanes = append(lanes, Lane{Strategy: strategy, SKU: laneSKUs[i], Command: w.scenario(i).Command()})
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.scenario(i).Command()})
 	}
 	return lanes
 }
@@ -129,9 +133,6 @@ func (r Run) points() (n []int) {
 	}
 	return n
 }
-
-// sku is what comparisons and the first lane of a run sell.
-const sku = 1
 
 func (s *Server) listRuns(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()})

@@ -34,7 +34,7 @@ type Settings struct {
 // longest lease is shorter, so that a pause can outlast it.
 var limits = map[string]int64{
 	"stock": 1_000_000, "buyers": 200_000, "concurrency": 1024, "quantity": 1000, "rate": 50_000, "duration": 120, "skus": 1,
-	"strategies": int64(len(laneSKUs)), "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000,
+	"strategies": mostLanes, "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000,
 	"faults": 8, "at_ms": 120_000, "for_ms": 25_000,
 }
 
@@ -75,7 +75,7 @@ func anyWrong(p *web.Problem) error {
 
 // check finds everything that is wrong with a run's settings.
 func (s *Server) check(w *Settings, p *web.Problem) {
-	s.chosen(w.Strategies, len(laneSKUs), p)
+	s.chosen(w.Strategies, mostLanes, p)
 	for field, value := range map[string]float64{"stock": float64(w.Stock), "quantity": float64(w.Quantity), "buyers": float64(w.Buyers), "skus": float64(w.SKUs),
 		"concurrency": float64(w.Concurrency), "rate": w.Rate, "duration": w.Duration.Seconds()} {
 		if value > float64(limits[field]) { // what is too small, the scenario says
@@ -143,7 +143,7 @@ func within(p *web.Problem, field string, value, least int64) {
 // scenario is what a lane's buyers do.
 func (w *Settings) scenario(lane int) loadtest.Scenario {
 	s := w.Scenario
-	s.Strategy, s.SKU = w.Strategies[lane], laneSKUs[lane]
+	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)
 	return s
 }
 

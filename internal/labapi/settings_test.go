@@ -94,7 +94,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	if string(begun.Settings) != want {
 		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
 	}
-	for i, sku := range []int64{1, 3} {
+	for i, sku := range []int64{1, 2} {
 		c := <-load.configs
 		at := 0
 		if c.Strategy == "other" {

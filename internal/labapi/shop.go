@@ -18,11 +18,8 @@ import (
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/loadtest"
 )
-
-// shopSKU is what the shop sells. The lab's runs remove the orders of their own
-// SKUs.
-const shopSKU = 2
 
 // A shop is what all buyers' pages must agree on. Stock and start belong to the
 // SKU, and so to the service.
@@ -54,7 +51,7 @@ func (s *Server) showShop(c *gin.Context) {
 // answerShop is called with shop.mu locked.
 func (s *Server) answerShop(c *gin.Context) {
 	info := s.shop.strategy
-	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined, "sku_id": shopSKU, "strategy": info.Name,
+	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined, "sku_id": loadtest.ShopSKU, "strategy": info.Name,
 		"stock": countedIn(info), "reserves": info.Reserves})
 }
 
@@ -141,7 +138,8 @@ func (s *Server) startRivals(c *gin.Context) error {
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.begin(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
-		r.Shop, r.ComesAt, r.Lanes[0].SKU = true, comes, shopSKU
+		r.Shop, r.ComesAt = true, comes
+		r.Lanes[0].SKU, r.Lanes[0].Command = loadtest.ShopSKU, "" // no command joins a sale
 	})
 	if err == nil {
 		s.shop.rivals, s.shop.joined = e, sale.Run
@@ -169,7 +167,7 @@ func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
 	if s.Ledger == nil {
 		return ledger.Snapshot{}, noLedger
 	}
-	snap, err := s.Ledger.Snapshot(ctx, shopSKU)
+	snap, err := s.Ledger.Snapshot(ctx, loadtest.ShopSKU)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownSKU):
 		err = nothingOnSale

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"seckill/loadtest"
 )
 
 // refusedInThePage is what browsers write into their console about answers
@@ -247,12 +249,12 @@ func (tb *tab) sells(strategy string, stock, seconds int) {
 		(async () => {
 			const put = (path, body) => (window.sent ?? fetch)(path, {method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
 			const starts = %d ? new Date(Date.now() + 1000 * %[1]d).toISOString() : undefined;
-			for (const [path, body] of [["/api/lab/v1/shop", {strategy: %q}], ["/api/v1/skus/2", {name: "demo", stock: %d, starts_at: starts}]]) {
+			for (const [path, body] of [["/api/lab/v1/shop", {strategy: %q}], ["/api/v1/skus/%d", {name: "demo", stock: %d, starts_at: starts}]]) {
 				const answer = await put(path, body);
 				if (!answer.ok) isOn = await answer.text();
 			}
 			isOn ||= "yes";
-		})()`, seconds, strategy, stock))
+		})()`, seconds, strategy, loadtest.ShopSKU, stock))
 	tb.await(`isOn !== ""`)
 	if !ask[bool](tb, `isOn === "yes"`) {
 		tb.fail("the sale is not on")

@@ -89,6 +89,6 @@ function About({ run }) {
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
       <span class="links"> · <a href=${link('lab', '', { ...address(fromRun(s)), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
-      ${run.state === 'done' && run.lanes[0].command && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
+      ${run.state === 'done' && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
       <span role="alert" class="wrong">${failure}</span></p>`;
 }

@@ -70,9 +70,9 @@ function drawn() {
 function Foot({ run }) {
   const w = words().share;
   const { machine } = run;
+  const commands = run.lanes.flatMap(({ command }) => command ?? []); // none of a run that joined the shop's sale
   return html`
-    <h2>${w.again}</h2>
-    <pre><code>${run.lanes.map((lane) => lane.command).join('\n')}</code></pre>
+    ${commands.length > 0 && html`<h2>${w.again}</h2><pre><code>${commands.join('\n')}</code></pre>`}
     <p>${t.about.services(run.settings)}${run.faults.length > 0 && html` · ${w.withoutFaults}`}</p>
     <h2>${w.ranOn}</h2>
     <p>seckill ${run.version}${machine && html` · ${w.machine(machine.cpus)} · ${machine.os}/${machine.arch} · ${machine.go}`}</p>`;
