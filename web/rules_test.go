@@ -31,6 +31,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faultHints: {", "\n  },"},
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
 		{"../internal/labapi/*.go", `(?:Code|history\.\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
+		{"../internal/wire/wire.go", `http\.Status\w+, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 7, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 14, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},

@@ -108,6 +108,10 @@ func TestShop(t *testing.T) {
 	tb.good("shop unknown")
 	tb.eval(`sessionStorage.setItem("key", keys.at(-1))`)
 	tb.await(`keys.length === 3 && keys[0] !== keys[2]`) // a key for each wish
+	tb.eval(`window.fetch = async (path, init) => (path.includes("/seckill")
+		? new Response(JSON.stringify({ code: "backend_unavailable" }), { status: 503 }) : sent(path, init))`)
+	tb.click(".answer .offer")
+	tb.shows(`.answer[data-code=looking]`) // that says nothing of the request before
 	tb.do(chromedp.Reload())
 	tb.shows(`.answer[data-code=looking]`)
 	tb.shows(`.answer[data-code=unknown]`)
@@ -117,8 +121,29 @@ func TestShop(t *testing.T) {
 	tb.await(`(window.asked ??= (fetch("/api/v1/orders?user_id=4711&request_id=" + sessionStorage.getItem("key"))
 		.then((r) => r.json()).then((r) => { window.mine = r.orders.length; }), true)) && window.mine === 1`)
 
+	t.Log("the next sale ends what is not known of the last one")
+	tb.eval(losing + `; window.loses = (path) => path.includes("/seckill")`)
+	tb.become("4712")
+	tb.click("button.buy")
+	tb.shows(`.answer[data-code=unknown]`)
+	tb.sells("for-update", 9, 0)
+	tb.await(`!document.querySelector(".said")`)
+	tb.eval(`window.loses = () => false`)
+	tb.click("button.buy")
+	tb.shows(`.answer[data-code=sold]`)
+	tb.await(`keys[0] !== keys[1] && posts[1].endsWith("strategy=for-update")`)
+
+	t.Log("a failure of the shop stays until it is tried again")
+	tb.eval(`window.fetch = async (path, init) => (init?.method === "PUT"
+		? new Response(JSON.stringify({ code: "backend_unavailable", detail: "No Redis." }), { status: 503 }) : sent(path, init));
+		document.querySelector(".next button").click(); window.polls = 0;
+		window.fetch = new Proxy(fetch, { apply: (real, self, args) => { if (args[0].startsWith("/api/v1/skus/")) polls++; return real(...args); } }); undefined`)
+	tb.await(`polls > 2`)
+	tb.says(".next .wrong", "No Redis.")
+	tb.eval(`window.fetch = sent`)
+
 	t.Log("a sale that starts in a moment")
-	tb.sells("for-update", 1, 4)
+	tb.sells("for-update", 1, 8)
 	tb.says(".clock", "The sale starts in")
 	tb.await(`document.querySelector("button.buy").ariaDisabled === "true"`)
 	tb.await(`!document.querySelector("button.buy").ariaDisabled`)
@@ -179,6 +204,7 @@ func TestShopReserves(t *testing.T) {
 	t.Log("reserve, by a double click")
 	tb.become("801")
 	tb.eval(losing)
+	tb.lasts(120)
 	tb.eval(`document.querySelector("button.buy").focus(); document.querySelector("button.buy").click(); document.querySelector("button.buy").click()`)
 	tb.shows(`.reservation[data-state=reserved]`)
 	tb.await(`posts.length === 1`)
@@ -187,14 +213,14 @@ func TestShopReserves(t *testing.T) {
 	tb.ledgerSays("reserved", "1")
 	tb.ledgerSays("sold", "0")
 	tb.says(".orders li", "reserved")
-	tb.await(`(() => { const s = Number(document.querySelector(".reservation [data-seconds]").dataset.seconds); return s > 5 && s <= 20; })()`)
+	tb.await(`(() => { const s = Number(document.querySelector(".reservation [data-seconds]").dataset.seconds); return s > 5 && s <= 120; })()`)
 	tb.good("shop reserved")
 
 	t.Log("another page of the same buyer finds it; a clock that is an hour off does not matter")
 	other := tb.second(shop)
 	other.eval(`Date.now = () => 0`)
 	other.shows(`.reservation[data-state=reserved]`)
-	other.await(`Number(document.querySelector(".reservation [data-seconds]").dataset.seconds) <= 20`)
+	other.await(`Number(document.querySelector(".reservation [data-seconds]").dataset.seconds) <= 120`)
 
 	t.Log("a payment whose answer is lost may be sent again, and a double click pays once")
 	tb.eval(`window.loses = (path) => path.endsWith("/pay"); posts.length = 0`)
@@ -224,8 +250,8 @@ func TestShopReserves(t *testing.T) {
 	tb.shows(`.shelf[data-left="19"]`)
 	tb.says(".orders li", "cancelled")
 
-	t.Log("not paid in time, two seconds here: it expires, and the stock is back")
-	tb.eval(`window.plain = window.fetch; window.fetch = (path, init) => plain(path, init?.body ? { ...init, body: init.body.replace(/"expires_in":\d+/, '"expires_in":2') } : init)`)
+	t.Log("not paid in time: it expires, and the stock is back")
+	tb.lasts(5)
 	tb.become("804")
 	tb.click("button.buy")
 	tb.shows(`.reservation[data-state=reserved]`)
@@ -240,6 +266,13 @@ func TestShopReserves(t *testing.T) {
 	tb.speak("en")
 	tb.sells("conditional", 100, 0)
 	tb.says("button.buy", "Buy one")
+}
+
+// lasts has reservations last so many seconds, not the 20 that the page asks for.
+func (tb *tab) lasts(seconds int) {
+	tb.t.Helper()
+	tb.eval(fmt.Sprintf(`window.asksFor ??= window.fetch;
+		window.fetch = (path, init) => asksFor(path, init?.body ? { ...init, body: init.body.replace('"expires_in":20', '"expires_in":%d') } : init)`, seconds))
 }
 
 // sells puts a sale on that starts in so many seconds.

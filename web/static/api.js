@@ -21,7 +21,7 @@ export const keepToken = (token) => { kept.token = token; };
 export class Refused extends Error {
   /** @param {Json.Problem} problem */
   constructor(problem) {
-    super(t?.problem(problem.code, problem.detail) || problem.detail || `HTTP ${problem.status}`); // the shop does without t
+    super(t.problem(problem.code, problem.detail) || `HTTP ${problem.status}`);
     this.code = problem.code || '';
     this.status = problem.status;
     /** What is wrong, by field; blame.js turns it into text. */
@@ -32,7 +32,7 @@ export class Refused extends Error {
 /** No answer at all, or one that broke off. */
 class Unreachable extends Error {
   /** @override In the language of the moment. */
-  get message() { return t?.wrong.unreachable ?? ''; }
+  get message() { return t.wrong.unreachable; }
 }
 
 /** Fires `back` at the first good answer after the lab gave none, or failed. */

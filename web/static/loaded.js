@@ -1,6 +1,6 @@
 // What a screen loads: tried again on demand, and by itself once the lab answers
 // again. A failure names no language: its message is read when it is drawn.
-import { answers } from './api.js';
+import { answers, Refused } from './api.js';
 import { useLab } from './lab.js';
 import { t } from './text.js';
 import { html, useEffect, useRef, useState } from './ui.js';
@@ -94,16 +94,17 @@ export const Failed = ({ error, again, title, said }) => html`
 export const Awaited = ({ error, ...failed }) => (error ? html`<${Failed} error=${error} ...${failed} />` : html`<p class="hint">${t.nav.loading}</p>`);
 
 /**
- * Hook: actions, one at a time, and why the last one failed; that is forgotten when the
- * lab answers again. said: what an error means here, '' if it is shown elsewhere; without,
- * the error's own words.
+ * Hook: actions, one at a time, and why the last one failed; that there was no answer is
+ * forgotten when the lab answers again. said: what an error means here, '' if it is shown
+ * elsewhere; without, the error's own words.
  * @param {(error: any) => string | Promise<string>} [said]
  */
 export function useAction(said) {
   const [failure, setFailure] = useState('');
   const [busy, setBusy] = useState(false);
+  const answered = useRef(false);
   const { status } = useLab();
-  useEffect(() => (failure ? whenBack(() => setFailure('')) : undefined), [failure]);
+  useEffect(() => (failure && !answered.current ? whenBack(() => setFailure('')) : undefined), [failure]);
   const act = async (/** @type {() => unknown} */ does) => {
     if (busy) return;
     setBusy(true);
@@ -111,6 +112,7 @@ export function useAction(said) {
     try {
       await does();
     } catch (error) {
+      answered.current = error instanceof Refused;
       if (said) setFailure(await said(error));
       else setFailure(error.code === 'forbidden' && status?.token_needed ? t.wrong.token : error.message);
     } finally {

@@ -3,15 +3,14 @@ import { call } from '../api.js';
 import { useAction, useLoaded } from '../loaded.js';
 import { html } from '../ui.js';
 import { putOn } from './sale.js';
-import { words } from './text.js';
+import { inShop, words } from './text.js';
 
 /** Hook: all strategies; null until they are known. */
 export const useStrategies = () => useLoaded(/** @type {() => Promise<Json.Strategy[]>} */ (() => call('GET', '/api/v1/strategies').then((all) => all.strategies)), []).value;
 
 /** Hook: puts a sale on, and what became of it. */
 export function usePutOn() {
-  const w = words();
-  const { busy, failure, act } = useAction((error) => w.refused[error.code] ?? w.next.failed(error.message));
+  const { busy, failure, act } = useAction(inShop);
   return { busy, failure, begin: (/** @type {string} */ strategy, /** @type {number} */ stock) => act(() => putOn(strategy, stock)) };
 }
 

@@ -7,8 +7,8 @@ import { refresh } from './sale.js';
 
 /**
  * All requests of an attempt carry the same idempotency key, so that it buys once,
- * however often it is sent. hold: it reserves for so many seconds.
- * @typedef {{key: string, sku: number, user: number, strategy: string, hold: number}} Attempt
+ * however often it is sent. hold: it reserves for so many seconds; run: of the sale.
+ * @typedef {{key: string, sku: number, run: number, user: number, strategy: string, hold: number}} Attempt
  */
 /**
  * code: sold, reserved, that of a refusal, looking or unknown; took: until the answer, in ms.
@@ -27,25 +27,30 @@ const lookups = 5;
 // Browsers have randomUUID only with https or on localhost.
 const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
-/** Refusals after which certainly nothing was sold. */
-const refusals = new Set(['sold_out', 'duplicate', 'busy', 'conflict', 'not_started', 'backend_unavailable', 'strategy_unavailable',
-  'unknown_sku', 'unknown_strategy', 'invalid', 'forbidden', 'idempotency_mismatch']);
+/** What a copy is told only if its key has no order, and is getting none. */
+const final = new Set(['sold_out', 'duplicate', 'busy', 'conflict', 'idempotency_mismatch']);
+
+/**
+ * Whether after this answer certainly nothing was sold.
+ * @param {unknown} e @param {boolean} copy of a request whose outcome is not known
+ */
+const settles = (e, copy) => e instanceof Refused && (final.has(e.code) || (!copy && e.code !== 'in_progress' && (e.status < 500 || e.status === 503)));
 
 /** @param {Attempt} a @param {string} order @returns {Result} */
 const got = (a, order) => ({ code: a.hold ? 'reserved' : 'sold', order });
 
 /**
  * Sends an attempt. Sending one again is safe.
- * @param {Attempt} a @returns {Promise<Result>}
+ * @param {Attempt} a @param {boolean} copy @returns {Promise<Result>}
  */
-async function send(a) {
+async function send(a, copy) {
   try {
     const order = await call('POST', `/api/v1/${a.hold ? 'reservations' : 'seckill'}?strategy=${encodeURIComponent(a.strategy)}`,
       { sku_id: a.sku, user_id: a.user, quantity: 1, ...(a.hold && { expires_in: a.hold }) },
       { headers: { 'Idempotency-Key': a.key }, signal: Signal.timeout(patience) });
     return got(a, order.reservation_id ?? order.order_id);
   } catch (e) {
-    if (e instanceof Refused && refusals.has(e.code)) return { code: e.code, detail: e.message };
+    if (settles(e, copy)) return { code: e.code, detail: e.message };
     return { code: 'unknown', detail: e.message }; // no answer, or an inconclusive one
   }
 }
@@ -88,42 +93,40 @@ export function usePurchase(sale, user) {
     if (a.user === buyer()) setState(now);
   };
   const finish = (/** @type {Attempt} */ a, /** @type {Result} */ result) => {
-    if (result.code !== 'unknown') remember(place(a.user), '');
-    show(a, false, result);
+    const ended = result.code === 'unknown' && run.current !== a.run; // its sale: no order of it counts any more
+    if (ended || result.code !== 'unknown') remember(place(a.user), '');
+    show(a, false, ended ? null : result);
     refresh();
   };
   const look = async (/** @type {Attempt} */ a) => {
     show(a, true, { code: 'looking' });
     finish(a, await lookUp(a));
   };
-  const go = async (/** @type {Attempt} */ a) => {
+  const go = async (/** @type {Attempt} */ a, copy = false) => {
     if (going.current.has(a.user)) return; // a second press is part of the first
     show(a, true, null);
     remember(place(a.user), JSON.stringify(a));
     const pressed = performance.now();
-    const result = await send(a);
+    const result = await send(a, copy);
     if (result.code === 'unknown') await look(a);
     else finish(a, { ...result, took: performance.now() - pressed });
   };
 
-  useEffect(() => {
+  const run = useRef(sale?.run);
+  useEffect(() => { // of another buyer, or another sale, which ends what is not known of the last one
+    run.current = sale?.run;
+    if (!sale) return;
     const left = /** @type {Attempt | null} */ (recalled(place(user), null));
     const now = going.current.get(user);
-    if (!now && left?.key && left.user === user) look(left);
+    if (!now && left?.user === user && left.run === sale.run) look(left);
     else setState(now ?? nothing);
-  }, [user]);
-  const run = useRef(sale?.run);
-  useEffect(() => { // a new sale invalidates the last result
-    const another = run.current !== undefined && run.current !== sale?.run;
-    run.current = sale?.run ?? run.current;
-    if (another) setState((now) => (now.busy || now.result?.code === 'unknown' ? now : nothing));
-  }, [sale?.run]);
+  }, [user, sale?.run]);
 
   return {
     ...state,
     buy: () => {
-      if (state.attempt && state.result?.code === 'unknown') go(state.attempt); // asked again, with its key
-      else if (sale) go({ key: unique(), sku: sale.sku, user, strategy: sale.strategy, hold: sale.reserves ? hold : 0 });
+      if (state.attempt && state.result?.code === 'unknown') go(state.attempt, true); // asked again, with its key
+      else if (sale) go({ key: unique(), sku: sale.sku, run: sale.run, user, strategy: sale.strategy, hold: sale.reserves ? hold : 0 });
     },
   };
 }

@@ -4,7 +4,7 @@ import { useAction } from '../loaded.js';
 import { isOn } from '../records.js';
 import { count, html, useLayoutEffect, useRef, useState } from '../ui.js';
 import { refresh, until, useTicking } from './sale.js';
-import { words } from './text.js';
+import { inShop, words } from './text.js';
 
 const choices = [100, 500, 2000, 5000];
 const usual = 2000;
@@ -13,7 +13,7 @@ const usual = 2000;
 export function Rivals({ sale, rivals }) {
   const [n, setN] = useState(usual);
   const w = words();
-  const { busy, failure, act } = useAction((error) => w.refused[error.code] ?? w.rivals.failed(error.message));
+  const { busy, failure, act } = useAction(inShop);
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const pressed = useRef(false);
   useLayoutEffect(() => { // the button that was pressed is gone

@@ -100,9 +100,9 @@ export default {
     foreign: (names) => `这个实验室不认识 ${names}。`,
     dropThem: '去掉它们',
   },
-  /** 实验室拒绝请求的原因，按代码；没有译文的显示原文。 */
+  /** 实验室和服务拒绝请求的原因，按代码。 */
   problem: (code, detail) => ({
-    backend_unavailable: '服务进程都没有响应，所以什么也没有发送。实验室的状态里写着它们的日志在哪里。',
+    backend_unavailable: '服务或它的后端没有响应，所以什么也没有改变。实验室的状态里写着哪些在运行、日志在哪里。',
     forbidden: '实验室没有接受这个请求：请从它自己的页面发送；它启动时设了令牌的话，请填令牌。',
     game_failed: '服务器没有照这一步执行。请撤销这一步，或者用同样的步骤重新开始。',
     game_over: '这局游戏已经结束：所有买家都完成了。请撤销一步，或者另开一局。',
@@ -134,6 +134,19 @@ export default {
     unknown_run: '没有这次运行：只保留最近的几次。',
     unknown_trace: '没有这条轨迹：只保留最近的几条。',
     unsupported_media_type: '内容的格式不对：应当是 JSON。',
+    busy: '同时抢的人太多，什么也没有扣减。请再试一次。',
+    cancelled: '这次预留已经取消。没有付款，请重新预留。',
+    conflict: '库存同时被别的买家改动了，什么也没有扣减。请再试一次。',
+    duplicate: '这位用户已经有一个有效订单。取消它之后才能再买。',
+    expired: '付款期限已过，库存已经退回。没有付款，请重新预留。',
+    idempotency_mismatch: '这个幂等键已经用于另一个数量。新的购买请用新的键。',
+    in_progress: '同一请求的另一份还在进行中，请稍后再发。',
+    invalid: '提交的内容不对。',
+    paid: '这次预留已经付款。要取消，请取消订单。',
+    sold_out: '剩下的件数不够。',
+    too_many_units: '这个策略每件一行，而这一场的件数超过了它的上限。什么也没有扣减：请减少件数，或者换一个没有上限的策略，例如 bucketed。',
+    unknown_order: '没有这个订单。',
+    unknown_sku: '没有这件商品。',
   }[code] ?? detail),
   /** 某样东西为什么不可用；没有译文的显示原文。 */
   reason: (text) => reasons.reduce((said, [pattern, words]) => said.replace(pattern, words), text),

@@ -89,17 +89,8 @@ export default {
     progress: (answered, sold) => `${count(answered)} have an answer, ${count(sold)} have bought.`,
     judging: 'All have an answer. The ledger is being judged …',
     stop: 'Stop the rivals',
-    failed: (detail) => `No rivals came: ${detail}`,
   },
-  refused: {
-    run_in_progress: 'The lab is busy with a run. Wait until it has ended.',
-    not_started: 'It is too early: send rivals in the last minute before the start.',
-    nothing_on_sale: 'Nothing is on sale. Start a sale first.',
-    backend_unavailable: 'The shop’s servers do not answer. “Run” shows which ones are up.',
-    ledger_unavailable: 'The ledger’s database does not answer. “Run” shows which servers are up.',
-    forbidden: 'Only the machine of the lab may do that, or a page that has the lab’s token: enter it under “Run”.',
-    lab_closes: 'The lab is being stopped.',
-  },
+  forbidden: 'Only the machine of the lab may do that, or a page that has the lab’s token: enter it under “Run”.',
   story: {
     title: 'What happened',
     shared: {
@@ -153,6 +144,5 @@ export default {
   next: {
     title: 'The next sale', strategy: 'Strategy', stock: 'Units', broken: 'broken on purpose',
     put: 'Start the next sale', putting: 'Waiting for purchases in progress …', hint: 'Ends the sale that is on, and its orders with it.',
-    failed: (detail) => `Not started: ${detail}`,
   },
 };

@@ -86,17 +86,8 @@ export default {
     progress: (answered, sold) => `${count(answered)} 人已得到答复，${count(sold)} 人买到。`,
     judging: '全部得到答复，正在核对账本……',
     stop: '叫停对手',
-    failed: (detail) => `对手没有来：${detail}`,
   },
-  refused: {
-    run_in_progress: '实验室正忙着另一场压测，请等它结束。',
-    not_started: '太早了：请在开抢前最后一分钟内放出对手。',
-    nothing_on_sale: '还没有商品在卖，请先开始一场。',
-    backend_unavailable: '商店的服务器没有响应，“运行”页会显示哪些在运行。',
-    ledger_unavailable: '账本所在的数据库没有响应，“运行”页会显示哪些服务器在运行。',
-    forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能这样做：请在“运行”页填写令牌。',
-    lab_closes: '实验室正在关闭。',
-  },
+  forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能这样做：请在“运行”页填写令牌。',
   story: {
     title: '结果',
     shared: {
@@ -150,6 +141,5 @@ export default {
   next: {
     title: '下一场', strategy: '策略', stock: '件数', broken: '故意写错',
     put: '开始下一场', putting: '正在等进行中的购买结束……', hint: '这会结束正在进行的一场，它的订单也随之结束。',
-    failed: (detail) => `没有开始：${detail}`,
   },
 };
