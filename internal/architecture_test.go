@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
 	"internal/trace": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
-	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/probe", "internal/seckill", "internal/yamlfile"},
+	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/web", "internal/yamlfile"},
 	"internal/httpapi": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.

@@ -19,6 +19,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab"
+	"seckill/internal/web"
 )
 
 // PlayCmd lets a person be the scheduler, in the terminal.
@@ -202,10 +203,10 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 				return nil
 			}
 			n, err := t.obey(ctx, g, typed)
-			var mistake *game.Mistake
+			var refused *web.Problem
 			switch {
-			case errors.As(err, &mistake):
-				fmt.Fprintln(t, mistake.Detail)
+			case errors.As(err, &refused):
+				fmt.Fprintln(t, refused.Detail)
 			case err != nil:
 				return err
 			}

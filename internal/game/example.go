@@ -5,18 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"regexp"
 	"slices"
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/web"
 )
 
 var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+$`)
 
-// readExample reads a counterexample of the proof. The error is a *Mistake.
+// readExample reads a counterexample of the proof. The error is a *web.Problem.
 func readExample(files fs.FS, name string) (e explore.Example, err error) {
-	unknown := &Mistake{UnknownExample, fmt.Sprintf("There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clip(name))}
+	unknown := problem(http.StatusNotFound, "unknown_example", "There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clip(name))
 	if files == nil || !exampleName.MatchString(name) {
 		return e, unknown
 	}
@@ -31,11 +33,11 @@ func readExample(files fs.FS, name string) (e explore.Example, err error) {
 	return e, nil
 }
 
-// ofExample is the setting of a counterexample. The error is a *Mistake that says
+// ofExample is the setting of a counterexample. The error is a *web.Problem that says
 // what a game has not.
 func ofExample(e explore.Example) (s Setting, err error) {
 	cannot := func(why string) (Setting, error) {
-		return s, &Mistake{Unplayable, "This counterexample cannot be played as a game: " + why + ". Its trace shows every step."}
+		return s, problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: %s. Its trace shows every step.", why)
 	}
 	s = Setting{e.Strategy, e.Scenario}
 	s.Next = false
@@ -56,7 +58,7 @@ func ofExample(e explore.Example) (s Setting, err error) {
 }
 
 // follow makes the moves of a counterexample, to the end, the game's line, and begins
-// again. It must break what it broke; else the error is a *Mistake.
+// again. It must break what it broke; else the error is a *web.Problem.
 func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Choice) error {
 	choices, err := e.Choices()
 	if err == nil {
@@ -65,30 +67,24 @@ func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Ch
 	for err == nil && g.view.Judged == nil && len(g.moves) < longest {
 		err = g.choose(ctx, g.view.Options[0].Choice)
 	}
-	var mistake *Mistake
+	var refused *web.Problem
 	switch {
-	case errors.As(err, &mistake):
-		return &Mistake{Unplayable, "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step."}
+	case errors.As(err, &refused):
+		return problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step.")
 	case err != nil:
 		return err
 	case g.view.Judged == nil || !slices.ContainsFunc(g.view.Judged.Problems, func(found explore.Problem) bool {
 		return slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule })
 	}):
-		return &Mistake{Unplayable, "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step."}
+		return problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step.")
 	}
 	g.line = explore.FormatSchedule(g.moves...)
 	return g.replay(ctx, moves)
 }
 
-// Codes of mistakes of a replay.
-const (
-	NotReplayable = "not_replayable"
-	Diverged      = "diverged"
-)
-
 // Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
-// and says what came of it. Close waits for it. Errors that are no
-// *Mistake are the servers'.
+// and says what came of it. Close waits for it. Errors that are no *web.Problem are the
+// servers'.
 func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, err error) {
 	e, err := readExample(gs.Examples, name)
 	if err != nil {
@@ -96,15 +92,15 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	}
 	i := slices.IndexFunc(gs.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
 	if i < 0 {
-		return now, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))}
+		return now, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))
 	}
 	info := gs.Strategies[i]
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return now, &Mistake{NotReplayable, "A server is lost in it, and the lab's servers are shared. " +
-			"seckill prove --replay starts servers of its own."}
+		return now, problem(http.StatusBadRequest, "not_replayable", "A server is lost in it, and the lab's servers are shared. "+
+			"seckill prove --replay starts servers of its own.")
 	}
 	if why := gs.missing(info); why != nil {
-		return now, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
+		return now, problem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
 	}
 	if err := gs.enter(); err != nil {
 		return now, err
@@ -121,8 +117,8 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	}()
 	schedule, err := p.world.Replay(ctx, e)
 	if errors.Is(err, explore.ErrDiverged) {
-		return now, &Mistake{Diverged, fmt.Sprintf("The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
-			err, e.Strategy, e.Question)}
+		return now, problem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
+			err, e.Strategy, e.Question)
 	}
 	if err != nil {
 		return now, fmt.Errorf("replay %s: %w", e.Strategy, err)

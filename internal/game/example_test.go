@@ -30,7 +30,7 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 		})
 	}
 	_ = all.Wait()
-	for name, want := range map[string]string{"nothing.at-all": game.UnknownExample, "../matrix": game.UnknownExample, "redis-lua.node-loss": game.Unplayable} {
+	for name, want := range map[string]string{"nothing.at-all": "unknown_example", "../matrix": "unknown_example", "redis-lua.node-loss": "unplayable"} {
 		if _, _, err := h.Begin(t.Context(), game.Request{Counterexample: name}); code(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,13 +13,14 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/web"
 )
 
 // moveLimit bounds one move, and the replay of one.
 const moveLimit = time.Minute
 
 // A Game is buyers on a fresh SKU, and the moves so far. Its methods may be called
-// by several goroutines; errors that are no *Mistake are the servers'.
+// by several goroutines; errors that are no *web.Problem are the servers'.
 type Game struct {
 	id      string // in the API; "": it is not played there
 	setting Setting
@@ -88,9 +90,9 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 			}
 		}
 		if err := g.choose(ctx, m); err != nil {
-			var mistake *Mistake
-			if errors.As(err, &mistake) {
-				return &Mistake{BadSchedule, fmt.Sprintf("The schedule does not fit: move %d, %q, cannot be made. %s", i+1, explore.FormatSchedule(m), mistake.Detail)}
+			var refused *web.Problem
+			if errors.As(err, &refused) {
+				return problem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, explore.FormatSchedule(m), refused.Detail)
 			}
 			return err
 		}
@@ -110,9 +112,9 @@ func (g *Game) choose(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
 	case errors.Is(err, explore.ErrImpossible):
-		return &Mistake{ImpossibleMove, fmt.Sprintf("%q is not possible now: %s", explore.FormatSchedule(m), g.whyNot(m))}
+		return problem(http.StatusConflict, "impossible_move", "%q is not possible now: %s", explore.FormatSchedule(m), g.whyNot(m))
 	case errors.Is(err, explore.ErrOver):
-		return &Mistake{GameOver, "The game is over: all buyers are done. Undo a move, or begin another game."}
+		return problem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
 	case err != nil:
 		g.end()
 		return fmt.Errorf("make the move %s: %w", explore.FormatSchedule(m), err)
@@ -191,11 +193,11 @@ func (g *Game) Move(ctx context.Context, move string, after int) (State, error) 
 		return State{}, err
 	}
 	if after >= 0 && after != len(g.moves) {
-		return State{}, &Mistake{StaleMove, fmt.Sprintf("The move was meant for the state after %d moves, and there are %d: look at the game again.",
-			after, len(g.moves))}
+		return State{}, problem(http.StatusConflict, "stale_move", "The move was meant for the state after %d moves, and there are %d: look at the game again.",
+			after, len(g.moves))
 	}
 	if len(g.moves) >= longest {
-		return State{}, &Mistake{ImpossibleMove, fmt.Sprintf("The game has %d moves, which is the most there may be: undo some.", longest)}
+		return State{}, problem(http.StatusConflict, "impossible_move", "The game has %d moves, which is the most there may be: undo some.", longest)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
@@ -213,7 +215,7 @@ func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
-		return State{}, &Mistake{NothingToUndo, fmt.Sprintf("%d moves cannot be taken back: %d were made.", n, len(g.moves))}
+		return State{}, problem(http.StatusConflict, "nothing_to_undo", "%d moves cannot be taken back: %d were made.", n, len(g.moves))
 	}
 	if err := g.replay(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
 		return State{}, err
@@ -226,7 +228,7 @@ func (g *Game) SayImpossible() (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.level == nil {
-		return State{}, &Mistake{NoLevel, "Only a level can be said to be impossible: this game is free play."}
+		return State{}, problem(http.StatusConflict, "no_level", "Only a level can be said to be impossible: this game is free play.")
 	}
 	g.said = true
 	return g.state(), nil
@@ -243,7 +245,7 @@ func (g *Game) ready(ctx context.Context) error {
 	return g.replay(ctx, g.moves)
 }
 
-var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or gave way to another. Its schedule begins it again."}
+var unknownGame = problem(http.StatusNotFound, "unknown_game", "There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
 
 // Close ends the game and leaves nothing of it on the servers. It waits for a move
 // that is being made.

@@ -10,6 +10,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/web"
 	"seckill/strategies"
 )
 
@@ -33,7 +34,7 @@ func show(s game.State) string {
 }
 
 func code(err error) string {
-	var m *game.Mistake
+	var m *web.Problem
 	if !errors.As(err, &m) {
 		return ""
 	}
@@ -47,14 +48,14 @@ func TestWrongMoves(t *testing.T) {
 	g := played(t, h, id)
 	for move, says := range map[string]string{"b": "B waits for an answer", "c": "no buyer C", "x": "is not one move",
 		"aa": "is not one move", "T": "time passes", "Va": "arrives late"} {
-		if _, err := g.Move(t.Context(), move, -1); code(err) != game.ImpossibleMove || !strings.Contains(err.Error(), says) {
+		if _, err := g.Move(t.Context(), move, -1); code(err) != "impossible_move" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v (%s)", move, err, code(err))
 		}
 	}
 	if s := g.State(); s.Schedule != "abab" || s.Over {
 		t.Errorf("mistakes have changed the game: %s", show(s))
 	}
-	if _, err := game.Read(strings.Repeat("a", 401)); code(err) != game.BadSchedule {
+	if _, err := game.Read(strings.Repeat("a", 401)); code(err) != "bad_schedule" {
 		t.Errorf("a schedule of 401 moves: %v", err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -55,7 +55,7 @@ type Request struct {
 func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task *Task, err error) {
 	if r.Level != "" {
 		if task = LevelNamed(r.Level); task == nil {
-			return info, s, nil, &Mistake{UnknownLevel, fmt.Sprintf("There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))}
+			return info, s, nil, problem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))
 		}
 		r.Strategy, s = task.Setting.Strategy, task.Setting
 	}
@@ -67,7 +67,7 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 			return i, s, task, s.Check()
 		}
 	}
-	return info, s, nil, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))}
+	return info, s, nil, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))
 }
 
 // Begin begins a game, and returns its name.
@@ -91,7 +91,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		return "", s, err
 	}
 	if why := gs.missing(info); why != nil {
-		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
+		return "", s, problem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
 	}
 	if err = gs.enter(); err != nil {
 		return "", s, err
@@ -125,7 +125,7 @@ func (gs *Games) enter() error {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	if gs.closed {
-		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
+		return problem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so no game begins any more.")
 	}
 	gs.busy.Add(1)
 	return nil

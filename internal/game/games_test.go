@@ -94,7 +94,7 @@ func TestGamesLeaveNothing(t *testing.T) {
 	if left := leftovers(t, in); len(left) > 0 {
 		t.Errorf("they have left %v", left)
 	}
-	if _, err := h.Game("x"); code(err) != game.UnknownGame {
+	if _, err := h.Game("x"); code(err) != "unknown_game" {
 		t.Errorf("a game that is not there: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	}
 	played(t, h, ids[0])
 	played(t, h, ids[2])
-	if _, err := h.Game(ids[1]); code(err) != game.UnknownGame {
+	if _, err := h.Game(ids[1]); code(err) != "unknown_game" {
 		t.Errorf("the idle game: %v", err)
 	}
 }

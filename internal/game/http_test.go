@@ -104,13 +104,13 @@ func TestGameOverHTTP(t *testing.T) {
 	ask("POST", at+"/moves", `{"move":"a"}`, 403, "forbidden", "Origin", "http://elsewhere.example")
 	labtest.Must(t, s.Close(t.Context()))
 	ask("GET", at, "", 404, "unknown_game")
-	ask("POST", "/games", `{"strategy":"naive"}`, 429, "too_many_games")
+	ask("POST", "/games", `{"strategy":"naive"}`, 503, "lab_closes")
 }
 
 // What the servers here cannot do is said before a game begins.
 func TestStrategiesThatCannotBePlayed(t *testing.T) {
 	h := game.Games{Servers: func() backend.Config { return backend.Config{SQLitePath: "x"} }, Strategies: strategies.All()}
-	if _, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2}); code(err) != game.StrategyUnavailable ||
+	if _, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2}); code(err) != "strategy_unavailable" ||
 		!strings.Contains(err.Error(), "a real MySQL") {
 		t.Error(err)
 	}
@@ -120,7 +120,7 @@ func TestStrategiesThatCannotBePlayed(t *testing.T) {
 	h.Servers = func() backend.Config {
 		return backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", RedisAddrs: []string{"127.0.0.1:1"}, Tiers: map[string]backend.Tier{"redis": backend.Embedded}}
 	}
-	if _, _, err := h.Begin(t.Context(), game.Request{Level: "paused-holder"}); code(err) != game.StrategyUnavailable || !strings.Contains(err.Error(), "embedded redis") {
+	if _, _, err := h.Begin(t.Context(), game.Request{Level: "paused-holder"}); code(err) != "strategy_unavailable" || !strings.Contains(err.Error(), "embedded redis") {
 		t.Error(err)
 	}
 }

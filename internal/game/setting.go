@@ -2,6 +2,7 @@ package game
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -43,11 +44,11 @@ func (s Setting) fill(processes int) {
 	}
 }
 
-// Check says what is wrong with a setting; nil: nothing. The error is a *Mistake.
+// Check says what is wrong with a setting; nil: nothing. The error is a *web.Problem.
 func (s Setting) Check() error {
 	if err := s.Scenario.Check(bounds); err != nil {
 		what := err.Error()
-		return &Mistake{Invalid, strings.ToUpper(what[:1]) + what[1:] + "."}
+		return problem(http.StatusBadRequest, "invalid", "%s%s.", strings.ToUpper(what[:1]), what[1:])
 	}
 	return nil
 }

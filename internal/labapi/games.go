@@ -48,34 +48,15 @@ func (s *Server) inGame(call func(*gin.Context, *game.Game) (game.State, error))
 	})
 }
 
-// statuses of mistakes; 409 for those that are not here.
-var statuses = map[string]int{
-	game.Invalid: http.StatusBadRequest, game.BadSchedule: http.StatusBadRequest,
-	game.UnknownGame: http.StatusNotFound, game.UnknownLevel: http.StatusNotFound, game.UnknownStrategy: http.StatusNotFound,
-	game.UnknownExample: http.StatusNotFound, game.NotReplayable: http.StatusBadRequest,
-	game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
-}
-
-// tooMany is after how many seconds to ask again when there are too many games.
-const tooMany = 30
-
-// ofGame turns a game's error into an answer.
+// ofGame is a game's error, as an answer: what is no refusal, the servers have failed to do.
 func (s *Server) ofGame(err error) error {
-	var m *game.Mistake
 	var p *web.Problem
-	switch {
-	case err == nil || errors.As(err, &p):
+	if err == nil || errors.As(err, &p) {
 		return err
-	case !errors.As(err, &m):
-		s.Log.Warn("game", "error", err)
-		return &web.Problem{Code: "game_failed", Status: http.StatusServiceUnavailable,
-			Detail: "The servers did not do what the move asked for. Undo the last move, or begin the game again by its schedule. The log of the lab says why."}
 	}
-	p = &web.Problem{Code: m.Code, Status: cmp.Or(statuses[m.Code], http.StatusConflict), Detail: m.Detail}
-	if m.Code == game.TooManyGames {
-		p.RetryAfter = tooMany
-	}
-	return p
+	s.Log.Warn("game", "error", err)
+	return &web.Problem{Code: "game_failed", Status: http.StatusServiceUnavailable,
+		Detail: "The servers did not do what the move asked for. Undo the last move, or begin the game again by its schedule. The log of the lab says why."}
 }
 
 // A solution of a level, for a teacher's sheet.

@@ -124,7 +124,6 @@ export default {
     stale_move: '游戏已经往前走了，请再看一遍。',
     strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器。',
     unknown_example: '没有这个反例。',
-    too_many_games: '这个实验室里打开的游戏太多，请稍等。',
     bad_schedule: '地址里的步骤和这局游戏对不上。',
     unknown_game: '没有这局游戏：它已经结束。',
     unknown_level: '没有这一关。',
