@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"seckill/internal/backend"
@@ -11,21 +12,35 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// A strategy that promises what it does not keep ends in a status of its own,
-// whatever else was asked for.
+// A strategy that does not come out as the matrix in this program has it ends in a
+// status of its own, whatever else was asked for; so does one that has no row there
+// and promises what it does not keep. A smaller bound may miss what breaks.
 func TestProveDiffers(t *testing.T) {
-	honest := sqlrow.Naive.Guarantees
-	t.Cleanup(func() { sqlrow.Naive.Guarantees = honest })
-	sqlrow.Naive.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
-	var out, said bytes.Buffer
-	status := run(t.Context(), func() {}, []string{"prove", "--strategies=naive", "--questions=oversell", "--budget=500ms", "--quiet", "--json=-",
-		"--examples=" + t.TempDir(), "--mysql-dsn=" + labtest.Start(t, backend.SQL).Config().MySQLDSN}, &out, &said)
-	if status != statusDiffers || said.Len() > 0 {
-		t.Errorf("status %d, want %d, and nothing said:\n%s", status, statusDiffers, &said)
+	honest := sqlrow.Naive
+	t.Cleanup(func() { sqlrow.Naive = honest })
+	dsn := "--mysql-dsn=" + labtest.Start(t, backend.SQL).Config().MySQLDSN
+	ask := func(flags ...string) (status int, m *prove.Matrix, said string) {
+		var out, progress bytes.Buffer
+		status = run(t.Context(), func() {}, append([]string{"prove", "--questions=oversell", "--budget=500ms", "--json=-",
+			"--examples=" + t.TempDir(), dsn, "--strategies=" + sqlrow.Naive.Name}, flags...), &out, &progress)
+		m, err := prove.ReadMatrix(&out)
+		labtest.Must(t, err)
+		return status, m, progress.String()
 	}
-	m, err := prove.ReadMatrix(&out)
-	labtest.Must(t, err)
-	if d := m.Differences(); len(d) != 1 || d[0].Strategy != "naive" || d[0].Expected != "holds" {
-		t.Errorf("differences %v, want one", d)
+
+	sqlrow.Naive.New = sqlrow.Conditional.New
+	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "naive, no oversell: it is said that it breaks, and it holds") {
+		t.Errorf("naive sells right: status %d, want %d, and said\n%s", status, statusDiffers, said)
+	}
+	if status, m, said := ask("--quiet", "--schedules=1"); status != 0 || said != "" || m.Rows[0].Cells["oversell"].Answer != prove.Holds {
+		t.Errorf("with a smaller bound: status %d, want 0, and said\n%s", status, said)
+	}
+	sqlrow.Naive.New, sqlrow.Naive.Name = honest.New, "new"
+	if status, _, said := ask("--quiet"); status != 0 || said != "" {
+		t.Errorf("a new strategy that is honest: status %d, want 0, and said\n%s", status, said)
+	}
+	sqlrow.Naive.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
+	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "new, no oversell: it is said that it holds, and it breaks") {
+		t.Errorf("a new strategy that oversells: status %d, want %d, and said\n%s", status, statusDiffers, said)
 	}
 }

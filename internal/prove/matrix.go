@@ -50,9 +50,7 @@ type Cell struct {
 type Row struct {
 	Strategy string          `json:"strategy"`
 	Title    string          `json:"title"`
-	Family   string          `json:"family"`
-	Expected map[string]bool `json:"expected"` // by question: whether it was thought to hold
-	Cells    map[string]Cell `json:"cells"`    // by question
+	Cells    map[string]Cell `json:"cells"` // by question
 }
 
 // A Matrix is every answer to every question.
@@ -72,17 +70,12 @@ const matrixFormat = 2
 func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: questions}
 	for _, i := range infos {
-		row := Row{Strategy: i.Name, Title: i.Title, Family: i.Family, Expected: map[string]bool{}, Cells: map[string]Cell{}}
-		for q, e := range i.Guarantees {
-			row.Expected[string(q)] = e == catalog.Holds
-		}
-		m.Rows = append(m.Rows, row)
+		m.Rows = append(m.Rows, Row{Strategy: i.Name, Title: i.Title, Cells: map[string]Cell{}})
 	}
 	return m
 }
 
-// A Difference is a guarantee that a strategy is said to have, or to lack, and
-// that came out otherwise.
+// A Difference is an answer that came out otherwise than was expected.
 type Difference struct {
 	Strategy string
 	Question Question
@@ -95,41 +88,22 @@ func (d Difference) String() string {
 		d.Cell.Answer, d.Cell.Text)
 }
 
-// Differences compares the answers with what the strategies say of themselves.
-func (m *Matrix) Differences() (list []Difference) {
-	for _, row := range m.Rows {
-		for _, q := range m.Questions {
-			c := row.Cells[q.ID]
-			holds, said := row.Expected[q.ID]
-			switch {
-			case c.Answer == Failed:
-				list = append(list, Difference{row.Strategy, q, "can be asked", c})
-			case said && holds && c.Answer == Breaks:
-				list = append(list, Difference{row.Strategy, q, "holds", c})
-			case said && !holds && c.Answer == Holds:
-				list = append(list, Difference{row.Strategy, q, "breaks", c})
-			}
-		}
-	}
-	return list
-}
-
-// Changes are answers that are not those of a published matrix of the same servers, in
-// either direction. A search with a smaller bound may miss what breaks: that is no
-// change. Nor is what a load run happened to show, or a server that is not here.
-func (m *Matrix) Changes(published *Matrix) (list []Difference) {
-	if !m.SameProduct(published) {
-		return nil
-	}
+// Differences are answers that are not those of a published matrix, in either direction,
+// and what could not be found out. A strategy without a row there is compared with what
+// it says of itself. A search with a smaller bound may miss what breaks: that is no
+// difference. Nor is what a load run happened to show, or a server that is not here.
+func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
 		before := published.row(row.Strategy)
 		if before == nil {
-			continue
+			before = said(row.Strategy, infos)
 		}
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
 			switch {
-			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
+			case is.Answer == Failed:
+				list = append(list, Difference{row.Strategy, q, "can be asked", is})
+			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing:
 			case q.ID == historyQuestion, was.Schedules == 0 && is.Answer == NotAsked:
 			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:
@@ -138,6 +112,19 @@ func (m *Matrix) Changes(published *Matrix) (list []Difference) {
 		}
 	}
 	return list
+}
+
+// said is what a strategy says of itself, as a row.
+func said(strategy string, infos []catalog.Info) *Row {
+	row := &Row{Cells: map[string]Cell{}}
+	for _, i := range infos {
+		if i.Name == strategy {
+			for q, e := range i.Guarantees {
+				row.Cells[string(q)] = Cell{Answer: Answer(e)}
+			}
+		}
+	}
+	return row
 }
 
 // row is a strategy's; nil: it has none.

@@ -95,12 +95,6 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	if lines := m.elsewhere(); len(lines) > 0 {
 		b.WriteString("\nOn other servers\n  " + strings.Join(lines, "\n  ") + "\n")
 	}
-	if d := m.Differences(); len(d) > 0 {
-		b.WriteString("\nWhat came out otherwise than the strategies say of themselves\n")
-		for _, x := range d {
-			fmt.Fprintf(&b, "  %s\n", x)
-		}
-	}
 	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err

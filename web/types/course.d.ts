@@ -24,7 +24,6 @@ declare namespace Json {
   interface Row {
     strategy: string;
     title: string;
-    family: string;
     cells: Record<string, Cell>;
   }
 
