@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
-	"seckill/strategies"
 )
 
 // flagsOf are the flags of a grammar, by their names as they are typed.
@@ -43,18 +42,6 @@ func TestBackendFlagsAreInTheTable(t *testing.T) {
 	}
 	if len(flags) > 0 {
 		t.Errorf("not in the table: %v", slices.Collect(maps.Keys(flags)))
-	}
-}
-
-// An option that a strategy names is a flag of seckill serve.
-func TestEveryOptionIsAFlag(t *testing.T) {
-	flags := flagsOf(t, &ServeCmd{})
-	for _, info := range strategies.All() {
-		for _, o := range info.Options {
-			if flags[o.Flag] == nil {
-				t.Errorf("%s names the option %s, which seckill serve does not have", info.Name, o.Flag)
-			}
-		}
 	}
 }
 

@@ -23,19 +23,14 @@ type Info struct {
 	Title  string `json:"title"`
 	Family string `json:"family"` // the package it lives in: "sqlrow"
 	Source string `json:"source"` // which article and idea it comes from
-	Idea   string `json:"idea"`   // what it does, in a sentence or two
-	// One line each: what it promises, and what breaks it. The lesson says why.
-	Promises string `json:"promises"`
-	Breaks   string `json:"breaks"`
 	// Guarantees is what we expect the proof to answer. A question that is
 	// missing is open, or does not apply.
 	Guarantees Guarantees `json:"guarantees"`
 	// Repair is the strategy to try next when this one breaks: it needs no other
 	// server. Empty if none is known to mend it.
-	Repair  string               `json:"repair,omitempty"`
-	Needs   []backend.Capability `json:"needs"`
-	Stock   ledger.StockStore    `json:"stock"`
-	Options []Option             `json:"options"`
+	Repair string               `json:"repair,omitempty"`
+	Needs  []backend.Capability `json:"needs"`
+	Stock  ledger.StockStore    `json:"stock"`
 	// Files is the strategy's own source (and its Lua), embedded, so that the
 	// page shows the very code that runs, and its Lesson.
 	Files embed.FS `json:"-"`
@@ -65,13 +60,6 @@ type Info struct {
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
 	Locker func(Deps) (lock.Locker, error) `json:"-"`
 	Key    func(sku int64) string          `json:"-"`
-}
-
-// An Option that changes how a strategy behaves, set on the command line of
-// the service.
-type Option struct {
-	Flag string `json:"flag"` // "--lock-wait"
-	Doc  string `json:"doc"`
 }
 
 // Settings are the options of all strategies, and flags of the service. The zero

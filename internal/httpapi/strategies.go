@@ -40,7 +40,6 @@ func (s *Server) describe(sl *seller) strategy {
 	d := strategy{Info: sl.info, Titles: map[string]string{}, Broken: sl.info.Broken(), Default: sl == s.standard,
 		Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
 	d.Needs = append([]backend.Capability{}, d.Needs...) // a list, also if it is empty
-	d.Options = append([]catalog.Option{}, d.Options...)
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
 	}

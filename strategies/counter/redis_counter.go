@@ -19,19 +19,13 @@ import (
 //go:embed redis_counter.en.md redis_counter.zh.md
 var redisCounterFiles embed.FS
 
-// RedisCounter is the stock as a number in Redis, and nothing behind it.
+// RedisCounter is the stock as a number in Redis, and nothing behind it. A
+// buyer who dies between DECRBY and the order takes units along.
 var RedisCounter = catalog.Info{
 	Name:   "redis-counter",
 	Title:  "A number in Redis: DECR",
 	Family: "counter",
 	Source: "B: the counter that gave fourteen of ten prizes",
-	Idea: "DECRBY the number; if it fell below zero, INCRBY what was taken " +
-		"and say sold out. Otherwise the order follows in MySQL.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes, while Redis and all buyers are well.",
-	Breaks: "A buyer who dies between DECRBY and INSERT takes units along; a " +
-		"Redis with an older number sells units twice; asking for too much " +
-		"hides the rest for a moment.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,

@@ -45,25 +45,11 @@ var RedisCounterMySQL = catalog.Info{
 	Title:  "A number in Redis, the row behind it",
 	Family: "counter",
 	Source: "B, choice 4: counter and counter",
-	Idea: "One Lua script checks that the buyer is new and enough is left, " +
-		"and takes; most buyers go no further. The rest buy from the row as " +
-		"conditional does. What MySQL refuses goes back to Redis.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to Redis: the row decides.",
-	Breaks: "Nothing breaks the stock; while Redis is down no one can buy, " +
-		"and after it lost its number buyers may ask MySQL in vain.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRowAndRedis,
-	Options: []catalog.Option{
-		{Flag: "--lock-lease",
-			Doc: "how long a purchase may be open before it is looked up"},
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits for purchases that are open"},
-		{Flag: "--lock-poll",
-			Doc: "about how long to pause between two looks"}},
 	Files: redisCounterMySQLFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil

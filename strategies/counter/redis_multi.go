@@ -24,20 +24,13 @@ import (
 //go:embed redis_multi.en.md redis_multi.zh.md
 var redisMultiFiles embed.FS
 
-// RedisMulti is optimistic locking of the number in Redis.
+// RedisMulti is optimistic locking of the number in Redis, with nothing behind
+// it. A buyer who dies between EXEC and the order takes units along.
 var RedisMulti = catalog.Info{
 	Name:   "redis-multi",
 	Title:  "A number in Redis: WATCH, MULTI, EXEC",
 	Family: "counter",
 	Source: "E: comparison with Redis transactions",
-	Idea: "WATCH the number, read it, compute, and write the result in " +
-		"MULTI/EXEC, which Redis refuses if the number changed since. Then " +
-		"start over. The order follows in MySQL.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes, while Redis and all buyers are well; the number never " +
-		"falls below zero.",
-	Breaks: "A buyer who dies between EXEC and INSERT takes units along; a " +
-		"Redis with an older number sells units twice.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
@@ -46,8 +39,6 @@ var RedisMulti = catalog.Info{
 		Open(catalog.History), // "sold out" too early may show in it
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
-	Options: []catalog.Option{{Flag: "--retries",
-		Doc: "further attempts after a conflict; 0 reports the first"}},
 	Files: redisMultiFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},

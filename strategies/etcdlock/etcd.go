@@ -17,33 +17,20 @@ import (
 //go:embed etcd.en.md etcd.zh.md
 var etcdFiles embed.FS
 
-// Etcd is the queue of keys, in the order of their create revisions.
+// Etcd is the queue of keys, in the order of their create revisions. A holder
+// paused past its lease works on beside its successor.
 var Etcd = catalog.Info{
 	Name:   "etcd",
 	Title:  "etcd queue",
 	Family: "etcdlock",
 	Source: "C: lease, transaction on the create revision, wait for the " +
 		"earlier keys to go, as etcd's own concurrency.Mutex has it",
-	Idea: "Each contender puts its own key under the lock's name. The lowest " +
-		"create revision holds the lock; each of the others watches the key " +
-		"right before its own, and looks again when it has gone.",
-	Promises: "One holder at a time, with any number of processes, first " +
-		"come, first served; a dead holder's key goes with its lease.",
-	Breaks: "A holder paused past its lease works on beside its successor; a " +
-		"hung one blocks the others while its process lives.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "lease of a process, in whole seconds and at least " +
-				"two: how long a dead holder blocks"},
-	},
 	Files: etcdFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil

@@ -26,26 +26,12 @@ var EtcdFenced = catalog.Info{
 	Family: "etcdlock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
-	Idea: "As `etcd`. The first in the queue raises stock.fence to the " +
-		"create revision of its key before reading the stock, and writes the " +
-		"stock only where the fence is still its own.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to the lease or the holder; first come, first served.",
-	Breaks: "Nothing breaks the stock; a holder whose lease ended has worked " +
-		"in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Etcd},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "lease of a process, in whole seconds and at least " +
-				"two: how long a dead holder blocks"},
-	},
+	Needs:  []backend.Capability{backend.Etcd},
+	Stock:  ledger.InRow,
 	Files:  etcdFencedFiles,
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

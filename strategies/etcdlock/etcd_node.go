@@ -17,32 +17,20 @@ import (
 //go:embed etcd_node.en.md etcd_node.zh.md
 var etcdNodeFiles embed.FS
 
-// EtcdNode is one key that only one can create.
+// EtcdNode is one key that only one can create. Every release wakes all
+// waiters. A holder paused past its lease works on beside its successor.
 var EtcdNode = catalog.Info{
 	Name:   "etcd-node",
 	Title:  "etcd, one key",
 	Family: "etcdlock",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
 		"one key, created in a transaction",
-	Idea: "A transaction puts the lock's key if there is none. If it is " +
-		"there, watch it, and try again when it is deleted.",
-	Promises: "One holder at a time, with any number of processes; a dead " +
-		"holder's key goes with its lease.",
-	Breaks: "A holder paused past its lease works on beside its successor; " +
-		"every release wakes all waiters, and luck decides.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "lease of a process, in whole seconds and at least " +
-				"two: how long a dead holder blocks"},
-	},
 	Files: etcdNodeFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdNode{newSessions(d.Etcd, d.Settings.LockLease)}, nil

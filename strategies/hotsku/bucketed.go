@@ -18,18 +18,13 @@ import (
 //go:embed bucketed.en.md bucketed.zh.md
 var bucketedFiles embed.FS
 
-// Bucketed spreads the hot row over several.
+// Bucketed spreads the hot row over several. A buyer whom no single row can
+// serve locks all of them, takes, and spreads the rest.
 var Bucketed = catalog.Info{
 	Name:   "bucketed",
 	Title:  "The stock in several rows",
 	Family: "hotsku",
 	Source: "common practice in large shops: split the hot row",
-	Idea: "The stock is spread over four rows. A buyer takes from one that " +
-		"has enough; if none has, they lock all, take, and spread the rest.",
-	Promises: "Never oversells, loses no update, and says sold out only when " +
-		"all rows together have too few, with any number of processes.",
-	Breaks: "Nothing breaks the stock; what remains is not exact beside " +
-		"others, and on few cores nothing is gained.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

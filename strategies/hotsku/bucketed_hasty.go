@@ -18,17 +18,14 @@ import (
 //go:embed bucketed_hasty.en.md bucketed_hasty.zh.md
 var bucketedHastyFiles embed.FS
 
-// BucketedHasty is Bucketed without the look at all buckets together.
+// BucketedHasty is Bucketed without the look at all buckets together: two
+// units in two rows cannot be bought, and sold out is said while enough is
+// left.
 var BucketedHasty = catalog.Info{
 	Name:   "bucketed-hasty",
 	Title:  "Several rows, each for itself",
 	Family: "hotsku",
 	Source: "a mistake of many split stocks: two pieces of one are not two",
-	Idea: "As bucketed, but a buyer whom no single row can serve is told " +
-		"sold out.",
-	Promises: "Never oversells, with any number of processes.",
-	Breaks: "Two units in two rows cannot be bought together: sold out is " +
-		"said while enough is left.",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.OtherSKUs).
 		Breaks(catalog.LostUpdate, catalog.Processes),

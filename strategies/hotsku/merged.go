@@ -22,18 +22,13 @@ import (
 //go:embed merged.en.md merged.zh.md
 var mergedFiles embed.FS
 
-// Merged sells to many buyers in one transaction.
+// Merged sells to many buyers in one transaction: one INSERT of all orders,
+// one UPDATE by their sum, one COMMIT.
 var Merged = catalog.Info{
 	Name:   "merged",
 	Title:  "Many purchases, one COMMIT",
 	Family: "hotsku",
 	Source: "group commit; inventory hints of AliSQL and PolarDB",
-	Idea: "Purchases that wait in one process are committed together: one " +
-		"INSERT of all orders, one UPDATE by their sum, one COMMIT.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes; answers after the COMMIT.",
-	Breaks: "Nothing breaks the stock; a COMMIT without an answer leaves the " +
-		"outcome open for a whole batch.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -16,18 +16,13 @@ import (
 //go:embed merged_early.en.md merged_early.zh.md
 var mergedEarlyFiles embed.FS
 
-// MergedEarly is merged with one line in the wrong place. It is broken on
-// purpose.
+// MergedEarly is merged with one line in the wrong place: buyers are told
+// before the COMMIT, which may not come. It is broken on purpose.
 var MergedEarly = catalog.Info{
 	Name:   "merged-early",
 	Title:  "Told before the COMMIT",
 	Family: "hotsku",
 	Source: "a usual mistake in batching: to wake those who wait too early",
-	Idea: "As merged, but those who wait are told as soon as the UPDATE has " +
-		"succeeded: the COMMIT will follow.",
-	Promises: "Never oversells; what it has told the buyers may not be so.",
-	Breaks: "When the process dies or the connection is lost before the " +
-		"COMMIT, buyers have been told of orders that are not there.",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LostReply).
 		Holds(catalog.LateCommand, catalog.OtherSKUs),

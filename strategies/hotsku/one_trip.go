@@ -20,18 +20,13 @@ var oneTripFiles embed.FS
 //go:embed one_trip.sql
 var oneTripSQL string
 
-// OneTrip moves the transaction into the server.
+// OneTrip moves the transaction into the server: the row never waits for the
+// network.
 var OneTrip = catalog.Info{
 	Name:   "one-trip",
 	Title:  "The whole sale in one trip",
 	Family: "hotsku",
 	Source: "stored procedures; AliSQL's COMMIT_ON_SUCCESS does it by a hint",
-	Idea: "A stored procedure takes the units, inserts the order and " +
-		"commits: the row never waits for the network.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; a lost reply leaves the outcome open, " +
-		"since the CALL commits.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -17,18 +17,13 @@ import (
 //go:embed order_first.en.md order_first.zh.md
 var orderFirstFiles embed.FS
 
-// OrderFirst touches the hot row last.
+// OrderFirst touches the hot row last: others wait for it during the UPDATE
+// and the COMMIT only.
 var OrderFirst = catalog.Info{
 	Name:   "order-first",
 	Title:  "Order first, stock last",
 	Family: "hotsku",
 	Source: "common practice in large shops: the hot row comes last",
-	Idea: "INSERT the order, then the conditional UPDATE, then COMMIT: " +
-		"others wait for the row during the UPDATE and the COMMIT only.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; buyers of one SKU queue for its row, " +
-		"each for a shorter time.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

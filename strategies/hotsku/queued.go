@@ -19,18 +19,13 @@ import (
 //go:embed queued.en.md queued.zh.md
 var queuedFiles embed.FS
 
-// Queued puts a queue in front of the CALL of one-trip.
+// Queued puts a queue in front of the CALL of one-trip, one for each SKU in
+// each process.
 var Queued = catalog.Info{
 	Name:   "queued",
 	Title:  "A queue in front of the row",
 	Family: "hotsku",
 	Source: "Vitess' hot row protection; AliSQL's statement queue",
-	Idea: "Buyers of one SKU queue in the process. A few at a time call the " +
-		"procedure of one-trip; those who would wait too long are refused.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes. A buyer who leaves the queue costs no command.",
-	Breaks: "Nothing breaks the stock; each process has a queue of its own, " +
-		"so the order of arrival holds within a process only.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
@@ -38,11 +33,6 @@ var Queued = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--queue-at-once", Doc: "how many buyers of one SKU each " +
-			"process lets through at a time"},
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer may stand in the queue"}},
 	Files: queuedFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)

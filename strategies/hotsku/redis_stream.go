@@ -44,33 +44,19 @@ var (
 	streamCount  = redis.NewScript(streamCountLua)
 )
 
-// RedisStream accepts in Redis, and writes what it has accepted in batches.
+// RedisStream accepts in Redis, and writes what it has accepted in batches. A
+// Redis that loses its last second forgets purchases that it has accepted.
 var RedisStream = catalog.Info{
 	Name:   "redis-stream",
 	Title:  "Accept in Redis, write in batches",
 	Family: "hotsku",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
-	Idea: "One Lua script takes the units and appends the purchase to a " +
-		"stream. Consumers write the orders in batches; the stock row " +
-		"decides, and entries are acknowledged after the COMMIT.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to Redis: the row decides. What Redis keeps is written.",
-	Breaks: "Nothing breaks the stock; a Redis that loses its last second, " +
-		"or fails over, forgets purchases that it has accepted.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: ledger.InStream,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits for the order to be written"},
-		{Flag: "--lock-lease",
-			Doc: "after this the entries of a dead consumer are taken over"},
-		{Flag: "--lock-poll",
-			Doc: "four times as often an order that another process " +
-				"writes is looked for"}},
+	Needs:   []backend.Capability{backend.SQL, backend.Redis},
+	Stock:   ledger.InStream,
 	Files:   redisStreamFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -22,17 +22,13 @@ var streamTakeLua string
 var streamTake = redis.NewScript(streamTakeLua)
 
 // RedisStreamTwoCalls is redis-stream without the one script: it deducts, and
-// then it sends the message. It is shipped as a bad example.
+// then it sends the message. A process that dies in between has taken units
+// that no order is ever written for. It is shipped as a bad example.
 var RedisStreamTwoCalls = catalog.Info{
 	Name:   "redis-stream-two-calls",
 	Title:  "Deduct in Redis, then send the message",
 	Family: "hotsku",
 	Source: "common practice: DECR, and then a message to a queue",
-	Idea: "redis-stream, but it takes the units with one command and appends " +
-		"the purchase to the stream with another.",
-	Promises: "Never oversells: the row decides.",
-	Breaks: "A process that dies between the two commands has taken units " +
-		"that no order will ever be written for, and its buyer is locked out.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
@@ -41,7 +37,6 @@ var RedisStreamTwoCalls = catalog.Info{
 	Repair:  "redis-stream",
 	Needs:   []backend.Capability{backend.SQL, backend.Redis},
 	Stock:   ledger.InStream,
-	Options: RedisStream.Options,
 	Files:   redisStreamTwoCallsFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -28,13 +28,6 @@ var Reserve = catalog.Info{
 	Title:  "Reserve, then pay",
 	Family: "hotsku",
 	Source: "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
-	Idea: "A reservation takes the units and has a deadline; to pay, to " +
-		"cancel and to expire are one conditional UPDATE of its state each, " +
-		"so only one of them comes to pass. A purchase is both steps at once.",
-	Promises: "Never oversells and never loses an update; what is not paid " +
-		"in time comes back once, with any number of processes.",
-	Breaks: "Nothing breaks the stock; buyers who forget to pay keep units " +
-		"from others until the deadline.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -14,18 +14,13 @@ import (
 var reserveLateFiles embed.FS
 
 // ReserveLate is reserve, and lets a reservation expire by what it read
-// before. On purpose.
+// before, on purpose: two sweepers, or one and a late payment, find it
+// overdue, and each gives its units back.
 var ReserveLate = catalog.Info{
 	Name:   "reserve-late",
 	Title:  "Reserve, then pay, expired twice",
 	Family: "hotsku",
 	Source: "a mistake with deadlines: read, decide, then write",
-	Idea: "As reserve, but a reservation that was read as overdue is given " +
-		"back without another look at its state.",
-	Promises: "Right as long as only one sweeper runs and neither a payment " +
-		"nor a cancellation meets it at the deadline.",
-	Breaks: "A late payment and a sweeper, or two sweepers, find the same " +
-		"reservation overdue, and each gives its units back.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).

@@ -20,19 +20,13 @@ import (
 //go:embed unit_rows.en.md unit_rows.zh.md
 var unitRowsFiles embed.FS
 
-// UnitRows has a row for each unit.
+// UnitRows has a row for each unit. Buyers who find too few free wait for
+// those who hold the rest.
 var UnitRows = catalog.Info{
 	Name:   "unit-rows",
 	Title:  "A row for each unit",
 	Family: "hotsku",
 	Source: "ticket shops: every seat is a row; SKIP LOCKED",
-	Idea: "SELECT free rows FOR UPDATE SKIP LOCKED, from a place of the " +
-		"buyer's own, and write the order into them. Buyers who find too few " +
-		"wait for those who hold the rest.",
-	Promises: "Never sells a unit twice, loses none, and says sold out only " +
-		"when too few are free, with any number of processes.",
-	Breaks: "Nothing breaks the stock; a sale has 20,000 units at most, and " +
-		"a reset writes all their rows.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,

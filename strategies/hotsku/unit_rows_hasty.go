@@ -17,18 +17,13 @@ import (
 //go:embed unit_rows_hasty.en.md unit_rows_hasty.zh.md
 var unitRowsHastyFiles embed.FS
 
-// UnitRowsHasty is UnitRows without the wait for those who hold the rest.
+// UnitRowsHasty is UnitRows without the wait for those who hold the rest. They
+// may give up: buyers were told sold out, and units are left.
 var UnitRowsHasty = catalog.Info{
 	Name:   "unit-rows-hasty",
 	Title:  "A row for each unit, and no wait",
 	Family: "hotsku",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
-	Idea: "As unit-rows, but a buyer who finds too few rows that no one " +
-		"holds is told sold out.",
-	Promises: "Never sells a unit twice and loses none, with any number of " +
-		"processes.",
-	Breaks: "The holders of the last units may give up: those who came " +
-		"meanwhile were told sold out, and the units are left.",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
 			catalog.Cancel, catalog.Reset, catalog.DeadHolder,

@@ -17,27 +17,20 @@ import (
 //go:embed mutex.en.md mutex.zh.md
 var mutexFiles embed.FS
 
-// Mutex is one mutex for the whole process.
+// Mutex is one mutex for the whole process. A second process has a second one,
+// and updates are lost between the two.
 var Mutex = catalog.Info{
 	Name:   "mutex",
 	Title:  "One mutex for the process",
 	Family: "local",
 	Source: "A, second idea: locking in code",
-	Idea: "One mutex in the program. Its holder reads, computes, writes and " +
-		"commits; all other buyers of this process wait, whatever they buy.",
-	Promises: "Never oversells and never loses an update in one process; " +
-		"first come, first served.",
-	Breaks: "A second process has a second mutex, and updates are lost " +
-		"between the two.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long a buyer waits before being told busy"}},
-	Files: mutexFiles,
+	Files:  mutexFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
 	},

@@ -14,16 +14,13 @@ import (
 //go:embed mutex_per_request.en.md mutex_per_request.zh.md
 var mutexPerRequestFiles embed.FS
 
-// MutexPerRequest locks a mutex that no other request can see.
+// MutexPerRequest locks a mutex that no other request can see, so that it
+// excludes none.
 var MutexPerRequest = catalog.Info{
-	Name:   "mutex-per-request",
-	Title:  "One mutex per request",
-	Family: "local",
-	Source: "A, second idea: why the lock works on a singleton only",
-	Idea: "Every request makes its own service object, and the mutex belongs " +
-		"to the object.",
-	Promises:   "Nothing once two buyers overlap.",
-	Breaks:     "Every buyer locks a different mutex: none excludes another.",
+	Name:       "mutex-per-request",
+	Title:      "One mutex per request",
+	Family:     "local",
+	Source:     "A, second idea: why the lock works on a singleton only",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "get-lock",

@@ -16,27 +16,20 @@ import (
 //go:embed mutex_per_sku.en.md mutex_per_sku.zh.md
 var mutexPerSKUFiles embed.FS
 
-// MutexPerSKU is one mutex per SKU.
+// MutexPerSKU is one mutex per SKU. A second process has mutexes of its own,
+// and updates are lost between the two.
 var MutexPerSKU = catalog.Info{
 	Name:   "mutex-per-sku",
 	Title:  "One mutex per SKU",
 	Family: "local",
 	Source: "A, second idea: finer granularity",
-	Idea: "One mutex per SKU in the program, so that buyers of other SKUs go " +
-		"on.",
-	Promises: "Never oversells and never loses an update in one process; " +
-		"buyers of different SKUs do not wait for each other.",
-	Breaks: "A second process has mutexes of its own, and updates are lost " +
-		"between the two.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long a buyer waits before being told busy"}},
-	Files: mutexPerSKUFiles,
+	Files:  mutexPerSKUFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return &mutexes{byKey: map[string]*counted{}}, nil
 	},

@@ -20,7 +20,8 @@ import (
 var unlockBeforeCommitFiles embed.FS
 
 // UnlockBeforeCommit takes the mutex of mutex-per-sku inside the transaction,
-// and frees it there, too: before the COMMIT.
+// and frees it there, too: before the COMMIT. The next buyer reads the old
+// stock, and overwrites the sale.
 var UnlockBeforeCommit = catalog.Info{
 	Name:   "unlock-before-commit",
 	Title:  "A mutex inside the transaction",
@@ -28,20 +29,11 @@ var UnlockBeforeCommit = catalog.Info{
 	Source: "ours: the commonest bug of such programs, a lock inside a " +
 		"method that the framework wraps in a transaction; A, second " +
 		"idea, names synchronized and Spring, and not this",
-	Idea: "The framework sends BEGIN. The method takes the SKU's mutex, " +
-		"reads, computes, writes, and frees the mutex as it returns. Then " +
-		"the framework sends COMMIT.",
-	Promises: "Nothing once two buyers overlap, unless the server has " +
-		"innodb_snapshot_isolation on.",
-	Breaks: "Between the release and the COMMIT the next buyer reads the " +
-		"old stock, and overwrites the sale: a lost update.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "conditional",
 	Stock:      ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long a buyer waits before being told busy"}},
-	Files: unlockBeforeCommitFiles,
+	Files:      unlockBeforeCommitFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unlockBeforeCommit{mutexes{byKey: map[string]*counted{}},
 			d.Settings.LockWait, d.Ledger, d.Observe}, nil

@@ -30,13 +30,6 @@ var GetLock = catalog.Info{
 	Title:  "GET_LOCK, RELEASE_LOCK",
 	Family: "mysqllock",
 	Source: "ours",
-	Idea: "GET_LOCK on a pinned connection; others wait in the server. The " +
-		"business runs on the same connection, in its own transaction. " +
-		"RELEASE_LOCK frees; COMMIT does not.",
-	Promises: "One holder at a time, with any number of processes on one " +
-		"server; a holder that loses the lock cannot write any more.",
-	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
-		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -44,9 +37,7 @@ var GetLock = catalog.Info{
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
 	Stock:   ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the lock"}},
-	Files: getLockFiles,
+	Files:   getLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := rowWait(d.LockDB)
 		return &userLock{d.LockDB, limit}, err

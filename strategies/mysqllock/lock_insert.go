@@ -29,28 +29,12 @@ var LockInsert = catalog.Info{
 	Title:  "INSERT with owner and expiry, DELETE only one's own row",
 	Family: "mysqllock",
 	Source: "C, unique index, with the repairs that it names; D, method 1",
-	Idea: "Look first with a plain read. No row: INSERT name, a random owner " +
-		"and the end of the lease. Past: UPDATE it to one's own, " +
-		"conditionally. DELETE WHERE owner frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease; no buyer frees another's " +
-		"lock.",
-	Breaks: "A holder paused past its lease works on beside its successor: " +
-		"the stock row asks for no token.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the lock is good; C: 30 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
 	Files: insertFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,
@@ -62,7 +46,7 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db      *gorm.DB
-	ttl     time.Duration // when Options name none
+	ttl     time.Duration // when Options name none; C: 30 s
 	poll    time.Duration
 	observe seckill.Observer
 }

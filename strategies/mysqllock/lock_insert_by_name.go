@@ -25,13 +25,6 @@ var LockInsertByName = catalog.Info{
 	Title:  "INSERT with an expiry column, cleaned up by the next contender",
 	Family: "mysqllock",
 	Source: "C, unique index",
-	Idea: "INSERT the name with the time at which the lock ends. If it is " +
-		"there, DELETE it if that time is past by the database's clock, and " +
-		"try again. DELETE by name frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease.",
-	Breaks: "A holder slower than its lease works on beside its successor, " +
-		"and then deletes the successor's row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -39,15 +32,7 @@ var LockInsertByName = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "when a lock is past; C: 30 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
-	Files: insertByNameFiles,
+	Files:  insertByNameFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertByName{d.LockDB, d.Settings.LockLease,
 				d.Settings.LockPoll, d.Observe},
@@ -58,7 +43,7 @@ var LockInsertByName = catalog.Info{
 
 type insertByName struct {
 	db      *gorm.DB
-	ttl     time.Duration // when Options name none
+	ttl     time.Duration // when Options name none; C: 30 s
 	poll    time.Duration
 	observe seckill.Observer
 }

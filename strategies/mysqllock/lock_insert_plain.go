@@ -25,12 +25,6 @@ var LockInsertPlain = catalog.Info{
 	Title:  "INSERT to lock, DELETE to unlock",
 	Family: "mysqllock",
 	Source: "D, database lock, method 1; C, unique index",
-	Idea: "INSERT the lock's name into a table with a unique key. If it is " +
-		"there, pause and try again. DELETE frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder lives to delete its row.",
-	Breaks: "A dead holder's row, or one whose INSERT got no reply, blocks " +
-		"the others for ever; DELETE frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -38,13 +32,7 @@ var LockInsertPlain = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
-	Files: insertPlainFiles,
+	Files:  insertPlainFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertPlain{d.LockDB, d.Settings.LockPoll, d.Observe},
 			create(d.LockDB, distributedLock)

@@ -32,14 +32,6 @@ var LockRow = catalog.Info{
 	Title:  "A lock row, SELECT … FOR UPDATE",
 	Family: "mysqllock",
 	Source: "B, the common recipe; D, database lock, method 2",
-	Idea: "Make the row of the lock's name beforehand. SELECT … FOR UPDATE " +
-		"on it takes the lock; others wait in the server, or are told at " +
-		"once (NOWAIT). The business runs in the same transaction, and " +
-		"COMMIT frees.",
-	Promises: "One holder at a time, with any number of processes; a " +
-		"holder that loses the lock loses what it wrote.",
-	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
-		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -47,12 +39,7 @@ var LockRow = catalog.Info{
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
 	Stock:   ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait", Doc: "how long the server lets a buyer wait " +
-			"for the row, in whole seconds (innodb_lock_wait_timeout)"},
-		{Flag: "--lock-nowait", Doc: "a lock that is held is busy at once"},
-	},
-	Files: rowFiles,
+	Files:   rowFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		if err := create(d.LockDB, lockRow); err != nil {
 			return nil, err

@@ -26,23 +26,13 @@ var LockTableCentral = catalog.Info{
 	Title:  "Lock table, version 2: one central row",
 	Family: "mysqllock",
 	Source: "B, version 2",
-	Idea: "In one transaction: SELECT the row center_lock FOR UPDATE, read " +
-		"the lock's record, INSERT it if it is missing, UPDATE it if it is " +
-		"free or past its deadline by this program's clock. Freeing sets the " +
-		"status to 0, by name.",
-	Promises: "One holder at a time, with any number of processes, without " +
-		"deadlocks, while every holder finishes before its deadline and all " +
-		"clocks agree.",
-	Breaks: "A slow holder frees its successor's lock; a clock that is ahead " +
-		"takes locks that are alive; all SKUs wait at one row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.OtherSKUs),
-	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:   ledger.InRow,
-	Options: tableOptions,
-	Files:   tableCentralFiles,
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.InRow,
+	Files: tableCentralFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &tableLock{d.LockDB, func(string) string { return center },
 			d.Settings.RecordLock, d.Settings.LockPoll, d.Now, d.Observe}
@@ -51,24 +41,13 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
-var tableOptions = []catalog.Option{
-	{Flag: "--lock-wait",
-		Doc: "how long a buyer tries before being told busy"},
-	{Flag: "--lock-lease",
-		Doc: "how far the deadline is; B: 31536000 s"},
-	{Flag: "--lock-poll",
-		Doc: "how long to pause between two attempts"},
-	{Flag: "--lock-record-for-update",
-		Doc: "read the record FOR UPDATE, too, as B's pseudo-code has it"},
-}
-
 // year is B's deadline where Options name no lease.
 const year = 31_536_000 * time.Second
 
 type tableLock struct {
 	db        *gorm.DB
 	central   func(key string) string // the row that is passed first
-	forUpdate bool                    // the record is read so, too
+	forUpdate bool                    // the record is read so, too, as in B
 	poll      time.Duration
 	now       func() time.Time
 	observe   seckill.Observer

@@ -28,26 +28,13 @@ var LockTableV1 = catalog.Info{
 	Title:  "Lock table, version 1: FOR UPDATE, then UPDATE or INSERT",
 	Family: "mysqllock",
 	Source: "B, version 1",
-	Idea: "In one transaction SELECT the lock's record FOR UPDATE; UPDATE it " +
-		"if it is free, INSERT it if it is missing. If it is taken, pause " +
-		"and try again. DELETE frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder lives to delete the record.",
-	Breaks: "First uses of a name deadlock; a dead holder blocks the others " +
-		"for ever; DELETE frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
-	Files: tableV1Files,
+	Files:  tableV1Files,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe},
 			create(d.LockDB, lockRecord)

@@ -24,21 +24,11 @@ var MySQLCounter = catalog.Info{
 	Title:  "The lock table's count as stock",
 	Family: "mysqllock",
 	Source: "B, counter",
-	Idea: "In one transaction: SELECT the central row of the counter's " +
-		"segment FOR UPDATE, read the count, take from it if enough is left, " +
-		"take as much from stock.num, record the order.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock while every writer locks the central " +
-		"row; one in a hundred pairs of SKUs share a row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InLockTable,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the central " +
-			"row, in whole seconds (innodb_lock_wait_timeout)"}},
 	Files: counterFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentral(d.DB)

@@ -22,27 +22,19 @@ import (
 var snapshotFirstFiles embed.FS
 
 // SnapshotFirst takes the lock of get-lock too late: inside a transaction that
-// has already read something.
+// has already read something. That read fixes the snapshot, and the buyer sees
+// the stock from before the wait.
 var SnapshotFirst = catalog.Info{
 	Name:   "snapshot-first",
 	Title:  "GET_LOCK after the transaction's first read",
 	Family: "mysqllock",
 	Source: "ours: a bug of many programs that lock inside a " +
 		"transaction",
-	Idea: "BEGIN and a plain SELECT, such as a look at the product. Then " +
-		"GET_LOCK, a plain SELECT of the stock, the UPDATE with the computed " +
-		"number, the order, COMMIT, RELEASE_LOCK.",
-	Promises: "Nothing once two buyers overlap, unless the server has " +
-		"innodb_snapshot_isolation on.",
-	Breaks: "The first read fixes the snapshot: under the lock the buyer " +
-		"sees the stock from before the wait, and overwrites newer sales.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
 	Stock:      ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the lock"}},
-	Files: snapshotFirstFiles,
+	Files:      snapshotFirstFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		limit, err := rowWait(d.LockDB)
 		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},

@@ -34,38 +34,20 @@ var (
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
 // one of them pops it. Unlike a published message, a signal waits for a reader
-// and wakes one only.
+// and wakes one only. A single failed renewal loses the lock.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Title:  "A token, and waiters blocked on a list",
 	Family: "redislock",
 	Source: "A, seventh idea: the Python library redis-lock",
-	Idea: "SET key token NX PX lease. Taken: BLPOP on a second key, into " +
-		"which a release pushes a signal in the same Lua script. The lease " +
-		"is renewed at two thirds of it.",
-	Promises: "One holder at a time, with any number of processes, while the " +
-		"renewer is on time and Redis keeps the key; a release wakes one " +
-		"waiter.",
-	Breaks: "A process paused past its lease works on beside its successor; " +
-		"a single failed renewal loses the lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives unrenewed; A: 15 s"},
-		{Flag: "--lock-no-renewal",
-			Doc: "no renewal: A's optional parameter"},
-		{Flag: "--lock-max-hold",
-			Doc: "renewal ends after so long, for a holder that hangs"},
-	},
+	Needs:  []backend.Capability{backend.Redis},
+	Stock:  ledger.InRow,
 	Files:  blpopFiles,
-	Renews: true,
+	Renews: true, // in A an optional parameter
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{redis: d.Redis, ttl: d.Settings.LockLease,
 			maxHold: d.Settings.MaxHold}, nil
@@ -75,7 +57,7 @@ var RedisBLPOP = catalog.Info{
 
 type blpopLock struct {
 	redis   redis.UniversalClient
-	ttl     time.Duration // of a lock that is renewed
+	ttl     time.Duration // of a lock that is renewed; A: 15 s
 	maxHold time.Duration
 
 	// A BLPOP sits on a connection: one a process and key is enough.

@@ -38,28 +38,13 @@ var RedisFenced = catalog.Info{
 	Title:  "redis-lua with a fencing token",
 	Family: "redislock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016)",
-	Idea: "The lock of redis-lua, whose script also numbers the grants. The " +
-		"holder raises stock.fence to its number before it reads the stock, " +
-		"and writes the stock only where the fence is still its own.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to Redis, the lease or the holder.",
-	Breaks: "Nothing breaks the stock; a holder whose lease ended has worked " +
-		"in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
+	Needs:  []backend.Capability{backend.Redis},
+	Stock:  ledger.InRow,
 	Files:  fencedFiles,
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

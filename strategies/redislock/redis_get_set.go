@@ -26,24 +26,13 @@ var RedisGetSet = catalog.Info{
 	Title:  "GET, and if empty SET",
 	Family: "redislock",
 	Source: "A, fifth idea: the first listing",
-	Idea: "GET the key. Nothing there: SET it, and the lock is taken. " +
-		"Otherwise pause and GET again, until it is there (sic). DEL frees.",
-	Promises: "Nothing once two buyers overlap.",
-	Breaks: "Two buyers find nothing and both SET; a waiter goes in because " +
-		"the lock is taken.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.Owner, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two looks; A: 1 s"},
-	},
-	Files: getSetFiles,
+	Files:  getSetFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getSetLock{d.Redis, d.Settings.LockPoll}, nil
 	},
@@ -52,7 +41,7 @@ var RedisGetSet = catalog.Info{
 
 type getSetLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
+	poll  time.Duration // A: 1 s
 }
 
 func (l *getSetLock) Acquire(

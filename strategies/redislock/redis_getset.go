@@ -29,14 +29,6 @@ var RedisGETSET = catalog.Info{
 	Title:  "SETNX with the expiry time as value, takeover by GETSET",
 	Family: "redislock",
 	Source: "C, second Redis way",
-	Idea: "SETNX with the time at which the lease ends. If that time is " +
-		"past, GETSET one's own; if it returns what was seen, the lock is " +
-		"taken. DEL frees, unless the holder's own clock says that the lease " +
-		"is over.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and all clocks agree.",
-	Breaks: "A clock that is ahead takes locks that are alive; a slow " +
-		"holder's DEL can free its successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -44,14 +36,6 @@ var RedisGETSET = catalog.Info{
 			catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the lock is good"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
 	Files: getsetLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getsetLock{d.Redis, d.Settings.LockPoll,

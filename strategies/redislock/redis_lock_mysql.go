@@ -25,26 +25,12 @@ var RedisLockMySQL = catalog.Info{
 	Title:  "A Redis lock in front, the row's lock behind",
 	Family: "redislock",
 	Source: "B, choice 4: lock and lock",
-	Idea: "Take the lock of redis-lua, then buy as for-update does: SELECT … " +
-		"FOR UPDATE, check, write, order, COMMIT. Free the lock in Redis.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to Redis or the lease.",
-	Breaks: "Nothing breaks the stock; while Redis is down no one can buy, " +
-		"and a hung holder blocks the row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
 	Files: lockMySQLFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)

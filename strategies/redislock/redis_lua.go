@@ -26,34 +26,20 @@ var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 
 // RedisLua compares and deletes in one step, since Redis runs a script alone.
 // The lock itself is complete: one command takes it, one frees it, and an
-// attempt whose reply is lost is taken back by its token.
+// attempt whose reply is lost is taken back by its token. The token guards the
+// release, not the stock: a holder paused past its lease works on beside its
+// successor.
 var RedisLua = catalog.Info{
 	Name:   "redis-lua",
 	Title:  "A token, compared and deleted in Lua",
 	Family: "redislock",
 	Source: "A; E, scheme 4",
-	Idea: "SET key token NX PX lease. A Lua script deletes the key if its " +
-		"value is still the token, in one step.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key; " +
-		"no buyer frees another's lock.",
-	Breaks: "A holder paused past its lease works on beside its successor: " +
-		"the token guards the release, not the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; E: several times the task"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; " +
-				"E: in proportion to the task"},
-	},
 	Files: luaFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &luaLock{d.Redis, d.Settings.LockPoll,
@@ -64,8 +50,8 @@ var RedisLua = catalog.Info{
 
 type luaLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	poll  time.Duration // E: in proportion to the task
+	ttl   time.Duration // when Options name none; E: several times the task
 }
 
 func (l *luaLock) Acquire(

@@ -20,19 +20,13 @@ import (
 var multiLockFiles embed.FS
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
-// command: three round trips instead of one, on a connection of its own.
+// command: three round trips instead of one, on a connection of its own. Its
+// DEL does not look whose lock it frees.
 var RedisMultiLock = catalog.Info{
 	Name:   "redis-multi-lock",
 	Title:  "WATCH, EXISTS, MULTI, SET, EXEC",
 	Family: "redislock",
 	Source: "E: SETNX compared with Redis transactions",
-	Idea: "WATCH the key and look whether it is there; if not, MULTI, SET it " +
-		"with a lease, EXEC, which does nothing if the key was touched since " +
-		"WATCH. DEL frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key.",
-	Breaks: "A holder slower than its lease works on beside its successor, " +
-		"and its DEL frees the successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -40,14 +34,6 @@ var RedisMultiLock = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
 	Files: multiLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &multiLock{d.Redis, d.Settings.LockPoll,

@@ -19,30 +19,21 @@ import (
 var randomKeyFiles embed.FS
 
 // RedisRandomKey looks and puts in one command: SETNX sets a key only if it is
-// not there. But the random number went into the key instead of the value.
+// not there. But the random number went into the key instead of the value, so
+// that every buyer locks another key.
 var RedisRandomKey = catalog.Info{
 	Name:   "redis-random-key",
 	Title:  "SETNX on a random key",
 	Family: "redislock",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
 		"fresh UUID where lockValue was meant",
-	Idea: "SETNX sets the key only if it is not there, in one command. The " +
-		"key is drawn anew for every buyer.",
-	Promises: "Nothing: every buyer locks a different key.",
-	Breaks:   "Every SETNX succeeds, so no buyer excludes another.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; D: 10 ms"},
-	},
-	Files: randomKeyFiles,
+	Files:  randomKeyFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &randomKeyLock{d.Redis, d.Settings.LockPoll}, nil
 	},
@@ -51,7 +42,7 @@ var RedisRandomKey = catalog.Info{
 
 type randomKeyLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
+	poll  time.Duration // D: 10 ms
 }
 
 func (l *randomKeyLock) Acquire(

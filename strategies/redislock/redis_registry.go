@@ -37,29 +37,12 @@ var RedisRegistry = catalog.Info{
 	Title:  "One owner per process, with a local lock in front",
 	Family: "redislock",
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
-	Idea: "First a lock within the process, first come, first served. Then a " +
-		"Lua script: nothing there, set the process's id and turn with a " +
-		"lease; its own there, extend; else poll. Compare-and-delete frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key; " +
-		"no buyer frees another's lock.",
-	Breaks: "A holder slower than its lease works on beside a successor in " +
-		"another process; in its own it blocks the neighbours for as long as " +
-		"it hangs.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; D: 10 min"},
-		{Flag: "--lock-poll",
-			Doc: "how long the process pauses between two attempts"},
-	},
 	Files: registryFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &registryLock{redis: d.Redis, poll: d.Settings.LockPoll,
@@ -71,7 +54,7 @@ var RedisRegistry = catalog.Info{
 type registryLock struct {
 	redis  redis.UniversalClient
 	poll   time.Duration
-	ttl    time.Duration // when Options name none
+	ttl    time.Duration // when Options name none; D: 10 min
 	client string
 	turns  atomic.Int64
 	local  lock.Gate[struct{}]

@@ -26,31 +26,13 @@ var RedisRenew = catalog.Info{
 	Family: "redislock",
 	Source: "A, sixth idea, there at two thirds of the lease; E: periodic " +
 		"renewal by SETEX or EXPIRE",
-	Idea: "As redis-set-nx-px, but at each third of the lease EXPIRE sets " +
-		"the key's end anew, until the lock is freed.",
-	Promises: "One holder at a time, with any number of processes, while the " +
-		"renewer is on time and Redis keeps the key.",
-	Breaks: "A process paused past its lease works on beside its successor, " +
-		"renews the successor's lock, and frees it.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
 			catalog.Renewal, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives unrenewed; A: 15 s or 30 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; A: 1 s"},
-		{Flag: "--lock-no-renewal",
-			Doc: "for comparison: no renewal"},
-		{Flag: "--lock-max-hold",
-			Doc: "renewal ends after so long, for a holder that hangs"},
-	},
+	Needs:  []backend.Capability{backend.Redis},
+	Stock:  ledger.InRow,
 	Files:  renewFiles,
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -62,8 +44,8 @@ var RedisRenew = catalog.Info{
 
 type renewLock struct {
 	redis   redis.UniversalClient
-	poll    time.Duration
-	ttl     time.Duration // unrenewed
+	poll    time.Duration // A: 1 s
+	ttl     time.Duration // unrenewed; A: 15 s or 30 s
 	maxHold time.Duration
 }
 

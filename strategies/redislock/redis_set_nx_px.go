@@ -25,12 +25,6 @@ var RedisSetNXPX = catalog.Info{
 	Title:  "SET NX PX",
 	Family: "redislock",
 	Source: "A, sixth idea; E, scheme 3",
-	Idea: "SET key 1 NX PX lease takes the lock and gives it an end, in one " +
-		"command. DEL frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key.",
-	Breaks: "A holder slower than its lease works on beside its successor, " +
-		"and its DEL frees the successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -38,14 +32,6 @@ var RedisSetNXPX = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; E: several times the task"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; A: 1 s"},
-	},
 	Files: setNXPXFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setNXPXLock{d.Redis, d.Settings.LockPoll,
@@ -56,8 +42,8 @@ var RedisSetNXPX = catalog.Info{
 
 type setNXPXLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	poll  time.Duration // A: 1 s
+	ttl   time.Duration // when Options name none; E: several times the task
 }
 
 func (l *setNXPXLock) Acquire(

@@ -25,27 +25,13 @@ var RedisSetEX = catalog.Info{
 	Title:  "SETEX alone",
 	Family: "redislock",
 	Source: "C, first Redis way: offered as the atomic repair (30 s)",
-	Idea: "SETEX sets the key and its end in one command. DEL frees, unless " +
-		"the holder's own clock says that the lease is over.",
-	Promises: "Nothing once two buyers overlap; only that no key stays for " +
-		"ever.",
-	Breaks: "SETEX overwrites the lock of another buyer, and always " +
-		"succeeds.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; C: 30 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
-	Files: setexFiles,
+	Files:  setexFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setexLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil
@@ -56,7 +42,7 @@ var RedisSetEX = catalog.Info{
 type setexLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	ttl   time.Duration // when Options name none; C: 30 s
 	now   func() time.Time
 }
 

@@ -24,12 +24,6 @@ var RedisSetNX = catalog.Info{
 	Title:  "SETNX to lock, DEL to unlock",
 	Family: "redislock",
 	Source: "A, sixth idea: atomicity; E, scheme 1",
-	Idea: "SETNX sets the key only if it is not there, in one command. If it " +
-		"is there, pause and try again. DEL frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder lives to free the lock and Redis keeps the key.",
-	Breaks: "A dead holder, or a SETNX whose reply is lost, blocks the " +
-		"others for ever; DEL frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -37,13 +31,7 @@ var RedisSetNX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; A: 1 s"},
-	},
-	Files: setnxFiles,
+	Files:  setnxFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxLock{d.Redis, d.Settings.LockPoll}, nil
 	},
@@ -52,7 +40,7 @@ var RedisSetNX = catalog.Info{
 
 type setnxLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
+	poll  time.Duration // A: 1 s
 }
 
 func (l *setnxLock) Acquire(

@@ -27,12 +27,6 @@ var RedisSetNXExpire = catalog.Info{
 	Family: "redislock",
 	Source: "C, first Redis way (30 s); D, 1.1; E, scheme 2, where the " +
 		"second command is SETEX",
-	Idea: "SETNX takes the lock, EXPIRE gives it an end. DEL frees, unless " +
-		"the holder's own clock says that the lease is over.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key.",
-	Breaks: "A buyer who dies between SETNX and EXPIRE blocks the others for " +
-		"ever; a slow holder's DEL can free its successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.Clocks, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -41,15 +35,7 @@ var RedisSetNXExpire = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; C: 30 s, D: 60 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; D: 10 ms"},
-	},
-	Files: setnxExpireFiles,
+	Files:  setnxExpireFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxExpireLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil
@@ -59,8 +45,8 @@ var RedisSetNXExpire = catalog.Info{
 
 type setnxExpireLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	poll  time.Duration // D: 10 ms
+	ttl   time.Duration // when Options name none; C: 30 s, D: 60 s
 	now   func() time.Time
 }
 

@@ -29,13 +29,6 @@ var RedisSetNXTimestamp = catalog.Info{
 	Family: "redislock",
 	Source: "B: the lock kept in Redis. B shows no release; this is its " +
 		"neighbours'",
-	Idea: "GET the key; if the time in it is past by the program's clock, " +
-		"DEL it. Then SETNX with the time at which the lease ends, then " +
-		"EXPIRE.",
-	Promises: "One holder at a time, with any number of processes, while no " +
-		"holder dies or outlives its lease and all clocks agree.",
-	Breaks: "Two buyers clean up one dead lock: the second DEL removes the " +
-		"first one's fresh lock, and both are in.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
@@ -43,14 +36,6 @@ var RedisSetNXTimestamp = catalog.Info{
 			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the lock is good, and the key lives"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts"},
-	},
 	Files: timestampFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &timestampLock{d.Redis, d.Settings.LockPoll,

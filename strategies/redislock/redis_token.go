@@ -28,12 +28,6 @@ var RedisToken = catalog.Info{
 	Title:  "A token, compared in the program",
 	Family: "redislock",
 	Source: "A, sixth idea; D, 1.1: the value is compared before DEL",
-	Idea: "SET key token NX PX lease. To free it: GET, compare with the own " +
-		"token, and DEL if it is the same.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key.",
-	Breaks: "The lease ends between GET and DEL, and the DEL frees the " +
-		"successor's lock; the token does not guard the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -41,14 +35,6 @@ var RedisToken = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives; D: 60 s"},
-		{Flag: "--lock-poll",
-			Doc: "how long to pause between two attempts; D: 10 ms"},
-	},
 	Files: tokenFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tokenLock{d.Redis, d.Settings.LockPoll,
@@ -59,8 +45,8 @@ var RedisToken = catalog.Info{
 
 type tokenLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	poll  time.Duration // D: 10 ms
+	ttl   time.Duration // when Options name none; D: 60 s
 }
 
 func (l *tokenLock) Acquire(

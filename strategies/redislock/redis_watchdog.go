@@ -40,8 +40,9 @@ var (
 )
 
 // RedisWatchdog does what Redisson's RLock does: the renewer looks whose lock
-// it renews, waiters are told instead of asking, and an owner may take its lock
-// again.
+// it renews, waiters are told instead of asking, and an owner may take its
+// lock again. A process paused past its lease works on beside its successor
+// until it hears of its loss.
 //
 // Layout, channel and message are Redisson's, so its clients and ours exclude
 // and wake each other.
@@ -50,34 +51,12 @@ var RedisWatchdog = catalog.Info{
 	Title:  "Owner and depth, a watchdog, publish/subscribe",
 	Family: "redislock",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
-	Idea: "A hash holds the owner and how often it has the lock. Without a " +
-		"lease of the caller's own, a watchdog renews it at each third if it " +
-		"is still the owner's. Freeing publishes; waiters subscribe, try, " +
-		"and wait for news or for the end of the lease.",
-	Promises: "One holder at a time, with any number of processes, while the " +
-		"watchdog is on time and Redis keeps the key; no buyer frees or " +
-		"renews another's lock.",
-	Breaks: "A process paused past its lease works on beside its successor " +
-		"until it hears of its loss.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the lock lives unrenewed; A: 30 s"},
-		{Flag: "--lock-no-renewal",
-			Doc: "the lease is the buyer's own: it is not renewed"},
-		{Flag: "--lock-max-hold",
-			Doc: "renewal ends after so long, for a holder that hangs"},
-		{Flag: "--lock-poll",
-			Doc: "how often a key is looked at that is no such lock, " +
-				"so that no message comes"},
-	},
+	Needs:  []backend.Capability{backend.Redis},
+	Stock:  ledger.InRow,
 	Files:  watchdogFiles,
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -96,7 +75,7 @@ var RedisWatchdog = catalog.Info{
 type watchdogLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration
-	ttl     time.Duration // of a lock that is renewed
+	ttl     time.Duration // of a lock that is renewed; A: 30 s
 	maxHold time.Duration
 
 	// One waiter of this process at a time listens and asks. The subscription

@@ -18,34 +18,20 @@ import (
 var redlockFiles embed.FS
 
 // Redlock asks five independent Redis servers and has the lock when three of
-// them agree: one may be lost, or forget, and the lock is not.
+// them agree: one may be lost, or forget, and the lock is not. A holder paused
+// past its lease works on beside its successor.
 var Redlock = catalog.Info{
 	Name:   "redlock",
 	Title:  "Redlock: redsync on five independent Redis servers",
 	Family: "redislock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",
-	Idea: "SET key token NX PX lease on all five nodes at once, each with a " +
-		"short time-out. With three that agree it is taken, for what is left " +
-		"of the lease. With fewer: free it everywhere, pause at random, try " +
-		"again. Compare-and-delete on all five frees.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"three nodes keep their keys and the holder finishes within its " +
-		"lease; two of five nodes may be down.",
-	Breaks: "A holder paused past its lease works on beside its successor; a " +
-		"node that restarts without its data forgets its vote.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.RedisQuorum},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the keys live unless they are freed"},
-	},
 	Files: redlockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		var pools []redsyncredis.Pool

@@ -25,33 +25,20 @@ import (
 //go:embed redsync.en.md redsync.zh.md
 var redsyncFiles embed.FS
 
-// Redsync is the library go-redsync on one Redis.
+// Redsync is the library go-redsync on one Redis. Its token guards the
+// release, not the stock.
 var Redsync = catalog.Info{
 	Name:   "redsync",
 	Title:  "redsync on one Redis",
 	Family: "redislock",
 	Source: "ours: the Go library that people reach for; A, E (fourth " +
 		"scheme): random token, compare-and-delete in Lua",
-	Idea: "SET key token NX PX lease takes the lock; a Lua script that " +
-		"compares the token frees it. If it is taken, pause for a random " +
-		"time and try again.",
-	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease and Redis keeps the key; " +
-		"no buyer frees another's lock.",
-	Breaks: "A holder paused past its lease works on beside its successor: " +
-		"the token guards the release, not the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--lock-lease",
-			Doc: "how long the key lives unless it is freed"},
-	},
 	Files: redsyncFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		// An attempt may last a quarter of the lease. The library's own

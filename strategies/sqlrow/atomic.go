@@ -16,17 +16,13 @@ import (
 //go:embed atomic.en.md atomic.zh.md
 var atomicFiles embed.FS
 
-// Atomic lets the database subtract, without a condition.
+// Atomic lets the database subtract, without a condition: others buy between
+// the check and the update, and the stock falls below zero.
 var Atomic = catalog.Info{
-	Name:   "atomic",
-	Title:  "Atomic decrement without a condition",
-	Family: "sqlrow",
-	Source: "A, first idea: the database computes",
-	Idea: "Check in the program that enough is left, then UPDATE num = num - " +
-		"quantity, whatever num is by then.",
-	Promises: "No update is lost: stock and orders always add up.",
-	Breaks: "Others buy between the check and the update, and the stock " +
-		"falls below zero.",
+	Name:       "atomic",
+	Title:      "Atomic decrement without a condition",
+	Family:     "sqlrow",
+	Source:     "A, first idea: the database computes",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",

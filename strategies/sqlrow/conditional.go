@@ -22,11 +22,6 @@ var Conditional = catalog.Info{
 	Title:  "Conditional update",
 	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a condition",
-	Idea: "UPDATE num = num - quantity WHERE num - quantity >= 0. One " +
-		"matched row means sold, none means sold out.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; buyers of one SKU queue for its row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -16,27 +16,19 @@ import (
 //go:embed conditional_scan.en.md conditional_scan.zh.md
 var conditionalScanFiles embed.FS
 
-// ConditionalScan is conditional, and finds its row without an index.
+// ConditionalScan is conditional, and finds its row without an index: the scan
+// locks every row, and buyers of all SKUs wait for each other.
 var ConditionalScan = catalog.Info{
 	Name:   "conditional-scan",
 	Title:  "Conditional update without an index",
 	Family: "sqlrow",
 	Source: "A, fourth idea: why to update by a primary or unique key",
-	Idea: "The conditional update, but the row is found by a column without " +
-		"an index (stock.code, a copy of the id).",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; the scan locks every row, so buyers " +
-		"of all SKUs wait for each other.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults).
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the rows, " +
-			"in whole seconds (innodb_lock_wait_timeout)"}},
 	Files: conditionalScanFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditionalScan{d.Ledger}, nil

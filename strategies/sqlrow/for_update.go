@@ -22,20 +22,11 @@ var ForUpdate = catalog.Info{
 	Title:  "SELECT … FOR UPDATE",
 	Family: "sqlrow",
 	Source: "A, third idea; D: pessimistic locking",
-	Idea: "In one transaction: SELECT num … FOR UPDATE, check, write, record " +
-		"the order, COMMIT. Others wait at the SELECT.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
-		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the row, " +
-			"in whole seconds (innodb_lock_wait_timeout)"}},
 	Files: forUpdateFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger}, nil

@@ -23,19 +23,11 @@ var ForUpdateAutocommit = catalog.Info{
 	Family: "sqlrow",
 	Source: "A, third idea: why the business code must be in the " +
 		"transaction",
-	Idea: "SELECT num … FOR UPDATE outside a transaction, and only then a " +
-		"transaction that writes the stock and the order.",
-	Promises: "Nothing once two buyers overlap.",
-	Breaks: "A statement on its own is its own transaction: the lock ends " +
-		"with the SELECT, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "for-update",
 	Stock:      ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the row, " +
-			"in whole seconds (innodb_lock_wait_timeout)"}},
-	Files: forUpdateAutocommitFiles,
+	Files:      forUpdateAutocommitFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateAutocommit{d.Ledger}, nil
 	},

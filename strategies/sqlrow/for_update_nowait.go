@@ -16,19 +16,13 @@ import (
 //go:embed for_update_nowait.en.md for_update_nowait.zh.md
 var forUpdateNowaitFiles embed.FS
 
-// ForUpdateNowait locks the row or gives up at once.
+// ForUpdateNowait locks the row or gives up at once: in a rush most buyers are
+// turned away while units are left.
 var ForUpdateNowait = catalog.Info{
 	Name:   "for-update-nowait",
 	Title:  "SELECT … FOR UPDATE NOWAIT",
 	Family: "sqlrow",
 	Source: "D: NOWAIT, to lock without blocking",
-	Idea: "In one transaction: SELECT num … FOR UPDATE NOWAIT, check, write, " +
-		"record the order, COMMIT. If the row is locked, the buyer is told " +
-		"busy at once.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes; no buyer queues.",
-	Breaks: "Nothing breaks the stock; in a rush most buyers are turned away " +
-		"while units are left.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

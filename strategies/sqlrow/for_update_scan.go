@@ -22,21 +22,12 @@ var ForUpdateScan = catalog.Info{
 	Title:  "FOR UPDATE without an index",
 	Family: "sqlrow",
 	Source: "A, third idea; D: row lock or table lock",
-	Idea: "SELECT num … FOR UPDATE in a transaction, but the row is found by " +
-		"a column without an index (stock.code, a copy of the id).",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "Nothing breaks the stock; the scan locks every row, so buyers " +
-		"of all SKUs wait for each other.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults).
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long the server lets a buyer wait for the rows, " +
-			"in whole seconds (innodb_lock_wait_timeout)"}},
 	Files: forUpdateScanFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateScan{d.Ledger}, nil

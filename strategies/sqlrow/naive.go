@@ -17,17 +17,13 @@ import (
 var naiveFiles embed.FS
 
 // Naive reads the stock, computes what is left in the program, and writes the
-// result.
+// result. Of two buyers who read the same number, the second overwrites what
+// the first wrote: a lost update.
 var Naive = catalog.Info{
-	Name:   "naive",
-	Title:  "Read, compute, write",
-	Family: "sqlrow",
-	Source: "A, first idea: where it starts",
-	Idea: "SELECT num; subtract in the program; UPDATE num to the result. " +
-		"The order is written in the same transaction.",
-	Promises: "Nothing once two buyers overlap.",
-	Breaks: "Two buyers read the same number, and the second write " +
-		"overwrites the first: a lost update.",
+	Name:       "naive",
+	Title:      "Read, compute, write",
+	Family:     "sqlrow",
+	Source:     "A, first idea: where it starts",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",

@@ -20,31 +20,19 @@ import (
 //go:embed timestamp.en.md timestamp.zh.md
 var timestampFiles embed.FS
 
-// Timestamp is optimistic locking by the time of the last change.
+// Timestamp is optimistic locking by the time of the last change. After two
+// writes in one second, or by clocks that differ, an old time looks current,
+// and updates are lost.
 var Timestamp = catalog.Info{
-	Name:   "timestamp",
-	Title:  "Time of the last change",
-	Family: "sqlrow",
-	Source: "A, fourth idea: the timestamp instead of a version number",
-	Idea: "SELECT num and updated_at; compute; UPDATE num, and updated_at to " +
-		"now, WHERE updated_at is the one that was read. No matched row: " +
-		"start over.",
-	Promises: "Notices every write that has another time than the one that " +
-		"was read.",
-	Breaks: "Two writes in one second, or clocks that differ: an old time " +
-		"looks current, and updates are lost.",
+	Name:       "timestamp",
+	Title:      "Time of the last change",
+	Family:     "sqlrow",
+	Source:     "A, fourth idea: the timestamp instead of a version number",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "version",
 	Stock:      ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--timestamp-microseconds",
-			Doc: "the time counts microseconds, not whole seconds"},
-		{Flag: "--retries",
-			Doc: "further attempts after a conflict; " +
-				"0 reports the first"},
-	},
-	Files: timestampFiles,
+	Files:      timestampFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &timestamp{d.Ledger, d.Settings.Retries, d.Observe,
 			d.Now, wholeSeconds}

@@ -26,20 +26,11 @@ var Version = catalog.Info{
 	Title:  "Version number",
 	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a version number",
-	Idea: "SELECT num and version; compute; UPDATE both WHERE version is the " +
-		"one that was read. No matched row: wait a random moment and start " +
-		"over.",
-	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes.",
-	Breaks: "A writer that does not raise the version; under contention " +
-		"buyers are told conflict while units are left.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{{Flag: "--retries",
-		Doc: "further attempts after a conflict; 0 reports the first"}},
 	Files: versionFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &version{d.Ledger, d.Settings.Retries, d.Observe}, nil

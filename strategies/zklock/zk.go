@@ -23,33 +23,20 @@ import (
 //go:embed zk.en.md zk.zh.md
 var zkFiles embed.FS
 
-// ZK is the queue of ephemeral sequential nodes.
+// ZK is the queue of ephemeral sequential nodes. A holder paused past the
+// session time-out works on beside its successor.
 var ZK = catalog.Info{
 	Name:   "zk",
 	Title:  "ZooKeeper queue",
 	Family: "zklock",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
 		"nodes, as Curator's InterProcessMutex has them",
-	Idea: "Each contender creates an ephemeral sequential node under the " +
-		"lock's node. The smallest number holds the lock; each of the others " +
-		"watches the node right before its own, and looks again when it is " +
-		"told.",
-	Promises: "One holder at a time, with any number of processes, first " +
-		"come, first served; a dead holder's node goes with its session.",
-	Breaks: "A holder paused past the session time-out works on beside its " +
-		"successor; a hung one blocks the others while its session lives.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy"},
-		{Flag: "--zookeeper-session",
-			Doc: "session time-out: how long a dead holder blocks"},
-	},
 	Files: zkFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkFirst}, nil

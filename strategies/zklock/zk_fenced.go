@@ -30,26 +30,12 @@ var ZKFenced = catalog.Info{
 	Family: "zklock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
 		"the zxid as fencing token",
-	Idea: "As `zk`. The first in the queue asks for the number of the " +
-		"transaction that created its node (czxid), raises stock.fence to it " +
-		"before reading the stock, and writes the stock only where the fence " +
-		"is still its own.",
-	Promises: "Never oversells and never loses an update, whatever happens " +
-		"to the session or the holder; first come, first served.",
-	Breaks: "Nothing breaks the stock; a holder whose session ended has " +
-		"worked in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy"},
-		{Flag: "--zookeeper-session",
-			Doc: "session time-out: how long a dead holder blocks"},
-	},
+	Needs:  []backend.Capability{backend.ZooKeeper},
+	Stock:  ledger.InRow,
 	Files:  zkFencedFiles,
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -17,31 +17,19 @@ import (
 //go:embed zk_herd.en.md zk_herd.zh.md
 var zkHerdFiles embed.FS
 
-// ZKHerd is the queue in which all watch the directory.
+// ZKHerd is the queue in which all watch the directory: every change wakes all
+// n waiters, and each reads a list of n names.
 var ZKHerd = catalog.Info{
 	Name:   "zk-herd",
 	Title:  "ZooKeeper queue, all contenders watch the directory",
 	Family: "zklock",
 	Source: "C: listen for changes of the lock's directory",
-	Idea: "As `zk`: ephemeral sequential nodes, the smallest number holds " +
-		"the lock. But each waiter watches the whole directory, and lists it " +
-		"again whenever another comes or goes.",
-	Promises: "One holder at a time, with any number of processes, first " +
-		"come, first served; a dead holder's node goes with its session.",
-	Breaks: "As `zk`; besides, every change wakes all n waiters, and each " +
-		"reads a list of n names.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy"},
-		{Flag: "--zookeeper-session",
-			Doc: "session time-out: how long a dead holder blocks"},
-	},
 	Files: zkHerdFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkAllWatch}, nil

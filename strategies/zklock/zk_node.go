@@ -22,32 +22,20 @@ import (
 //go:embed zk_node.en.md zk_node.zh.md
 var zkNodeFiles embed.FS
 
-// ZKNode is one node that only one can create.
+// ZKNode is one node that only one can create. A holder paused past the
+// session time-out works on, and may delete its successor's node.
 var ZKNode = catalog.Info{
 	Name:   "zk-node",
 	Title:  "ZooKeeper, one node",
 	Family: "zklock",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
-	Idea: "Each contender creates the same ephemeral node. The one that " +
-		"succeeds holds the lock; the others watch the node, and try again " +
-		"when it is gone.",
-	Promises: "One holder at a time, with any number of processes; a dead " +
-		"holder's node goes with its session.",
-	Breaks: "A holder paused past the session time-out works on beside its " +
-		"successor, and may delete the successor's node.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before being told busy"},
-		{Flag: "--zookeeper-session",
-			Doc: "session time-out: how long a dead holder blocks"},
-	},
 	Files: zkNodeFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil

@@ -14,33 +14,20 @@ import (
 //go:embed zk_norecheck.en.md zk_norecheck.zh.md
 var zkNoRecheckFiles embed.FS
 
-// ZKNoRecheck is the queue whose waiters do not look again.
+// ZKNoRecheck is the queue whose waiters do not look again: when one gives up
+// or dies, the next is told, and walks in beside the holder.
 var ZKNoRecheck = catalog.Info{
 	Name:   "zk-norecheck",
 	Title:  "ZooKeeper queue without the re-check",
 	Family: "zklock",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
 		"(gets the lock after the node before it is deleted)",
-	Idea: "As `zk`: an ephemeral sequential node, and a watch on the node " +
-		"before one's own. But a waiter who is told that it has gone takes " +
-		"the lock without looking again.",
-	Promises: "One holder at a time, first come, first served, while only " +
-		"holders leave the queue.",
-	Breaks: "A waiter gives up or dies: the next is told, and walks in " +
-		"beside the holder.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.Owner, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Options: []catalog.Option{
-		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before being told busy; " +
-				"when one gives up, the next walks in"},
-		{Flag: "--zookeeper-session",
-			Doc: "session time-out: how long a dead holder blocks"},
-	},
 	Files: zkNoRecheckFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkToldIsTaken}, nil
