@@ -62,7 +62,7 @@ func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWrit
 	if err != nil {
 		return err
 	}
-	defer stopLab(l)
+	defer endLab(stderr, l)
 	for _, s := range l.Backends() {
 		if !s.OK || s.Tier == backend.Embedded {
 			return fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s", s.Name, s.Error)

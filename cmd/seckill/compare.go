@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -141,20 +140,20 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 		defer in.Close()
 		durability = measure.Durability(ctx, in)
 	}
+	stop := func() error { return nil }
 	if o.Baselines != nil {
-		baselines, not, stop, err := compare.OpenBaselines(ctx, o.Baselines, in)
+		baselines, not, stopBaselines, err := compare.OpenBaselines(ctx, o.Baselines, in)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("the baselines: %v", err))
 		} else {
-			defer func() {
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-				defer cancel()
-				_ = stop(ctx) // the database may be gone
-			}()
+			stop = stopBaselines
 		}
 		o.Candidates, o.NotRun = append(o.Candidates, baselines...), append(o.NotRun, not...)
 	}
 	result := compare.Run(ctx, o)
+	if err := stop(); err != nil { // the database may be gone
+		problems = append(problems, fmt.Sprintf("the baselines may have left something behind: %v", err))
+	}
 	result.Version, result.Durability = buildVersion(), durability
 	result.Problems = append(result.Problems, problems...)
 	return result

@@ -20,7 +20,8 @@ import (
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	usual := compare.Presets()[0]
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String()},
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String(),
+			"Baselines": strings.Join(compare.BaselineNames(), ",")},
 		defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 

@@ -93,11 +93,7 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func
 	if err != nil {
 		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
 	}
-	p := &place{closers: []func(){func() {
-		if err := stopLab(own); err != nil {
-			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
-		}
-	}}}
+	p := &place{closers: []func(){func() { endLab(stderr, own) }}}
 	if err := serve(own); err != nil {
 		p.leave()
 		return nil, nil, fmt.Errorf("start the lab's services: %w", err)
@@ -107,6 +103,14 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
 	return p, own, nil
+}
+
+// endLab stops a lab that was started for one command, and says so if something of
+// it is left.
+func endLab(stderr io.Writer, l *lab.Lab) {
+	if err := stopLab(l); err != nil {
+		fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
+	}
 }
 
 // openLedger connects to the database that the verdict is taken from. If none is

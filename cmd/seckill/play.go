@@ -157,7 +157,7 @@ func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Conf
 	if err != nil {
 		return c.Given, nil, err
 	}
-	return l.Config(), func() { _ = stopLab(l) }, nil
+	return l.Config(), func() { endLab(stderr, l) }, nil
 }
 
 // A table shows a game.

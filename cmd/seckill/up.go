@@ -68,7 +68,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	l, err := u.startLab(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return errors.New("stopped before everything was up; nothing is left behind")
+		return fmt.Errorf("stopped before everything was up: %w", err) // which says if something is left
 	case err != nil:
 		return err
 	}
@@ -122,7 +122,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 		"seckill up --addr 127.0.0.1:0", u.Addr, err, who)
 }
 
-// startLab leaves nothing behind when it fails.
+// startLab stops what it has started when it fails; its error is also that of the stop.
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

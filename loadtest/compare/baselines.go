@@ -19,10 +19,28 @@ import (
 	"seckill/internal/backend"
 )
 
-// BaselineNames are the bare handlers that a comparison may measure beside the
+// baselines are the bare handlers that a comparison may measure beside the
 // strategies: gin reads the same request and writes the same answer, and in between
 // it does nothing, or one thing that a strategy also does.
-var BaselineNames = []string{"noop", "script", "insert", "update", "transaction"}
+var baselines = []struct {
+	name, title string
+	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
+	redis, sql  bool // it needs them
+}{
+	{"noop", "a gin handler that does nothing", (*baselineWork).nothing, false, false},
+	{"script", "gin and one Redis script", (*baselineWork).script, true, false},
+	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).insert, true, true},
+	{"update", "gin and an UPDATE of one row", (*baselineWork).update, false, true},
+	{"transaction", "gin and the statements of the strategy conditional", (*baselineWork).sell, false, true},
+}
+
+// BaselineNames are what Settings.Baselines may name, beside All.
+func BaselineNames() (all []string) {
+	for _, b := range baselines {
+		all = append(all, b.name)
+	}
+	return all
+}
 
 const baselineStrategy = "bare"
 
@@ -37,41 +55,34 @@ type baselineWork struct {
 }
 
 // OpenBaselines serves them on a loopback port of this process, with the servers of
-// in. What lacks its server is not run. stop removes what was made.
-func OpenBaselines(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func(context.Context) error, err error) {
+// in. What lacks its server is not run. stop removes what was made; so does
+// OpenBaselines when it fails.
+func OpenBaselines(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func() error, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	w := &baselineWork{}
 	if in != nil {
-		err = w.open(ctx, in)
-	}
-	listener, listening := net.Listen("tcp", "127.0.0.1:0")
-	if err = errors.Join(err, listening); err != nil {
-		return nil, nil, nil, err
+		if err := w.open(ctx, in); err != nil {
+			return nil, nil, nil, errors.Join(err, listener.Close(), w.drop())
+		}
 	}
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
 	server := &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with stop
-	for _, work := range []struct {
-		name, title string
-		do          func(context.Context, baselinePurchase) (left int64, err error)
-		lacks       bool
-	}{
-		{"noop", "a gin handler that does nothing", func(context.Context, baselinePurchase) (int64, error) { return 7, nil }, false},
-		{"script", "gin and one Redis script", w.script, w.redis == nil},
-		{"insert", "gin, DECR in Redis and an INSERT of the order", w.insert, w.redis == nil || w.db == nil},
-		{"update", "gin and an UPDATE of one row", w.update, w.db == nil},
-		{"transaction", "gin and the statements of the strategy conditional", w.sell, w.db == nil},
-	} {
+	for _, b := range baselines {
 		switch {
-		case !slices.Contains(names, work.name) && !slices.Contains(names, All):
-		case work.lacks:
-			not = append(not, NotRun{work.name, "no server is known for it"})
+		case !slices.Contains(names, b.name) && !slices.Contains(names, All):
+		case b.redis && w.redis == nil, b.sql && w.db == nil:
+			not = append(not, NotRun{b.name, "no server is known for it"})
 		default:
-			g.POST("/"+work.name+"/api/v1/seckill", baselineHandler(work.do))
-			all = append(all, Candidate{Strategy: work.name, Title: work.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + work.name})
+			g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) { return b.do(w, ctx, p) }))
+			all = append(all, Candidate{Strategy: b.name, Title: b.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + b.name})
 		}
 	}
-	return all, not, func(ctx context.Context) error { return errors.Join(server.Close(), w.drop(ctx)) }, nil
+	return all, not, func() error { return errors.Join(server.Close(), w.drop()) }, nil
 }
 
 // endless is a stock that no run sells out.
@@ -104,7 +115,10 @@ func (w *baselineWork) open(ctx context.Context, in *backend.Instance) error {
 	return nil
 }
 
-func (w *baselineWork) drop(ctx context.Context) (err error) {
+// drop removes what open made, or a part of it, also when the comparison was interrupted.
+func (w *baselineWork) drop() (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	if w.redis != nil {
 		err = w.redis.Del(ctx, w.key).Err()
 	}
@@ -114,6 +128,8 @@ func (w *baselineWork) drop(ctx context.Context) (err error) {
 	}
 	return err
 }
+
+func (w *baselineWork) nothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
 
 // takeUnit is the least that a script can do for a sale.
 var takeUnit = redis.NewScript(`

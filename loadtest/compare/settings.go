@@ -20,7 +20,7 @@ type Settings struct {
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
 	RelativeTo string   `json:"relative_to,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
-	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: noop,script,insert,update,transaction."`
+	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: ${Baselines}."`
 
 	loadtest.Scenario
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
@@ -113,8 +113,8 @@ func (s Settings) Check() error {
 		return wrong("require", "a comparison has no thresholds: give them to seckill load")
 	}
 	for i, name := range s.Baselines {
-		if !slices.Contains(BaselineNames, name) && name != All || slices.Index(s.Baselines, name) < i {
-			return wrong("baselines", "baseline %q: give each name once, of %v, or %s", name, BaselineNames, All)
+		if !slices.Contains(BaselineNames(), name) && name != All || slices.Index(s.Baselines, name) < i {
+			return wrong("baselines", "baseline %q: give each name once, of %v, or %s", name, BaselineNames(), All)
 		}
 	}
 	sale := s.Scenario

@@ -1,5 +1,5 @@
-// Package report writes load runs for people: progress on a terminal or in a log,
-// and the results as text.
+// Package report writes load runs for people: progress on a terminal, and the
+// results as text.
 package report
 
 import (
