@@ -25,7 +25,7 @@ const tells = /** @type {Record<string, string[]>} */ ({
 });
 
 /** @param {Shown} props */
-export function Because({ run, lane }) {
+export function Because({ run, lane, lab }) {
   const { value: matrix } = useLoaded(loadMatrix, []);
   const { result } = lane;
   const verdict = result?.verdict ?? '';
@@ -36,7 +36,7 @@ export function Because({ run, lane }) {
   const question = tells[verdict]?.find((q) => exampleOf(row?.cells[q]));
   const play = question && html`<p class="buttons"><a class="offer small" href=${link('trace', exampleOf(row?.cells[question]))}>${words().why.play}</a></p>`;
   const witness = witnessOf(result?.audit);
-  if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />${play}`);
+  if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${lab.strategies.find((s) => s.name === lane.strategy)?.family} />${play}`);
   return (witness || play) && inside(html`
     ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Picture} trace=${traceOf(witness)} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
 }
