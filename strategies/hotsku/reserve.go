@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -205,8 +206,9 @@ func (s *reserve) Reservation(
 
 // release gives an order's units back if its reservation is as when says. The
 // UPDATE of the state decides: the one that finds it so moves it on, and all
-// that come later match no row. Locks are taken in one sequence everywhere, the
-// reservation first, the stock last.
+// that come later match no row. Whatever changes a reservation locks it first,
+// and the stock last. take inserts the order before the reservation, but both
+// are its own new rows.
 func (s *reserve) release(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
@@ -262,34 +264,51 @@ func (s *reserve) Work(ctx context.Context) {
 
 // Expire is a sweep. What it finds may be paid, cancelled or swept by another
 // before it gets there: release looks again. A SKU whose row is held is left
-// for the next sweep; its error is returned when the others are done.
+// for the next sweep; its error is returned when the others are done. What was
+// due of it may have hidden the others', so Expire looks again without it.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
-	var due []ledger.Order
+	var held []int64
+	for again := true; again; {
+		again = false
+		due, wrong := s.due(ctx, held)
+		if wrong != nil {
+			return released, wrong
+		}
+		for _, o := range due {
+			if slices.Contains(held, o.SKUID) {
+				continue
+			}
+			done, wrong := s.release(ctx, o, ledger.Expired, s.overdue)
+			switch {
+			case errors.Is(wrong, seckill.ErrUnknownOrder): // it was reset
+			case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
+				held = append(held, o.SKUID)
+				again = len(due) == mostSwept
+				err = cmp.Or(err, wrong)
+			case wrong != nil:
+				return released, wrong
+			case done:
+				released++
+			}
+		}
+	}
+	return released, err
+}
+
+// due finds overdue reservations of SKUs that are not held, the oldest first.
+func (s *reserve) due(
+	ctx context.Context, held []int64,
+) (due []ledger.Order, err error) {
+	others, of := "", []any{s.store.Strategy()}
+	if len(held) > 0 {
+		others, of = "AND r.sku_id NOT IN ? ", append(of, held)
+	}
 	err = s.store.DB(ctx).Raw("SELECT r.sku_id, r.run, r.id, r.quantity "+
 		"FROM reservations r JOIN stock s ON s.id = r.sku_id "+
 		"AND s.run = r.run "+
 		"WHERE r.strategy = ? AND r.state = 'reserved' "+
-		"AND r.ends_at <= UTC_TIMESTAMP(6) ORDER BY r.ends_at LIMIT ?",
-		s.store.Strategy(), mostSwept).Scan(&due).Error
-	if err != nil {
-		return 0, err
-	}
-	held := map[int64]bool{}
-	for _, o := range due {
-		if held[o.SKUID] {
-			continue
-		}
-		done, wrong := s.release(ctx, o, ledger.Expired, s.overdue)
-		switch {
-		case errors.Is(wrong, seckill.ErrUnknownOrder): // the sale was reset
-		case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
-			held[o.SKUID] = true
-			err = cmp.Or(err, wrong)
-		case wrong != nil:
-			return released, wrong
-		case done:
-			released++
-		}
-	}
-	return released, err
+		"AND r.ends_at <= UTC_TIMESTAMP(6) "+others+
+		"ORDER BY r.ends_at LIMIT ?",
+		append(of, mostSwept)...).Scan(&due).Error
+	return due, err
 }

@@ -57,13 +57,16 @@ func TestASweepMeetsAReset(t *testing.T) {
 	}
 }
 
-// A SKU whose row is held keeps no other SKU's units away.
+// A SKU whose row is held keeps no other SKU's units away, however many of its
+// reservations are overdue.
 func TestASweepPassesAHeldSKU(t *testing.T) {
-	held, free := open(t, Reserve, 5), open(t, Reserve, 5)
-	for n, s := range []*sale{held, free} {
-		s.hold(t, int64(n+1), 2)
-		s.pass(t)
+	held, free := open(t, Reserve, mostSwept), open(t, Reserve, 5)
+	for n := range mostSwept {
+		held.hold(t, int64(n+2), 1)
 	}
+	held.pass(t)
+	free.hold(t, 1, 2)
+	free.pass(t)
 	tx := held.Store.DB(t.Context()).Begin()
 	defer tx.Rollback()
 	labtest.Must(t, tx.Exec("UPDATE stock SET num = num WHERE id = ?", held.SKU).Error)
@@ -71,7 +74,7 @@ func TestASweepPassesAHeldSKU(t *testing.T) {
 		t.Errorf("gave %d back, %v; the free SKU has %d of 5", n, err, free.num(t))
 	}
 	tx.Rollback()
-	if n, err := free.reserver(1).Expire(t.Context()); n != 1 || err != nil || held.num(t) != 5 {
-		t.Errorf("when the row is free: gave %d back, %v, with %d of 5", n, err, held.num(t))
+	if n, err := free.reserver(1).Expire(t.Context()); n != mostSwept || err != nil || held.num(t) != mostSwept {
+		t.Errorf("when the row is free: gave %d back, %v, with %d of %d", n, err, held.num(t), mostSwept)
 	}
 }

@@ -15,7 +15,8 @@ if string.sub(sale, 1, #ARGV[1] + 1) == ARGV[1] .. ' ' then
 	if set > run then
 		return -1
 	end
-	if set == run and redis.call('EXISTS', KEYS[1], KEYS[5]) == 2 then
+	if set == run and tonumber(redis.call('GET', KEYS[1]) or '')
+		and redis.call('EXISTS', KEYS[5]) == 1 then
 		if tonumber(redis.call('GET', KEYS[7]) or '0') < tonumber(ARGV[4]) then
 			redis.call('SET', KEYS[7], ARGV[4]) -- Redis had lost a takeover
 		end

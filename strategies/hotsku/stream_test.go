@@ -139,6 +139,18 @@ func TestStreamOfAnotherDatabase(t *testing.T) {
 	}
 }
 
+// A number that is a text is made anew from the row, as one that is gone.
+func TestStreamNumberIsNone(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	s.of[0].redis.Set(t.Context(), streamKey(s.SKU), "many", 0)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if r, err := s.Buy(ctx, 1, 2); err != nil || r.Remaining != 3 {
+		t.Errorf("got %+v, %v, with 5 in the row", r, err)
+	}
+	s.Held(t)
+}
+
 // A writer sleeps before its transaction; another takes its entries over, and
 // the database refuses them, as Redis had let too many through. When the first
 // wakes, units are there again: it must not write what was refused.

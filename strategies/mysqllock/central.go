@@ -28,7 +28,8 @@ func passCentral(tx *gorm.DB, row string) error {
 	res := tx.Raw("SELECT name FROM lock_central "+
 		"WHERE name = ? FOR UPDATE", row).Scan(&name)
 	if res.Error == nil && res.RowsAffected == 0 {
-		return fmt.Errorf("the row %s of lock_central is gone", row)
+		return fmt.Errorf("the row %s of lock_central is gone: start the "+
+			"service again, which makes it", row)
 	}
 	return res.Error
 }

@@ -103,8 +103,9 @@ func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 			if err != nil || !back {
 				return err
 			}
-			return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
-				now.Num+o.Quantity, o.SKUID).Error
+			return own.store.GiveBack(tx,
+				"UPDATE stock SET num = ? WHERE id = ? AND run = ?",
+				now.Num+o.Quantity, o.SKUID, o.Run)
 		})
 	})
 }
