@@ -60,27 +60,44 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (outcome string, err error
 	if err != nil {
 		return "", err
 	}
-	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
-		return s.accept(c, sl, a, p)
+	by := func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
+		r, err := sl.strategy.Deduct(ctx, p)
+		return r, outcomeSold, err
 	}
-	r, replayed, err := s.sell(c, sl, p, keyed, sl.strategy.Deduct)
-	if err == nil && replayed {
+	a, accepts := sl.strategy.(seckill.Acceptor)
+	if accepts = accepts && keyed && prefersAsync(c.Request.Header); accepts {
+		by = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
+			r, written, err := a.Accept(ctx, p)
+			switch {
+			case err != nil:
+				return r, outcomeSold, err
+			case written:
+				return r, outcomeReplayed, nil
+			}
+			return r, outcomeAccepted, nil
+		}
+	}
+	r, outcome, err := s.sell(c, sl, p, keyed, !accepts, by)
+	if err == nil && outcome == outcomeReplayed {
 		err = s.notReserved(c.Request.Context(), r)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case outcome == outcomeAccepted:
+		answerAccepted(c, p)
+	default:
+		answer(c, r, outcome)
 	}
-	return answer(c, r, outcomeSold, replayed), nil
+	return outcome, nil
 }
 
-// answer says what was sold or reserved, and returns what that is counted as.
-func answer(c *gin.Context, is any, outcome string, replayed bool) string {
-	if replayed {
-		outcome = outcomeReplayed
+// answer says what was sold or reserved.
+func answer(c *gin.Context, is any, outcome string) {
+	if outcome == outcomeReplayed {
 		c.Header("Idempotency-Replayed", "true")
 	}
 	c.JSON(http.StatusOK, is)
-	return outcome
 }
 
 // hungUp reports whether the caller has closed the connection, or its half of it.
@@ -99,41 +116,46 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 }
 
 // sell buys, and gives every copy of a request with an idempotency key one final
-// answer, its order (ledger.Claims). An error for which seckill.NothingTaken is
-// false means that the ledger, too, could not say what became of the purchase.
+// answer, its order. Copies are kept apart by a claim of the key (ledger.Claims), if
+// claims says so; an Acceptor knows the requests that it has accepted. outcome is
+// what by says, or replayed: the order was there before, and may be a reservation. An
+// error for which seckill.NothingTaken is false means that the ledger, too, could not
+// say what became of the purchase.
 func (s *Server) sell(
-	c *gin.Context, sl *seller, p seckill.Purchase, keyed bool, deduct deduction,
-) (r seckill.Receipt, replayed bool, err error) {
+	c *gin.Context, sl *seller, p seckill.Purchase, keyed, claims bool, by deduction,
+) (r seckill.Receipt, outcome string, err error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if err := s.started(ctx, p.SKU); err != nil {
-		return r, false, err
+		return r, "", err
 	}
-	if keyed {
+	if keyed && claims {
 		claim, refusal := s.claims.Take(ctx, p.User, p.RequestID)
 		if refusal != nil {
-			return r, false, refusal
+			return r, "", refusal
 		}
 		defer func() { err = s.unclaim(ctx, claim, err) }()
 		if claim.Order != nil {
 			r, err = replay(claim.Order, p)
-			return r, err == nil, err
+			return r, outcomeReplayed, err
 		}
 		p.Fence = claim.Fence
 	}
-	r, err = sl.deduct(ctx, p, deduct)
+	r, outcome, err = sl.deduct(ctx, p, by)
 	switch {
 	case err == nil:
 	case errors.Is(err, seckill.ErrNotStarted):
 		err = s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
-		r, err = s.settle(c, p, err)
-	case keyed && (errors.Is(err, seckill.ErrDuplicate) || mayHide(err) && idMadeHere.MatchString(p.RequestID)):
+		if r, err = s.settle(c, p, err); err == nil && r.Strategy != sl.info.Name { // by an earlier call
+			outcome = outcomeReplayed
+		}
+	case keyed && (errors.Is(err, seckill.ErrDuplicate) || mayHide(err) && (!claims || idMadeHere.MatchString(p.RequestID))):
 		// Of a copy that no claim kept out: one at another node of Galera, or one without a key.
 		r, err = s.earlier(ctx, p, err)
-		return r, err == nil, err
+		outcome = outcomeReplayed
 	}
-	return r, false, err
+	return r, outcome, err
 }
 
 // earlier looks for the order that another copy of a refused purchase got.

@@ -64,14 +64,14 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error)
 	if err != nil {
 		return "", err
 	}
-	receipt, replayed, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	receipt, outcome, err := s.sell(c, sl, p, keyed, true, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
 		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
-		return r.Receipt, err
+		return r.Receipt, outcomeReserved, err
 	})
 	if err != nil {
 		return "", err
 	}
-	if replayed {
+	if outcome == outcomeReplayed {
 		if reserver = s.reserver(receipt.Strategy); reserver == nil {
 			return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 		}
@@ -84,12 +84,9 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error)
 		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
 		return "", unknownReservation(receipt.OrderID)
 	}
-	return answer(c, heldAs(r), outcomeReserved, replayed), nil
+	answer(c, heldAs(r), outcome)
+	return outcome, nil
 }
-
-// shortestHold tells a reservation from a purchase in one call, which holds for no
-// longer than its transaction takes.
-const shortestHold = time.Second / 2
 
 // notReserved refuses to call a request sold whose order is a reservation that is
 // not paid.
@@ -106,7 +103,7 @@ func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
 		return unknownReservation(sold.OrderID)
 	case r.State == seckill.ReservationExpired:
 		return seckill.ErrExpired
-	case r.State == seckill.ReservationReleased && r.Hold >= shortestHold:
+	case r.State == seckill.ReservationReleased && !r.Ends.Equal(seckill.NoDeadline):
 		return seckill.ErrCancelled
 	case r.State == seckill.Reserved:
 		return refused(seckill.ErrMismatch, fmt.Sprintf("This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
@@ -126,7 +123,7 @@ func (s *Server) reserver(strategy string) seckill.Reserver {
 func (s *Server) reservers() string {
 	var names []string
 	for _, sl := range s.sellers {
-		if s.reserver(sl.info.Name) != nil {
+		if s.reserver(sl.info.Name) != nil && sl.info.Repair == "" { // not a broken twin
 			names = append(names, sl.info.Name)
 		}
 	}

@@ -62,11 +62,12 @@ func (s *Server) names() string {
 	return strings.Join(names, ", ")
 }
 
-// A deduction is how a purchase reaches its strategy.
-type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
+// A deduction is how a purchase reaches its strategy. outcome is what it has come to;
+// with an error, what it is if the ledger has its order.
+type deduction func(context.Context, seckill.Purchase) (r seckill.Receipt, outcome string, err error)
 
 // deduct counts the commands and the time that a deduction takes.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, error) {
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, string, error) {
 	begun := time.Now()
 	defer func() {
 		sl.metrics.duration.Observe(time.Since(begun).Seconds())
@@ -114,7 +115,7 @@ func (m *metrics) register(sl *seller) {
 	}
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "seckill_backend_commands_total", Help: "Commands that purchases sent, and waits without a command.",
+			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. Claims of idempotency keys are not counted.",
 			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}

@@ -33,6 +33,7 @@ type starts struct {
 
 	mu    sync.RWMutex
 	bySKU map[int64]reading
+	times map[int64]int // that a SKU was forgotten
 }
 
 // A reading is what the database said.
@@ -42,7 +43,7 @@ type reading struct {
 }
 
 func newStarts(read func(context.Context, int64) (ledger.Start, error)) *starts {
-	return &starts{read: read, bySKU: map[int64]reading{}}
+	return &starts{read: read, bySKU: map[int64]reading{}, times: map[int64]int{}}
 }
 
 // in is how long buyers of sku have to wait; not above 0 when the sale is on. A
@@ -71,10 +72,14 @@ func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
 }
 
 // ask counts the wait from the moment the answer is here: the database's clock
-// is then as late as it said, or later, and no buyer is let in early.
+// is then as late as it said, or later, and no buyer is let in early. A reading that
+// was under way when sku was forgotten may be of the sale before: it is not kept.
 func (s *starts) ask(sku int64) (r reading, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
+	s.mu.RLock()
+	times := s.times[sku]
+	s.mu.RUnlock()
 	r.asked = time.Now()
 	said, err := s.read(ctx, sku)
 	if errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
@@ -86,7 +91,9 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	r.opens = time.Now().Add(said.In())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bySKU[sku] = r
+	if s.times[sku] == times {
+		s.bySKU[sku] = r
+	}
 	return r, nil
 }
 
@@ -96,6 +103,7 @@ func (s *starts) forget(sku int64) {
 	defer s.mu.Unlock()
 	s.now.Forget(strconv.FormatInt(sku, 10))
 	delete(s.bySKU, sku)
+	s.times[sku]++
 }
 
 // started refuses purchases of a sale that has not.

@@ -103,6 +103,23 @@ func TestNewsOfAnotherProcess(t *testing.T) {
 	})
 }
 
+// A reading that began before a reset does not count for the sale after it.
+func TestAReadingThatAResetOvertakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &clockwork{startsAt: time.Now().Add(time.Hour), takes: 10 * time.Millisecond}
+		s := newStarts(c.read)
+		go in(t, s)
+		synctest.Wait() // it has read the old start, and its answer is on the way
+		c.startsAt = time.Now()
+		s.forget(1)
+		time.Sleep(20 * time.Millisecond)
+		if wait := in(t, s); wait > 0 {
+			t.Errorf("after a reset to a sale that is on, it opens in %s", wait)
+		}
+		synctest.Wait()
+	})
+}
+
 // Without the database no early buyer is let in, and no buyer is told that the
 // sale has not started.
 func TestStartThatCannotBeRead(t *testing.T) {

@@ -39,37 +39,10 @@ type acceptance struct {
 	Ask       string `json:"ask"`
 }
 
-// accept answers before the order is written. No claim is taken: an Acceptor knows
-// the requests that it has accepted.
-func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckill.Purchase) (outcome string, err error) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
-	defer cancel()
-	if err := s.started(ctx, p.SKU); err != nil {
-		return "", err
-	}
-	written := false
-	r, err := sl.deduct(ctx, p, func(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
-		r, written, err = a.Accept(ctx, p)
-		return r, err
-	})
-	switch {
-	case err == nil && !written:
-		c.Header("Preference-Applied", respondAsync)
-		c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p.User, p.SKU, p.RequestID)})
-		return outcomeAccepted, nil
-	case errors.Is(err, seckill.ErrNotStarted):
-		return "", s.late(ctx, p.SKU)
-	case err != nil && !seckill.NothingTaken(err):
-		r, err = s.settle(c, p, err)
-	case mayHide(err):
-		if r, err = s.earlier(ctx, p, err); err == nil { // by another strategy, perhaps
-			err = s.notReserved(ctx, r)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	return answer(c, r, outcomeSold, true), nil
+// answerAccepted is the first of them.
+func answerAccepted(c *gin.Context, p seckill.Purchase) {
+	c.Header("Preference-Applied", respondAsync)
+	c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p.User, p.SKU, p.RequestID)})
 }
 
 // askOf is the call that tells what became of a request.

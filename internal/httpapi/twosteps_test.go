@@ -7,7 +7,41 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
+
+// The reply to the script that accepts is lost: what the ledger has for the key is the
+// answer. A reservation of it is not sold before it is paid, and an order that this
+// call may have made is not called a replay.
+func TestAcceptedAndTheReplyIsLost(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
+	accept := func(user int, before func()) reply {
+		lost := false
+		ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+			if c.Backend != tap.Redis || lost {
+				return err
+			}
+			lost = true
+			before()
+			return taptest.ErrLostReply
+		}})
+		return do(t, s, newRequest("POST", "/api/v1/seckill?strategy=redis-stream", purchase(user, 1), "Prefer: respond-async", key).WithContext(ctx))
+	}
+	reserve := func() {
+		ask(t, s, "POST", "/api/v1/reservations?strategy=reserve", purchase(1, 1), key).want(t, "reserving", http.StatusOK, "")
+	}
+	accept(1, reserve).want(t, "the key of a reservation", http.StatusUnprocessableEntity, "idempotency_mismatch")
+	r := accept(2, func() {
+		ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(2, 1), key).want(t, "a copy that waits", http.StatusOK, "")
+	})
+	if r.want(t, "its own order", http.StatusOK, ""); r.header.Get("Idempotency-Replayed") != "" {
+		t.Error("an order that the call may have made is called a replay")
+	}
+}
 
 // As long as Redis does not answer, it is not known what became of a request. (What
 // becomes of accepted ones is in testdata/calls/accepted.txt.)

@@ -550,7 +550,7 @@ func undersold(h *hearing, tell func(examples, ...any)) {
 	always := h.report.Remaining - max(h.cancelled, h.later) - h.expired
 	var broken examples
 	for _, t := range h.buys {
-		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && !h.mixed() {
+		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && h.known {
 			broken.add(turnedAwayOf, t.User, t.Quantity)
 		}
 	}

@@ -234,6 +234,7 @@ func TestJudge(t *testing.T) {
 		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
 		{"all strategies have one store", func(e *Evidence) { e.StockStoreOf = nil }, ""},
 		{"the counter could not be read", by("redis-lua", InLockTable, 10), "unknown_stock"},
+		{"not sold out by the row, and the counter could not be read", all(by("redis-lua", InLockTable, 10), row(10)), "unknown_stock"},
 		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", InLockTable, 10)), "oversold unknown_stock"},
 		{"stock in Redis", by("redis-lua", InRedis, 0), ""},
 		{"Redis and the row differ", all(by("redis-lua", InRedis, 0), row(1)), "counter_and_row_differ"},

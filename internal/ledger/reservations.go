@@ -14,7 +14,8 @@ import (
 //
 // A reservation is an active order with a row here: it holds its units, and its
 // user's place, as every order does. The row says whether it is paid, until when it
-// can be (by the database's clock), and how many units were given back. Orders of
+// can be (by the database's clock), and how many units were given back. ends_at is the
+// beginning of 1970 (seckill.NoDeadline) if one call bought and paid. Orders of
 // strategies without reservations have no row.
 var reservationSchema = []string{
 	`CREATE TABLE IF NOT EXISTS reservations (
@@ -68,8 +69,8 @@ func addReservations(db *gorm.DB, orders []Order, where string, args ...any) err
 	return nil
 }
 
-// Reservation reads an order of the current run with its reservation, in one
-// moment; ErrUnknownOrder if there is no such order, or if it began as none.
+// Reservation reads an order of the current run, and then its reservation;
+// ErrUnknownOrder if there is no such order, or if it began as none.
 func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	o, err := s.Order(ctx, id)
 	if err != nil {
@@ -101,5 +102,5 @@ func (s *Store) AddReservations(ctx context.Context, orders []Order) error {
 func (o Order) Held() seckill.Reservation {
 	r := o.Reservation
 	return seckill.Reservation{Receipt: o.Receipt(), User: o.UserID, State: r.State,
-		Ends: r.Ends.Time(), Left: time.Duration(r.Left) * time.Microsecond, Hold: r.Ends.Time().Sub(o.CreatedAt)}
+		Ends: r.Ends.Time(), Left: time.Duration(r.Left) * time.Microsecond}
 }

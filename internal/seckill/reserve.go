@@ -40,13 +40,14 @@ type Reservation struct {
 	User  int64
 	State ReservationState
 	// Ends is the deadline, and Left how long it was away when the reservation was
-	// read; not above 0: it is past.
+	// read; not above 0: it is past. Ends is NoDeadline if the units were bought and
+	// paid by one call.
 	Ends time.Time
 	Left time.Duration
-	// Hold is for how long the units were to be held; about 0 if they were bought
-	// and paid by one call.
-	Hold time.Duration
 }
+
+// NoDeadline is a time at which no reservation ends.
+var NoDeadline = time.Unix(0, 0)
 
 // A ReservationState says what became of a reservation. Only Reserved changes,
 // and Paid, when its order is cancelled.

@@ -62,8 +62,8 @@ type Strategy interface {
 	Restore(ctx context.Context, orderID string) error
 }
 
-// A Resetter is a Strategy (or Locker) that keeps state outside the stock row:
-// a counter in Redis, a lock's key or node. Reset makes that state match a
+// A Resetter is a Strategy that keeps state outside the stock row: a counter in
+// Redis, a lock's key or node. Reset makes that state match a
 // freshly seeded SKU with stock units and frees its locks.
 type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error

@@ -54,7 +54,7 @@ type reserve struct {
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	r, err := s.take(ctx, p, seckill.Paid, 0)
+	r, err := s.take(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
 	return r.Receipt, err
 }
 
@@ -62,14 +62,17 @@ func (s *reserve) Deduct(
 func (s *reserve) Reserve(
 	ctx context.Context, p seckill.Purchase, hold time.Duration,
 ) (seckill.Reservation, error) {
-	return s.take(ctx, p, seckill.Reserved, hold)
+	// The deadline is a time of the database's clock: those of the processes
+	// differ, and it must be one and the same for all.
+	return s.take(ctx, p, seckill.Reserved,
+		"UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", hold.Microseconds())
 }
 
 // take writes order and reservation first and touches the hot row last, as
 // order-first does.
 func (s *reserve) take(
 	ctx context.Context, p seckill.Purchase,
-	state seckill.ReservationState, hold time.Duration,
+	state seckill.ReservationState, ends string, hold ...any,
 ) (r seckill.Reservation, err error) {
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
@@ -80,13 +83,10 @@ func (s *reserve) take(
 		if err != nil {
 			return err
 		}
-		// The deadline is a time of the database's clock: those of the
-		// processes differ, and it must be one and the same for all.
 		_, _, err = s.store.Exec(tx, "INSERT INTO reservations "+
 			"(sku_id, run, id, strategy, state, quantity, ends_at) VALUES "+
-			"(?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)",
-			p.SKU, run, id, s.store.Strategy(), string(state), p.Quantity,
-			hold.Microseconds())
+			"(?, ?, ?, ?, ?, ?, "+ends+")", append([]any{p.SKU, run, id,
+			s.store.Strategy(), string(state), p.Quantity}, hold...)...)
 		if err != nil {
 			return err
 		}
