@@ -19,6 +19,15 @@ type Range struct {
 	Max float64 `json:"max"`
 }
 
+// Check refuses a number that is out of the range; the error is a *seckill.FieldError.
+func (r Range) Check(field string, n float64) error {
+	if n >= r.Min && n <= r.Max { // nor NaN
+		return nil
+	}
+	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max}, Detail: fmt.Sprintf("%s is %s: give %s to %s%s",
+		field, digits(n), digits(r.Min), digits(r.Max), map[bool]string{true: " seconds, with its unit: 10s"}[r == wait])}
+}
+
 func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Ranges of a scenario's numbers, durations in seconds. What is beyond is a typing
@@ -63,6 +72,20 @@ func (s Scenario) numbers() map[string]float64 {
 	return used
 }
 
+// Beyond are the errors of the numbers that this scenario uses and that are out of
+// their range, if there is one.
+func (s Scenario) Beyond(ranges map[string]Range) (errs []error) {
+	used := s.normal().numbers()
+	for _, field := range slices.Sorted(maps.Keys(used)) {
+		if limit, ok := ranges[field]; ok {
+			if err := limit.Check(field, used[field]); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errs
+}
+
 // Check finds what makes a run impossible or pointless, without calling any
 // service; the error is an ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error {
@@ -92,12 +115,8 @@ func (s Scenario) possible() error {
 	if !slices.Contains(profiles, s.Profile) {
 		return wrong("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
 	}
-	used := s.numbers()
-	for _, field := range slices.Sorted(maps.Keys(used)) {
-		if limit := Ranges[field]; !(used[field] >= limit.Min && used[field] <= limit.Max) { // nor NaN
-			return wrong(field, "range", params{"min": limit.Min, "max": limit.Max}, "%s is %s: give %s to %s%s", field, digits(used[field]),
-				digits(limit.Min), digits(limit.Max), map[bool]string{true: " seconds, with its unit: 10s"}[limit == wait])
-		}
+	if errs := s.Beyond(Ranges); errs != nil {
+		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
 	}
 	if err := s.fits(); err != nil {
 		return err

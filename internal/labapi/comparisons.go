@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/seckill"
+	"seckill/internal/lab"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -25,6 +24,8 @@ type Comparison struct {
 	Record
 	Settings compare.Settings `json:"settings"`
 	Command  string           `json:"command"` // that does the same on the command line
+	// Services are the settings of the service processes, of which it changes none.
+	Services lab.ServiceSettings `json:"services_settings"`
 
 	Done  int           `json:"done"`           // turns that are over,
 	Total int           `json:"total"`          // of so many; 0: it is just beginning
@@ -101,7 +102,7 @@ func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compa
 	if c.Strategies == nil {
 		c.Strategies = usual
 	}
-	c.SKU = sku
+	decided(p, c.Scenario)
 	if chosen = s.Strategies; !slices.Equal(c.Strategies, []string{compare.All}) { // what cannot run here is listed as not run
 		chosen = s.chosen(c.Strategies, len(s.Strategies), p)
 	}
@@ -110,14 +111,6 @@ func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compa
 		p.Blame("relative_to", "one_of", map[string]any{"values": c.Strategies}, c.RelativeTo+" is not among the strategies that are compared")
 	}
 	return c, chosen, anyWrong(p)
-}
-
-// blame takes over what is wrong with a scenario.
-func blame(p *web.Problem, err error) {
-	var field *seckill.FieldError
-	if errors.As(err, &field) {
-		p.Blame(field.Field, field.Code, field.Params, field.Detail)
-	}
 }
 
 func (s *Server) listComparisons(c *gin.Context) {
@@ -138,7 +131,8 @@ func (s *Server) startComparison(c *gin.Context) error {
 	}
 	// Processes that ended are started again: the figures depend on how many
 	// there are.
-	err = s.haveServing(c.Request.Context(), s.Lab.ServiceSettings())
+	serving := s.Lab.ServiceSettings()
+	err = s.haveServing(c.Request.Context(), serving)
 	targets := s.live()
 	if err != nil || len(targets) == 0 {
 		release()
@@ -154,7 +148,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	// The comparison outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
 	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
-		Settings: wanted, Command: wanted.Command()}
+		Settings: wanted, Command: wanted.Command(), Services: serving}
 	e := s.comparisons.begin(begun, stop)
 	s.ongoing.Go(func() {
 		defer stop()
@@ -191,32 +185,41 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	return c
 }
 
-// showComparison answers with a comparison and its result, if it has one by now.
+// showComparison answers with a comparison and its result, if it has one by now; with
+// names the strategy that the factors are to, if it is not the usual one.
 func (s *Server) showComparison(c *gin.Context) error {
+	query, err := web.ReadQuery(c.Request, "with")
+	if err != nil {
+		return err
+	}
 	e, err := s.comparisons.at(c)
 	if err != nil {
 		return err
 	}
 	all := s.comparisons.read(e)
 	shown := all.summary()
-	if all.Result != nil {
-		shown.Result = beside(*all.Result, c.Query("with"))
+	if shown.Result = all.Result; query.Has("with") {
+		shown.Result, err = all.beside(query.Get("with"))
 	}
-	c.JSON(http.StatusOK, shown)
-	return nil
+	if err == nil {
+		c.JSON(http.StatusOK, shown)
+	}
+	return err
 }
 
-// beside is a copy of a result, set beside a strategy; "": the usual one.
-func beside(r compare.Result, strategy string) *compare.Result {
+// beside is a copy of the result, set beside one of its strategies.
+func (c Comparison) beside(strategy string) (*compare.Result, error) {
+	if c.Result == nil || !slices.ContainsFunc(c.Result.Entries, func(e *compare.Entry) bool { return e.Strategy == strategy && !e.Baseline }) {
+		return nil, web.Invalid("with", "one_of", nil, "must be one of the strategies that were measured")
+	}
+	r := *c.Result
 	r.Entries = slices.Clone(r.Entries)
 	for i, e := range r.Entries {
 		copied := *e
 		r.Entries[i] = &copied
 	}
-	if strategy != "" {
-		r.Beside(strategy)
-	}
-	return &r
+	r.Beside(strategy)
+	return &r, nil
 }
 
 // stopComparison ends one that is on, which is then judged.

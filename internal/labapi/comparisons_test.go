@@ -104,6 +104,8 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", ""},
 		{`{"strategies":["good"],"buyers":10}`, 400, "buyers", "no_demand", ""},
 		{`{"strategies":["good"],"preset":"nope"}`, 400, "preset", "one_of", "hot-row"},
+		{`{"strategies":["good"],"sku_id":7}`, 400, "sku_id", "unused", ""},
+		{`{"strategies":["good"],"strategy":"naive"}`, 400, "strategy", "unused", ""},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 	})
 }
@@ -183,13 +185,14 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	t.Log("what it came to")
 	_, answer, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
 	var whole Comparison
-	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want {
+	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want || whole.Services != usual {
 		t.Errorf("GET: %v %.300s", err, answer)
 	}
 	call{method: "GET", path: comparisonsPath + "/none"}.wants(t, h.URL, 404, "unknown_comparison")
-	for _, c := range []struct{ with, baseline string }{{"?with=other", "other"}, {"", ""}} { // one page's choice is not another's
+	for _, c := range []struct{ with, baseline string }{{"?with=conditional", "conditional"}, {"", ""}} { // one page's choice is not another's
 		call{method: "GET", path: comparisonsPath + "/" + begun.ID + c.with}.wants(t, h.URL, 200, `"relative_to":"`+c.baseline+`"`)
 	}
+	call{method: "GET", path: comparisonsPath + "/" + begun.ID + "?with=nonsense"}.wants(t, h.URL, 400, "one of the strategies that were measured")
 }
 
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.

@@ -2,6 +2,7 @@ package labapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 	"seckill/loadtest"
 )
@@ -32,14 +34,17 @@ type Settings struct {
 // scenario's own: a run is kept in memory and watched by people. The longest pause
 // ends before a run's audit gives up waiting for purchases without an answer; the
 // longest lease is shorter, so that a pause can outlast it.
-var limits = map[string]int64{
-	"stock": 1_000_000, "buyers": 200_000, "concurrency": 1024, "quantity": 1000, "rate": 50_000, "duration": 120, "skus": 1,
-	"strategies": mostLanes, "services": 8, "lease_ms": 20_000, "wait_ms": 10_000, "poll_ms": 1000,
-	"faults": 8, "at_ms": 120_000, "for_ms": 25_000,
+var limits = map[string]loadtest.Range{
+	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024}, "quantity": {Min: 1, Max: 1000},
+	"rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
+	"strategies": {Min: 1, Max: mostLanes}, "services": {Min: 1, Max: 8},
+	"lease_ms": {Min: 100, Max: 20_000}, "wait_ms": {Min: 1, Max: 10_000}, "poll_ms": {Min: 1, Max: 1000},
+	"faults": {Min: 0, Max: mostFaults}, "at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
 }
 
 const (
-	leastLease = 100
+	mostFaults   = 8
+	longestFault = 25_000
 	// pauseMargin: by default a pause outlasts the lease by this many milliseconds.
 	pauseMargin = 2000
 )
@@ -76,26 +81,23 @@ func anyWrong(p *web.Problem) error {
 // check finds everything that is wrong with a run's settings.
 func (s *Server) check(w *Settings, p *web.Problem) {
 	s.chosen(w.Strategies, mostLanes, p)
-	for field, value := range map[string]float64{"stock": float64(w.Stock), "quantity": float64(w.Quantity), "buyers": float64(w.Buyers), "skus": float64(w.SKUs),
-		"concurrency": float64(w.Concurrency), "rate": w.Rate, "duration": w.Duration.Seconds()} {
-		if value > float64(limits[field]) { // what is too small, the scenario says
-			within(p, field, limits[field]+1, 1)
-		}
+	decided(p, w.Scenario)
+	for _, err := range w.Beyond(limits) {
+		blame(p, err)
 	}
 	running := s.Lab.ServiceSettings()
 	for _, f := range []struct {
-		name                 string
-		value, now, smallest int
+		name       string
+		value, now int
 	}{
-		{"services", w.Services, running.Services, 1}, {"lease_ms", w.Lease, running.Lease, leastLease},
-		{"wait_ms", w.Wait, running.Wait, 1}, {"poll_ms", w.Poll, running.Poll, 1},
+		{"services", w.Services, running.Services}, {"lease_ms", w.Lease, running.Lease}, {"wait_ms", w.Wait, running.Wait}, {"poll_ms", w.Poll, running.Poll},
 	} {
 		if f.value != f.now { // what runs was set when the lab was started
-			within(p, f.name, int64(f.value), int64(f.smallest))
+			blame(p, limits[f.name].Check(f.name, float64(f.value)))
 		}
 	}
-	if len(w.Faults) > int(limits["faults"]) {
-		p.Blame("faults", "too_many", map[string]any{"max": limits["faults"]}, fmt.Sprintf("give at most %d", limits["faults"]))
+	if len(w.Faults) > mostFaults {
+		p.Blame("faults", "too_many", map[string]any{"max": mostFaults}, fmt.Sprintf("give at most %d", mostFaults))
 		return
 	}
 	for i := range w.Faults {
@@ -104,12 +106,22 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 	if p.Errors != nil {
 		return
 	}
-	if n := int64(w.Requests()); n > limits["buyers"] { // at a rate
-		p.Blame("rate", "too_many_requests", map[string]any{"requests": n, "max": limits["buyers"]},
-			fmt.Sprintf("these are %d requests: give at most %d, by a lower rate or for fewer seconds", n, limits["buyers"]))
+	if n, most := w.Requests(), limits["buyers"].Max; float64(n) > most { // at a rate
+		p.Blame("rate", "too_many_requests", map[string]any{"requests": n, "max": most},
+			fmt.Sprintf("these are %d requests: give at most %.0f, by a lower rate or for fewer seconds", n, most))
 		return
 	}
 	blame(p, w.scenario(0).Check())
+}
+
+// decided blames what the lab decides of a sale, and not the caller.
+func decided(p *web.Problem, s loadtest.Scenario) {
+	if s.Strategy != "" {
+		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
+	}
+	if s.SKU != sku {
+		p.Blame("sku_id", "unused", nil, fmt.Sprintf("leave it out: SKUs from %d on are sold here", sku))
+	}
 }
 
 // chosen are the strategies that a request names, or blames it for.
@@ -131,12 +143,11 @@ func (s *Server) chosen(names []string, most int, p *web.Problem) (chosen []cata
 	return chosen
 }
 
-// within blames a field that is not from least to its limit, which has the name of
-// the field behind the last dot.
-func within(p *web.Problem, field string, value, least int64) {
-	if most := limits[field[strings.LastIndexByte(field, '.')+1:]]; value < least || value > most {
-		p.Blame(field, "range", map[string]any{"min": least, "max": most},
-			fmt.Sprintf("give a whole number from %d to %d", least, most))
+// blame takes over what is wrong with a field, if anything is.
+func blame(p *web.Problem, err error) {
+	var field *seckill.FieldError
+	if errors.As(err, &field) {
+		p.Blame(field.Field, field.Code, field.Params, field.Detail)
 	}
 }
 
@@ -192,9 +203,7 @@ func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Pro
 		p.Blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
 	case !known.Holder:
 		f.Service = cmp.Or(f.Service, 1)
-		if most := max(1, of.Services); f.Service < 1 || f.Service > most {
-			p.Blame(at+"service", "range", map[string]any{"min": 1, "max": most}, fmt.Sprintf("give a whole number from 1 to %d", most))
-		}
+		blame(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check(at+"service", float64(f.Service)))
 	}
 	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
 		f.Strategy = of.Strategies[0]
@@ -202,12 +211,12 @@ func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Pro
 	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
 		p.Blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
 	}
-	within(p, at+"at_ms", int64(f.At), 0)
+	blame(p, limits["at_ms"].Check(at+"at_ms", float64(f.At)))
 	switch {
 	case known.Lasts && f.For == 0:
-		f.For = min(of.Lease+pauseMargin, int(limits["for_ms"]))
+		f.For = min(of.Lease+pauseMargin, longestFault)
 	case known.Lasts:
-		within(p, at+"for_ms", int64(f.For), 1)
+		blame(p, limits["for_ms"].Check(at+"for_ms", float64(f.For)))
 	case f.For != 0:
 		p.Blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"seckill/internal/trace"
 	"seckill/internal/web"
+	"seckill/loadtest"
 )
 
 // A LiveTrace is a recorded purchase, or two that raced.
@@ -49,9 +50,7 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	}
 	buyers, p := body.Buyers, web.BadRequest("")
 	info := s.strategy("strategy", body.Strategy, p)
-	if buyers < 1 || buyers > 2 {
-		p.Blame("buyers", "range", map[string]any{"min": 1, "max": 2}, "give 1 or 2")
-	}
+	blame(p, loadtest.Range{Min: 1, Max: 2}.Check("buyers", float64(buyers)))
 	if err := anyWrong(p); err != nil {
 		return err
 	}

@@ -28,9 +28,9 @@ func TestTraces(t *testing.T) {
 		status int
 		says   string
 	}{
-		{`{"strategy":"good","buyers":3}`, 400, "buyers: give 1 or 2"},
+		{`{"strategy":"good","buyers":3}`, 400, "give 1 to 2"},
 		{`{"strategy":"","buyers":1}`, 400, "name a strategy"},
-		{`{"strategy":"nope","buyers":0}`, 404, "buyers: give 1 or 2"},
+		{`{"strategy":"nope","buyers":0}`, 404, "give 1 to 2"},
 		{`{"strategy":"far","buyers":1}`, 503, "no etcd"},
 	} {
 		call{method: "POST", path: "/api/lab/v1/traces", body: c.body}.wants(t, h.URL, c.status, c.says)

@@ -5,6 +5,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,19 +91,14 @@ func (s Settings) Check() error {
 	wrong := func(field, format string, args ...any) error {
 		return &seckill.FieldError{Field: field, Code: field, Detail: fmt.Sprintf(format, args...)}
 	}
-	numbers := map[string][]float64{"rounds": {float64(s.Rounds)}, "turn": {s.Turn.Seconds()}, "crowds": nil}
+	ranges := Ranges()
+	wrongNumber := cmp.Or(ranges["rounds"].Check("rounds", float64(s.Rounds)), ranges["turn"].Check("turn", s.Turn.Seconds()))
 	for _, n := range s.Crowds {
-		numbers["crowds"] = append(numbers["crowds"], float64(n))
-	}
-	for _, field := range []string{"rounds", "turn", "crowds"} {
-		for _, n := range numbers[field] {
-			if limit := Ranges()[field]; n < limit.Min || n > limit.Max {
-				return &seckill.FieldError{Field: field, Code: "range", Params: map[string]any{"min": limit.Min, "max": limit.Max},
-					Detail: fmt.Sprintf("%s of %v: give %v to %v", field, n, limit.Min, limit.Max)}
-			}
-		}
+		wrongNumber = cmp.Or(wrongNumber, ranges["crowds"].Check("crowds", float64(n)))
 	}
 	switch {
+	case wrongNumber != nil:
+		return wrongNumber
 	case s.By != Answers && s.By != Sales:
 		return wrong("by", "factors of %q: give %s or %s", s.By, Answers, Sales)
 	case len(s.Crowds) > maxCrowds || len(slices.Compact(slices.Sorted(slices.Values(s.Crowds)))) < len(s.Crowds):

@@ -76,6 +76,7 @@ func TestComparisonIsWatched(t *testing.T) {
 		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)", "oversold, as known")
 		tab.await(`document.querySelectorAll(".results tbody tr").length === 4 && !document.querySelector(".results b")`)
 	}
+	tb.says(".ran-on", "locks with lease 8,000 ms, wait 3,000 ms, poll 10 ms")
 	tb.await(`document.querySelectorAll(".chart canvas").length === 3`) // throughput, waits, time to sell out
 	tb.good("compared")
 

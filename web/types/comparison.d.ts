@@ -27,6 +27,7 @@ declare namespace Json {
     id: string;
     settings: CompareSettings;
     command: string;
+    services_settings: ServiceSettings;
     state: RunState;
     stopped: boolean;
     started: string;
@@ -85,7 +86,6 @@ declare namespace Json {
     settings: CompareSettings;
     relative_to: string;
     targets: string[];
-    locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
     entries: Entry[];
     not_run: { strategy: string; why: string }[];
     problems: string[];

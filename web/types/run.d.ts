@@ -39,7 +39,7 @@ declare namespace Json {
   interface Status {
     lab: string;
     version: string;
-    limits: Record<string, number>;
+    limits: Record<string, { min: number; max: number }>;
     token_needed: boolean;
     backends: Backend[];
     services: Service[];

@@ -25,7 +25,7 @@ export function Result({ summary }) {
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
     ${(error || !result) && html`<${Awaited} error=${error} again=${again} />`}
-    ${result && html`<${Measured} result=${result} choose=${setRelativeTo} command=${summary.command} />`}`;
+    ${result && html`<${Measured} result=${result} choose=${setRelativeTo} of=${summary} />`}`;
 }
 
 /** @param {Json.ComparisonResult} result */
@@ -58,8 +58,8 @@ function sentence(e, base, f, by) {
   return html`${w[by](other, times(inverse.times), one)} ${f.high > 0 && html`<small class="interval">(${interval(inverse)})</small>`}`;
 }
 
-/** @param {{result: Json.ComparisonResult, choose: (name: string) => void, command: string}} props */
-function Measured({ result, choose, command }) {
+/** @param {{result: Json.ComparisonResult, choose: (name: string) => void, of: Json.Comparison}} props */
+function Measured({ result, choose, of }) {
   const w = words();
   const entries = result.entries.filter((e) => e.concurrency === result.settings.concurrency);
   const findings = result.entries.filter((e) => e.violations.length + e.problems.length > 0);
@@ -82,18 +82,18 @@ function Measured({ result, choose, command }) {
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}
     ${result.problems.length > 0 && html`
       <section class="panel rules"><h3>${w.problems}</h3><ul lang="en">${result.problems.map((p) => html`<li>${p}</li>`)}</ul></section>`}
-    <${RanOn} result=${result} command=${command} />`;
+    <${RanOn} result=${result} of=${of} />`;
 }
 
-/** @param {{result: Json.ComparisonResult, command: string}} props */
-function RanOn({ result, command }) {
+/** @param {{result: Json.ComparisonResult, of: Json.Comparison}} props */
+function RanOn({ result, of: { command, services_settings: settings } }) {
   const w = words();
   const { machine } = result;
   return html`
     <section class="panel"><h3>${t.verdict.ranOn}</h3>
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}, ${machine.go}
         ${result.servers.map((b) => html`, <span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)},
-        ${' '}${w.services(result.targets?.length ?? 0)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
+        ${' '}${w.services(result.targets?.length ?? 0)}, ${w.locks(settings)}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
       <p class="hint">${w.sameCommand}</p>

@@ -87,7 +87,7 @@ export function RunForm({ lab, query, open, guide }) {
       <details class="settings" open=${shown} onToggle=${(e) => setShown(e.currentTarget.open)}>
         <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ ({ ...form, duration_ns: Number(form.duration) * 1e9 })))}</span></summary>
         <div class="sale">
-          <${Choice} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies ?? 4} topology=${lab.status?.topology ?? ''}
+          <${Choice} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies?.max ?? 4} topology=${lab.status?.topology ?? ''}
             blame=${wrong.strategies} choose=${(strategies) => set('strategies', strategies)} />
           <div>
             <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />

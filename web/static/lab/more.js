@@ -24,7 +24,7 @@ export function More({ form, wrong, status, limits, all, set }) {
       </div>
       <p class="hint">${t.form.servicesHint}</p>
       <${NumberField} name="seed" label=${t.form.seed} hint=${t.form.seedHint} value=${form.seed} blame=${wrong.seed} onInput=${(text) => set('seed', text)} />
-      <${Planned} faults=${form.faults} wrong=${wrong} status=${status} most=${limits.faults}
+      <${Planned} faults=${form.faults} wrong=${wrong} status=${status} most=${limits.faults?.max ?? 0}
         strategies=${form.strategies} all=${all} set=${(faults) => set('faults', faults)} />
     </details>`;
 }

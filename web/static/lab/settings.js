@@ -48,8 +48,6 @@ export const defaults = {
   rate: '1000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
 };
 
-const smallest = { at_ms: 0, lease_ms: 100 };
-
 /**
  * Every number of the form; those under More may be empty.
  * @param {Form} form @param {Kinds} kinds
@@ -65,18 +63,18 @@ function numbers(form, kinds) {
 
 /**
  * What cannot be sent, by field. The lab checks everything else.
- * @param {Form} form @param {Record<string, number>} limits none until the lab has sent them @param {Kinds} kinds
+ * @param {Form} form @param {Json.Status['limits']} limits none until the lab has sent them @param {Kinds} kinds
  */
 export function findWrong(form, limits, kinds) {
   const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
   if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
   for (const { field, name, text, needed } of numbers(form, kinds)) {
-    const [least, most] = [smallest[name] ?? 1, limits[name]];
+    const { min, max } = limits[name] ?? { min: 0, max: Infinity };
     const typed = text.trim();
     if (!typed && !needed) continue;
-    if (!/^\d+$/.test(typed) || Number(typed) < least || Number(typed) > most) {
-      wrong[field] = { code: 'range', params: { min: least, max: most } };
+    if (!/^\d+$/.test(typed) || Number(typed) < min || Number(typed) > max) {
+      wrong[field] = { code: 'range', params: { min, max } };
     }
   }
   return wrong;
