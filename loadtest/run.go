@@ -46,7 +46,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if r.result.Verdict == ledger.Held {
-		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets), nil)
+		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets))
 	}
 	return r.result, nil
 }

@@ -224,13 +224,15 @@ type Status struct {
 	Service   bool   `json:"service"`        // it hits the service process that is named
 	Lasts     bool   `json:"lasts"`          // it ends by itself
 	Uses      string `json:"uses,omitempty"` // it matters only where this backend is used
+	// Question is the column of the guarantee matrix that asks the same, if one does.
+	Question string `json:"question,omitempty"`
 }
 
 // Faults are all faults, also those that are not available here.
 func (l Lab) Faults() (list []Status) {
 	for _, f := range All {
 		why := f.lacks(l.Lab)
-		list = append(list, Status{f.Name, why == nil, why.String(), why, f.Holder, !f.Holder && !f.Everywhere, f.Lasts, f.Uses})
+		list = append(list, Status{f.Name, why == nil, why.String(), why, f.Holder, !f.Holder && !f.Everywhere, f.Lasts, f.Uses, f.Question})
 	}
 	return list
 }

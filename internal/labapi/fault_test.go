@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
@@ -106,15 +105,10 @@ func TestPausesByHand(t *testing.T) {
 }
 
 // A fault at a holder waits for one, befalls the process that has it, and says
-// what came of it. A run that held all the same names the order that is known
-// to break its strategy, and whether it had such a fault.
+// what came of it.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *Config) {
-		c.Lab = l
-		c.Guarantees = fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1,"rows":[{"strategy":"good","cells":{
-			"lease-end":{"answer":"breaks","example":"web/guarantees/good.lease-end.json"},"dead-holder":{"answer":"holds"}}}]}`)}}
-	})
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
@@ -135,14 +129,14 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		}
 		load.results <- held
 		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
-		f, known := r.Faults[0], r.Lanes[0].Known
+		f := r.Faults[0]
 		switch {
 		case f.State != fault.IsOver || f.Effect == nil || f.Effect.Took != comes:
 			t.Errorf("the fault ended as %+v", f)
-		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0] != loadtest.Known{Strategy: "good", Question: "lease-end", Fault: "pause_holder", Example: "good.lease-end"}):
-			t.Errorf("the fault is %+v %+v, known is %+v", f, f.Effect, known)
-		case !comes && (f.Effect.Why != fault.NoUnits || len(known) != 1 || known[0].Fault != ""):
-			t.Errorf("nobody came, and the fault is %+v, known is %+v: want the order, and no fault that met it", f.Effect, known)
+		case comes && (f.Service != 2 || f.Effect.Stood != 7):
+			t.Errorf("the fault is %+v %+v", f, f.Effect)
+		case !comes && f.Effect.Why != fault.NoUnits:
+			t.Errorf("nobody came, and the fault is %+v", f.Effect)
 		}
 	}
 }

@@ -87,8 +87,6 @@ type Server struct {
 	notice      time.Duration // of rivals
 	turn        turn          // at driving the lab
 	turns       atomic.Uint64 // of the service processes, to be asked
-	// counterexamples of the guarantee matrix.
-	counterexamples loadtest.Counterexamples
 
 	beginning sync.Mutex     // held while something begins that outlives its request,
 	ongoing   sync.WaitGroup // for which Close waits
@@ -111,10 +109,6 @@ func New(c Config) *Server {
 	s.runs = openStore[Run](s, history.Run)
 	s.comparisons = openStore[Comparison](s, history.Comparison)
 	s.traces = openStore[LiveTrace](s, history.Trace)
-	var err error
-	if s.counterexamples, err = s.readKnown(); err != nil {
-		s.Log.Warn("runs that held cannot say which schedule breaks them", "error", err)
-	}
 	s.openShop()
 	s.route()
 	s.handler = web.BoundBody(bodyTime, s.router)

@@ -51,8 +51,6 @@ type Lane struct {
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
-	// Known are schedules that break the strategy, though the run held.
-	Known []loadtest.Known `json:"known,omitempty"`
 
 	// From is the place of the first of Points in the lane's course, in news of
 	// its progress; else 0.
@@ -274,9 +272,6 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 		if err != nil {
 			ended.Error = err.Error()
 		}
-	}
-	for i := range ended.Lanes {
-		ended.Lanes[i].Known = s.known(ended, i)
 	}
 	s.runs.keep(ended)
 	release()

@@ -14,7 +14,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 	"seckill/loadtest"
@@ -220,34 +219,4 @@ func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Pro
 	case f.For != 0:
 		p.Blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}
-}
-
-// readKnown reads the counterexamples of the guarantee matrix, if there is one.
-func (s *Server) readKnown() (loadtest.Counterexamples, error) {
-	if s.Guarantees == nil {
-		return nil, nil
-	}
-	f, err := s.Guarantees.Open("matrix.json")
-	if err != nil {
-		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
-	}
-	defer f.Close()
-	return loadtest.ReadCounterexamples(f)
-}
-
-// known are the schedules that break the strategy of a lane that held.
-func (s *Server) known(r Run, lane int) []loadtest.Known {
-	l := r.Lanes[lane]
-	if l.Result == nil || l.Result.Verdict != ledger.Held {
-		return nil
-	}
-	asked := map[string]string{}
-	for _, f := range slices.Backward(r.Faults) {
-		kind, _ := fault.Find(f.Kind)
-		elsewhere := kind.Holder && f.Strategy != "" && f.Strategy != l.Strategy
-		if f.Effect != nil && f.Effect.Matters && !elsewhere {
-			asked[kind.Question] = string(f.Kind)
-		}
-	}
-	return s.counterexamples.Breaking(l.Strategy, r.Settings.Services, asked)
 }

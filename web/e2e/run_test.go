@@ -254,6 +254,15 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".because-of .hint", "longer than a wait (3,000 ms) and a lease (8,000 ms) together")
 	tb.evidence()
 	tb.good("blocked, with its evidence and the runs before")
+
+	t.Log("held, with a fault that a question of the proof asks")
+	tb.click(".guided li:first-child button")
+	tb.says(".banner.busy", "naive: selling")
+	f.progress <- fakeProgress(12, 91, 9)
+	tb.click("[data-fault=pause_holder]")
+	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
+	f.results <- fakeResult(ledger.Held)
+	tb.says(".because-of", "It held this time", "(this run had such a fault)")
 }
 
 // What could not be loaded says so in the reader's language, can be tried again,

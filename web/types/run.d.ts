@@ -33,6 +33,7 @@ declare namespace Json {
     service: boolean; // it hits the service process that is named
     lasts: boolean; // it has an end of its own
     uses?: string; // it matters only for strategies that need this
+    question?: string; // of the matrix, that asks the same
   }
 
   /** GET /api/lab/v1/status */
@@ -84,14 +85,6 @@ declare namespace Json {
     stood_ms?: number;
     point?: string;
     holder?: { request_id: string; user_id: number; quantity: number; command: string; lock_key?: string };
-  }
-
-  /** An order of commands that breaks a strategy, though a run held. */
-  interface Known {
-    strategy: string;
-    question: string;
-    fault?: string; // of the run, that asks the same
-    example: string;
   }
 
   interface Fault {
@@ -207,7 +200,6 @@ declare namespace Json {
     progress?: Progress;
     result?: Result;
     error?: string;
-    known?: Known[];
     from: number; // how many points came before these
     points?: Point[];
   }

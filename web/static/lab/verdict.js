@@ -1,5 +1,4 @@
 // The verdict: a word, a sign, and one sentence.
-import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 
@@ -34,9 +33,6 @@ export function Verdict({ run, lane }) {
     <div class="banner ${verdict}" data-verdict=${verdict}>
       <p class="word"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</p>
       <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
-      ${lane.known && html`
-        <p class="known">${t.verdict.heldThisTime}${t.verdict.gap}${lane.known.map((k, i) => html`
-          ${i > 0 && t.verdict.and}<a key=${k.example} href=${link('trace', k.example)}>${t.verdict.when[k.question] ?? k.example}</a>`)}${t.stop}</p>`}
     </div>`;
 }
 

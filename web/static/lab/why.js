@@ -32,7 +32,7 @@ export function Because({ run, lane, lab }) {
   const row = matrix?.rows.find((r) => r.strategy === lane.strategy);
   const inside = (/** @type {unknown} */ it) => html`<section class="panel because-of" data-explains=${verdict}>${it}</section>`;
   if (verdict === 'not_valid' && result) return inside(html`<${Problems} result=${result} />`);
-  if (verdict === 'held') return inside(html`<${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} />`);
+  if (verdict === 'held') return inside(html`<${Held} run=${run} lane=${lane} kinds=${lab.status?.faults ?? []} matrix=${matrix} row=${row} />`);
   const question = tells[verdict]?.find((q) => exampleOf(row?.cells[q]));
   const play = question && html`<p class="buttons"><a class="offer small" href=${link('trace', exampleOf(row?.cells[question]))}>${words().why.play}</a></p>`;
   const witness = witnessOf(result?.audit);
@@ -136,21 +136,35 @@ function Blocked({ run, lane, family = '' }) {
 
 /**
  * What a run that held has tried, and what is known to break its strategy.
- * @param {{run: Json.Run, lane: Json.Lane, matrix: Json.Matrix | null, row?: Json.Row}} props
+ * @param {{run: Json.Run, lane: Json.Lane, kinds: Json.FaultKind[], matrix: Json.Matrix | null, row?: Json.Row}} props
  */
-function Held({ run, lane, matrix, row }) {
+function Held({ run, lane, kinds, matrix, row }) {
   const w = words().held;
+  const had = met(run, lane).map((f) => kinds.find((k) => k.kind === f.kind)?.question ?? '');
   return html`
     <h3>${w.title}</h3>
     <ul class="tried">${tried(run, lane).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
-    ${matrix && row && html`<${Known} lane=${lane} matrix=${matrix} row=${row} />`}`;
+    ${matrix && row && html`<${Known} had=${had} matrix=${matrix} row=${row} />`}`;
 }
 
+/**
+ * The faults of the lane that took effect.
+ * @param {Json.Run} run @param {Json.Lane} lane
+ */
+const took = ({ faults }, { strategy }) => faults.filter((f) => f.effect?.took_effect && (!f.strategy || f.strategy === strategy));
+
+/**
+ * Those of them that could matter.
+ * @param {Json.Run} run @param {Json.Lane} lane
+ */
+const met = (run, lane) => took(run, lane).filter((f) => f.effect?.could_matter);
+
 /** @param {Json.Run} run @param {Json.Lane} lane @returns {string[]} */
-function tried({ settings, faults }, { strategy, result }) {
+function tried(run, lane) {
   const w = words().held;
-  const own = faults.filter((f) => f.effect?.took_effect && (!f.strategy || f.strategy === strategy));
-  const bit = own.filter((f) => f.effect?.could_matter);
+  const { settings } = run;
+  const { result } = lane;
+  const [own, bit] = [took(run, lane), met(run, lane)];
   return [
     w.buyers(t.about.load(settings), result?.targets.length ?? settings.services),
     result?.copies ? w.copies(result.copies) : '', result?.retries ? w.retries(result.retries) : '',
@@ -162,18 +176,17 @@ function tried({ settings, faults }, { strategy, result }) {
 
 /**
  * The questions of the matrix that the strategy does not survive, as chips.
- * @param {{lane: Json.Lane, matrix: Json.Matrix, row: Json.Row}} props
+ * @param {{had: string[], matrix: Json.Matrix, row: Json.Row}} props had: those that a fault of the run asked, too
  */
-function Known({ lane, matrix, row }) {
+function Known({ had, matrix, row }) {
   const w = words().held;
   const cells = matrix.questions.map((q) => ({ q, cell: row.cells[q.id] })).filter(({ cell }) => cell);
   const broken = cells.filter(({ cell }) => cell.answer === 'breaks');
   const count = (/** @type {string} */ mark) => cells.filter(({ cell }) => markOf(cell) === mark).length;
-  const had = (/** @type {string} */ id) => lane.known?.some((k) => k.question === id && k.fault);
   return html`
-    <h3>${w.breaks}</h3>
+    <h3>${broken.length ? w.thisTime : w.breaks}</h3>
     ${broken.length ? html`<ul class="chips">${broken.map(({ q, cell }) => {
-    const text = `✗ ${t.guarantees.titleOf(q)}${had(q.id) ? w.had : ''}`;
+    const text = `✗ ${t.guarantees.titleOf(q)}${had.includes(q.id) ? w.had : ''}`;
     return html`<li key=${q.id}>${exampleOf(cell) ? html`<a class="badge bad" href=${link('trace', exampleOf(cell))}>${text}</a>`
       : html`<span class="badge bad">${text}</span>`}</li>`;
   })}</ul>

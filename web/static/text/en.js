@@ -165,11 +165,6 @@ export default {
     oversold: (a) => (a.sold > a.initial ? `${plural(a.sold - a.initial, 'unit')} more than there were.` : 'the stock went below zero.'),
     lost: (a) => `nothing was oversold, but the ledger does not add up${a.sold + a.remaining === a.initial ? '' : `: sold and left make ${count(a.sold + a.remaining)}, not ${count(a.initial)}`}.`,
     not_valid: () => 'this run proves nothing, neither good nor bad.',
-    heldThisTime: 'Held this time; a schedule that breaks it is known:', and: ' · ', gap: ' ',
-    when: {
-      oversell: 'two concurrent buyers', processes: 'buyers in two service processes', 'lease-end': 'a holder that is paused past its lease',
-      'dead-holder': 'a holder that dies', 'node-loss': 'a server that loses its data',
-    },
     announcement: (name, word, text) => `${name}: ${word}. ${text}`,
     why: 'Read why.',
     brokenBroke: (name) => `${name} is broken on purpose.`,

@@ -245,11 +245,6 @@ export default {
     oversold: (a) => (a.sold > a.initial ? `多卖了 ${count(a.sold - a.initial)} 件。` : '库存变成了负数。'),
     lost: (a) => `没有超卖，但账对不上${a.sold + a.remaining === a.initial ? '' : `：卖出加剩余是 ${count(a.sold + a.remaining)} 件，不是 ${count(a.initial)} 件`}。`,
     not_valid: () => '这次运行无效，既不能证明对，也不能证明错。',
-    heldThisTime: '这次守住了，但已知有一种调度会打破它：', and: '；', gap: '',
-    when: {
-      oversell: '两个买家同时购买', processes: '买家分在两个服务进程', 'lease-end': '持有者停顿超过租约',
-      'dead-holder': '持有者死亡', 'node-loss': '服务器丢失数据',
-    },
     announcement: (name, word, text) => `${name}：${word}。${text}`,
     why: '看看为什么。',
     brokenBroke: (name) => `${name} 是故意写错的。`,

@@ -125,7 +125,7 @@ export default {
     fault: (what, at) => `${what}, at ${(at / 1000).toFixed(1)} s`,
     noFault: 'no fault: nothing was killed, paused or cut off',
     harmless: (n) => `${plural(n, 'fault')} at a moment when it could not do harm`,
-    breaks: 'What would break it',
+    breaks: 'What would break it', thisTime: 'It held this time; a schedule is known that breaks it',
     had: ' (this run had such a fault)',
     chips: 'The proof found it: select one to see it step by step.',
     none: (all, some) => `Nothing that is known. The proof tried every schedule for ${plural(all, 'question')}, and many for ${count(some)} more.`,

@@ -230,7 +230,7 @@ export default {
     fault: (what, at) => `第 ${(at / 1000).toFixed(1)} 秒：${what}`,
     noFault: '没有注入故障：没有杀死、暂停或切断什么',
     harmless: (n) => `${count(n)} 个故障发生在不会有影响的时刻`,
-    breaks: '什么会打破它',
+    breaks: '什么会打破它', thisTime: '这次守住了，但已知有调度会打破它',
     had: '（本场有这样的故障）',
     chips: '这些是证明找到的：点开一个，一步一步看。',
     none: (all, some) => `目前没有。证明对 ${count(all)} 个问题试遍了命令的每一种先后，另外 ${count(some)} 个问题试了很多种。`,
