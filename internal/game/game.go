@@ -65,13 +65,13 @@ func open(
 }
 
 // replay begins anew, with these moves. After an error the game keeps its previous
-// moves, and the next call begins it again.
+// moves and what they led to, and the next move begins it again.
 func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
-	had := g.moves
+	had, saw := g.moves, g.view
 	defer func() {
 		if err != nil {
 			g.end()
-			g.moves = had
+			g.moves, g.view = had, saw
 		}
 	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)

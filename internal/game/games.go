@@ -135,17 +135,15 @@ func (gs *Games) enter() error {
 // itself if all have been ended meanwhile.
 func (gs *Games) keep(g *Game) {
 	gs.mu.Lock()
+	defer gs.mu.Unlock()
 	gs.games = append(gs.games, g)
 	gives := gs.games[0]
 	if gs.closed {
 		gives = g
 	} else if len(gs.games) <= cmp.Or(gs.Most, MostGames) {
-		gives = nil
+		return
 	}
-	gs.mu.Unlock()
-	if gives != nil {
-		_ = gs.End(gives.id)
-	}
+	go gs.end(gs.take(gives.id)) // the next player does not wait for it; Close does
 }
 
 // take removes a game from the list; nil: there is none of this name. The caller holds
@@ -178,11 +176,15 @@ func (gs *Games) End(id string) error {
 	if g == nil {
 		return unknownGame
 	}
+	gs.end(g)
+	return nil
+}
+
+func (gs *Games) end(g *Game) {
 	defer gs.busy.Done()
 	if err := g.Close(context.Background()); err != nil && gs.Log != nil {
 		gs.Log.Warn("a game left something behind", "error", err)
 	}
-	return nil
 }
 
 // Close ends all games; none begins any more. It waits until they have ended, or

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -38,16 +39,24 @@ const firstBlock = 987_654
 func openPlace(ctx context.Context, config backend.Config, info catalog.Info, service explore.Service) (*place, error) {
 	config = config.Only(info.Uses()...)
 	p, err := claimPlace(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("find a database for the game: %w", err)
-	}
-	config.MySQLDSN = p.cfg.FormatDSN()
-	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, FirstSKU: p.block * explore.SKUs})
 	if err == nil {
-		err = p.world.Forget(ctx) // what a lab that was killed has left here
+		config.MySQLDSN = p.cfg.FormatDSN()
+		p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, FirstSKU: p.block * explore.SKUs})
+		if err == nil {
+			err = p.world.Forget(ctx) // what a lab that was killed has left here
+		}
+		if err != nil {
+			err = errors.Join(err, p.leave(ctx))
+		}
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), p.leave(ctx))
+	switch {
+	case backend.MySQLNumber(err) == backend.MySQLDatabaseDenied:
+		refused := problem(http.StatusServiceUnavailable, "database_denied", "The MySQL account may not make a database for the game: "+
+			"GRANT ALL ON `seckill%%`.* TO the account.")
+		refused.Err = err
+		return nil, refused
+	case err != nil:
+		return nil, fmt.Errorf("open a database for the game: %w", err)
 	}
 	return p, nil
 }
@@ -75,6 +84,9 @@ func claimPlace(ctx context.Context, config backend.Config) (p *place, err error
 		err = p.drop(ctx)
 	}
 	if err != nil {
+		if p.claim != nil { // Close of the server would leave the connection open, and the claim with it
+			err = errors.Join(err, p.claim.Close())
+		}
 		return nil, errors.Join(err, p.server.Close())
 	}
 	return p, nil

@@ -1,0 +1,55 @@
+package game_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/game"
+	"seckill/internal/lab/labtest"
+)
+
+// An account that may not make databases is told what to grant, and each attempt
+// leaves no connection behind.
+func TestAnAccountWithoutDatabases(t *testing.T) {
+	l := labtest.Start(t, backend.SQL)
+	dsn, ok := l.AdminDSN()
+	if !ok {
+		t.Skip("the private server is no MariaDB, and has no administrator")
+	}
+	admin, err := sql.Open("mysql", dsn)
+	labtest.Must(t, err)
+	defer admin.Close()
+	const poor = "'poor'@'127.0.0.1'"
+	for _, statement := range []string{"CREATE USER " + poor, "GRANT ALL ON seckill.* TO " + poor} {
+		_, err := admin.Exec(statement)
+		labtest.Must(t, err)
+	}
+	defer func() { _, _ = admin.Exec("DROP USER " + poor) }()
+	servers := l.Config()
+	address, err := mysql.ParseDSN(servers.MySQLDSN)
+	labtest.Must(t, err)
+	address.User, address.Passwd = "poor", ""
+	servers.MySQLDSN = address.FormatDSN()
+	naive := named(t, "naive")
+	for range 3 {
+		_, err := game.Open(t.Context(), servers, naive, game.Free(naive, 2, 2, 0), nil, "")
+		if code(err) != "database_denied" || !strings.Contains(err.Error(), "GRANT ALL ON `seckill%`.* TO") || errors.Unwrap(err) == nil {
+			t.Errorf("the account may make no database: %v", err)
+		}
+	}
+	// The server forgets a connection a moment after it was closed.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for left := 1; left > 0; {
+		if err := admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'poor'").Scan(&left); err != nil {
+			t.Fatalf("%d connections are left: %v", left, err)
+		}
+	}
+}
