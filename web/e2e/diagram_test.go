@@ -36,12 +36,11 @@ func (tb *tab) drawKept(options, look string) {
 		}
 		text, err := fs.ReadFile(web.Guarantees(), name)
 		labtest.Must(tb.t, err)
-		quoted, _ := json.Marshal(string(text))
 		tb.none(name+" with "+options, ask[[]string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }, { servers }]) => {
 			const trace = readExample(%s);
 			const source = diagram(trace, %s);
 			return (%s)({ trace, source, servers });
-		})`, quoted, options, look)))
+		})`, text, options, look)))
 	}
 }
 
@@ -90,8 +89,7 @@ func TestEveryCounterexampleIsDrawn(t *testing.T) {
 	const name, file = "redis-lua.late-command", "../../docs/screens/redis-lua.late-command.svg"
 	text, err := fs.ReadFile(web.Guarantees(), name+".json")
 	labtest.Must(t, err)
-	quoted, _ := json.Marshal(string(text))
-	svg := ask[string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }]) => diagram(readExample(%s), { width: 900, heading: true }))`, quoted))
+	svg := ask[string](tb, fmt.Sprintf(`window.drawing.then(([{ diagram }, { readExample }]) => diagram(readExample(%s), { width: 900, heading: true }))`, text))
 	if *update {
 		labtest.Must(t, os.WriteFile(file, []byte(svg+"\n"), 0o644))
 	}

@@ -75,9 +75,9 @@ func TestFrame(t *testing.T) {
 	tb.says(".start", "See it break")
 
 	t.Log("a new text is added twice")
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
 		tb.none(folder, ask[[]string](tb, `Promise.all(["en", "zh"].map((language) => import("/static/`+folder+`/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
-			const walk = (value, at) => typeof value === "object" && value !== null
+			const walk = (value, at) => Array.isArray(value) ? [] : typeof value === "object" && value !== null
 				? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
 				: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
 			const [here, there] = [walk(en, "t"), walk(zh, "t")];

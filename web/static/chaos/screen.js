@@ -24,6 +24,9 @@ const load = once(() => Promise.all([call('GET', '/static/chaos/results.json').t
 /** @type {Record<string, keyof typeof signs>} the proof's answer that a word stands for */
 const answers = { held: 'all', oversold: 'breaks', lost: 'breaks', blocked: 'breaks', stopped: 'breaks', 'not tested': 'n/a', 'proves nothing': 'failed', '': 'n/a' };
 
+/** @param {Json.ChaosCell | null} cell */
+const broke = (cell) => answers[cell?.word ?? ''] === 'breaks';
+
 /** @param {{route: import('../route.js').Route}} props */
 export function Chaos({ route: { query } }) {
   const { value, error, again } = useLoaded(load, []);
@@ -33,8 +36,8 @@ export function Chaos({ route: { query } }) {
   const [all, matrix] = /** @type {[Json.Chaos, Json.Matrix]} */ (value);
   const put = (/** @type {Record<string, string>} */ change) => stay('chaos', '', { ...query, ...change });
   const cellOf = (/** @type {string} */ name, /** @type {string} */ fault) => all.rows.find((r) => r.strategy === name)?.cells[all.faults.indexOf(fault)] ?? null;
-  const broken = (/** @type {Json.ChaosRow} */ row) => row.cells.filter((c) => answers[c?.word ?? ''] === 'breaks').length;
-  const rows = all.rows.filter((row) => !query.show || row.cells.some((c) => (query.show === 'wrong' ? c?.wrong : answers[c?.word ?? ''] === 'breaks'))).sort((a, b) => broken(a) - broken(b));
+  const broken = (/** @type {Json.ChaosRow} */ row) => row.cells.filter(broke).length;
+  const rows = all.rows.filter((row) => !query.show || row.cells.some((c) => (query.show === 'wrong' ? c?.wrong : broke(c)))).sort((a, b) => broken(a) - broken(b));
   const proven = (/** @type {string} */ name) => matrix.rows.find((r) => r.strategy === name);
   const titleOf = (/** @type {string} */ name) => strategies.find((s) => s.name === name)?.titles?.[t.code] ?? proven(name)?.title ?? '';
   const [name = '', fault = ''] = (query.cell ?? '').split('.');
@@ -52,7 +55,7 @@ export function Chaos({ route: { query } }) {
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
       to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} /></div>
     <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${breakable(all.command)}</code></p>
-    ${shown?.word && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
+    ${shown && broke(shown) && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
 }
 
 /** @param {Json.ChaosCell | null} cell @param {string} href @returns {import('../guarantees/grid.js').Answer} */
@@ -60,24 +63,20 @@ function answerOf(cell, href) {
   const w = words();
   const word = cell?.word ?? '';
   const answer = answers[word];
-  const broke = answer === 'breaks';
   return {
-    sign: signs[answer], kind: kinds[answer], says: `${w.words[word]}${cell?.wrong ? `. ${w.wrong}` : ''}`, href: broke ? href : undefined,
-    what: broke ? (word === 'blocked' || word === 'stopped' ? w.stuck : proofWords().about[brokenOf(cell?.rules?.[0])]) : undefined,
+    sign: signs[answer], kind: kinds[answer], says: `${w.words[word]}${cell?.wrong ? `. ${w.wrong}` : ''}`, href: broke(cell) ? href : undefined,
+    what: broke(cell) ? (word === 'blocked' || word === 'stopped' ? w.stuck : proofWords().about[brokenOf(cell?.rules?.[0])]) : undefined,
   };
 }
 
-/** A fault of a link is called by what happens, and at which server. */
-const partsOf = (/** @type {string} */ fault) => /** @type {[string, string]} */ ((/^(none|partition|lose_replies)_?(\w*)$/.exec(fault) ?? ['', '', '']).slice(1));
+/** @param {string} fault @returns {string} */
+const faultTitle = (fault) => t.faults.kinds[fault] ?? words().control;
 
 /** @param {string} fault @returns {string} */
-const faultTitle = (fault) => t.faults.kinds[fault] ?? words().link(...partsOf(fault)) ?? fault;
-
-/** @param {string} fault @returns {string} */
-const faultHint = (fault) => labWords().faults.hints[fault] ?? words().linkHint(...partsOf(fault)) ?? '';
+const faultHint = (fault) => labWords().faults.hints[fault] ?? words().controlHint;
 
 /**
- * One sale: what became of it, its course, its figures and its command.
+ * One sale that did not hold: what became of it, its course, its figures and its command.
  * @param {{all: Json.Chaos, name: string, fault: string, cell: Json.ChaosCell, close: () => void}} props
  */
 function Sale({ all, name, fault, cell, close }) {
@@ -96,9 +95,8 @@ function Sale({ all, name, fault, cell, close }) {
       ways=${html`<${Ways} name=${name} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>
       <p class="hint">${faultHint(fault)}</p>
       <p><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> <strong>${w.words[word]}</strong> ${w.means[word]}</p>
-      ${word !== 'held' && cell.said && t.code === 'en' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.said}</p>`}
-      ${cell.not && html`<p class="hint">${labWords().effects.why[cell.why ?? ''] ?? cell.not}</p>`}
-      ${word && fault !== 'none' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.wrong ? w.wrong : cell.may ? w.may : word === 'held' ? w.promises : ''}</p>`}
+      ${cell.said && t.code === 'en' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.said}</p>`}
+      ${fault !== 'none' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.wrong ? w.wrong : cell.may ? w.may : ''}</p>`}
       <${Course} cell=${cell} />
       <dl class="chaos-figures">${rows.map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
       <p>${f.command}<br /><code class="command">${all.repeat.replace('STRATEGY', name).replace('FAULT', fault)}</code></p>

@@ -37,7 +37,7 @@ export function Chooser({ route }) {
       <section class="results" aria-label=${w.results}>
         <p role="status">${w.found(fits.length)} <span class="hint">${w.order}</span></p>
         ${fits.slice(0, most).map((fit) => html`<${Card} key=${fit.strategy.name} fit=${fit} asked=${askedOf(answers)} matrix=${matrix} />`)}
-        ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && ', '}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
+        ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && t.comma}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
           <li key=${what}><a href=${link('choose', '', addressOf(other))}>${w.way(what)}</a> <code>${found[0].strategy.name}</code></li>`)}</ul>`}
         ${figures['hot-row'] && html`<p class="hint">${w.figures(figures['hot-row'].begun.slice(0, 10), figures['hot-row'].cpus)} <a href=${link('compare')}>${w.measure}</a></p>`}

@@ -46,7 +46,7 @@ export function Guarantees({ route: { query } }) {
       groups=${parts.map((p) => ({ title: w.groups[p.group], columns: p.questions.length }))}
       columns=${parts.flatMap((p) => p.questions.map((q, i) => ({ id: q.id, title: t.guarantees.titleOf(q), asks: w.asksOf(q), begins: all && i === 0, chosen: must.includes(q.id), first: q.choosing || must.includes(q.id) })))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(matrix, row, id)} to=${(/** @type {string} */ cell) => link('guarantees', '', { ...query, cell })} />`}
-    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}.
+    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(t.comma)}${t.stop}
       ${(matrix.also ?? []).map((a) => html` ${w.others(a.servers, sum(Object.values(a.asked)), sum(Object.values(a.differs ?? {}).map((cells) => Object.keys(cells).length)))}`)}</p>
     ${open && html`<${RowDialog} key=${query.cell} matrix=${matrix} row=${open} title=${titleOf(open)} question=${question} close=${() => put({ cell: '' })} />`}`;
 }

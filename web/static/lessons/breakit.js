@@ -50,7 +50,7 @@ function Live({ example, says }) {
     setNow(null);
     return /** @type {Record<string, string>} */ (l.liveWrong)[error.code] ?? error.message;
   });
-  const go = () => act(async () => setNow(readExample(JSON.stringify(await call('POST', '/api/lab/v1/replays', { example })))));
+  const go = () => act(async () => setNow(readExample(await call('POST', '/api/lab/v1/replays', { example }))));
   return html`
     <button type="button" class="run" aria-disabled=${busy ? 'true' : undefined} onClick=${go}>${says}</button>
     <p class="live-said" role="status">${busy ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>

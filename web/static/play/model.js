@@ -9,7 +9,7 @@ export function traceOf({ setting, steps, buyers, verdict }) {
     strategy: setting.strategy, question: '', name: '', stock: setting.stock,
     buyers: setting.buyers.map((b) => ({ name: b.name, process: b.process, quantity: b.quantity, does: b.does, same: b.same, other: b.other })),
     steps: steps.map((s) => ({ who: s.who ?? '', fault: s.fault ?? '', backend: s.backend ?? '', command: s.command ?? '', result: s.result ?? '', reply: s.reply ?? '',
-      woke: s.woke ?? [], values: s.values ?? [], byItself: !s.move, background: s.renewer })),
+      woke: s.woke ?? [], values: s.values ?? [], background: s.renewer })),
     told: buyers.filter((b) => b.told).map((b) => ({ who: b.name, answer: b.told ?? '' })), problems: verdict?.problems ?? [],
   };
 }

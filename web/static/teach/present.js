@@ -10,6 +10,7 @@ import { go, link, stay } from '../route.js';
 import { classes, html, styled, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
 import { levelsOf, useLevels } from './load.js';
 import { lead, slidesOf } from './slides.js';
+import { t } from '../text.js';
 import { words } from './text.js';
 
 await styled('teach/teach.css');
@@ -57,7 +58,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
       case 'title': return html`<p class="hint">${words().chapterOf(chapters.indexOf(chapter) + 1)}</p><h1>${s.heading}</h1>`;
       case 'live': return html`<h2>${w.live}</h2>${(i === at || live.current) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}`;
       case 'play': return html`<h2>${w.yours}</h2><p class="slide-lead">${w.levelsHint}</p>
-        <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>: ${textOf(l).goal}</li>`)}</ul>`;
+        <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>${t.colon}${textOf(l).goal}</li>`)}</ul>`;
       default: return html`<h2>${inline(s.heading)}${s.kind === 'answer' && html` · ${w.answer}`}${s.of > 1 && html` <span class="hint">${w.part(s.nth, s.of)}</span>`}</h2>
         ${s.blocks.map((b, n) => (b.kind === 'text' ? html`<${Said} key=${n} text=${b.text} known=${known} />`
     : html`<${Blocks} key=${n} blocks=${[b]} strategies=${known} figures=${(/** @type {string} */ command) => html`<${Figures} command=${command} chapter=${chapter} matrix=${matrix} />`} />`))}`;

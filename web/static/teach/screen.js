@@ -3,7 +3,7 @@ import { Awaited } from '../loaded.js';
 import { inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
-import { go, link, stay } from '../route.js';
+import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled, useEffect } from '../ui.js';
 import { levelsOf, titleOf, usePack } from './load.js';
@@ -18,7 +18,7 @@ await styled('teach/teach.css');
 /** @param {{route: import('../route.js').Route}} props */
 export function Teach({ route }) {
   const { value, error, again } = usePack();
-  useEffect(() => { if (!route.part) go('lessons'); }, [route.part]); // its chapters have all that there is
+  useEffect(() => { if (!route.part) location.replace(link('lessons')); }, [route.part]); // its chapters have all that there is
   const w = words();
   if (!value || !route.part) return html`<${Awaited} error=${error} again=${again} title=${w.title} />`;
   const { chapters, levels } = value;
@@ -42,7 +42,7 @@ function Plan({ chapter, number, levels, minutes }) {
   const title = (/** @type {string} */ part) => says[part]?.() ?? w.parts[part]();
   return html`
     <article class="teach-plan">
-      <p class="hint">${words().chapterOf(number)}</p><h1>${w.title}: ${titleOf(chapter)}</h1>
+      <p class="hint">${words().chapterOf(number)}</p><h1>${w.title}${t.colon}${titleOf(chapter)}</h1>
       <p class="teach-lengths" role="group" aria-label=${w.length}>${[45, 90].map((n) => html`
         <button key=${n} type="button" class="quiet" data-minutes=${n} aria-pressed=${String(n === minutes)} onClick=${() => stay('teach', chapter.name, { minutes: n })}>${w.minutes(n)}</button>`)}</p>
       ${notes.length > 0 && html`<section class="lesson"><h2>${w.watch}</h2>${notes.map((n, i) => html`<p key=${i}>${inline(n)}</p>`)}</section>`}

@@ -39,7 +39,7 @@ export function Sheet({ chapter, levels, solved }) {
         ${matrix && html`<${Proof} chapter=${chapter} matrix=${matrix} solved=${solved} />`}
         <li data-task="think">${think.filter((b) => b.kind === 'text').map((b, i) => html`<p key=${i}>${inline(b.text)}</p>`)}<p class="hint">${w.think}</p>
           ${solved ? answers.map((b, i) => html`<p key=${i} class="sheet-answer">${inline(b.text)}</p>`) : lines(7)}</li>
-        ${levels.map((l) => html`<li key=${l.name} data-task="level"><p><strong>${textOf(l).title}.</strong> ${textOf(l).goal} <span class="hint"><code>${l.setting.strategy}</code></span></p>
+        ${levels.map((l) => html`<li key=${l.name} data-task="level"><p><strong>${textOf(l).title}${t.stop}</strong> ${textOf(l).goal} <span class="hint"><code>${l.setting.strategy}</code></span></p>
           <p class="hint">${w.play}</p>
           ${solved ? html`<${Solved} level=${l} solution=${solutions?.[l.name]} />` : lines(3)}</li>`)}
       </ol>

@@ -21,7 +21,6 @@ const questions = {
   cancel: '取消订单',
   reset: '重置与开售',
   'same-key': '幂等键',
-  accepted: '受理就算数',
   'two-faults': '两个故障',
   history: '可线性化',
   'other-skus': '不阻塞别的商品',

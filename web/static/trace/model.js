@@ -33,7 +33,7 @@ export const narrow = { ...servers, sql: 'SQL', zookeeper: 'ZK' }; // for narrow
  * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean}} Buyer
  *   does: its role in the scenario
  * @typedef {{who: string, fault: string, backend: string, command: string, result: string, reply: string, woke: string[], values: Value[],
- *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
+ *   background?: boolean, start?: number, took?: number}} Step
  */
 
 /** @typedef {Map<string, string>} Kept by the servers, by name */

@@ -1,8 +1,6 @@
 // All texts of the screen of faults in English. zh.js has the same keys.
 import { count } from '../../ui.js';
 
-const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
-
 export default {
   what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries many schedules, and all of them where there are not too many.',
   show: 'Show', didNotHold: 'did not hold, and what broke', stuck: 'stuck',
@@ -14,23 +12,13 @@ export default {
     'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server or clock that it does not use',
   },
   means: {
-    held: 'Nothing was oversold, lost or invented, and sales went on.',
     oversold: 'More was sold than there was.', lost: 'Units or orders were lost, invented or overwritten.',
     blocked: 'The ledger is right. The sale stood still for longer than the wait for a lock and its lease, and three seconds more.',
     stopped: 'Nothing was sold after the fault, although units were left.',
-    'not tested': 'The fault took no effect, or could not matter. The verdict is of a sale without it.',
-    'proves nothing': 'The sale itself was not valid.',
   },
-  may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.', promises: 'It promises to withstand this, and it did.',
+  may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.',
   seconds: (n) => `${n.toFixed(1)} s`,
-  link: (what, server) => ({
-    none: 'No fault: the control run', partition: `Partition from ${servers[server]}`, lose_replies: `Lost replies of ${servers[server]}`,
-  })[what],
-  linkHint: (what, server) => ({
-    none: 'The same sale without a fault.',
-    partition: `Nothing passes between one service process and ${servers[server]}. What was sent arrives when it is over.`,
-    lose_replies: `${servers[server]} does what one service process asks, and the replies are lost.`,
-  })[what],
+  control: 'No fault: the control run', controlHint: 'The same sale without a fault.',
   course: 'The course of the first part', sold: 'sold', trouble: 'without an answer, or with an error', band: 'the fault',
   says: (sold, trouble, seconds) => `${count(sold)} sold in ${seconds.toFixed(1)} s, ${count(trouble)} without an answer or with an error`,
   figures: {

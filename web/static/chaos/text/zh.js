@@ -1,8 +1,6 @@
 // 故障页面的全部中文文字。键与 en.js 相同。
 import { count } from '../../ui.js';
 
-const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
-
 export default {
   what: '每一格是真实服务器上的一场销售，中途发生一次故障。一种故障只跑一场销售，只是一个样本；“证明”会试许多种调度，不太多时全部试完。',
   show: '显示', didNotHold: '没有守住，以及坏在哪里', stuck: '卡住',
@@ -14,23 +12,13 @@ export default {
     'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器或时钟',
   },
   means: {
-    held: '没有超卖，没有丢失，也没有凭空出现的订单，销售得以继续。',
     oversold: '卖出的比库存多。', lost: '有库存或订单丢失、凭空出现或被覆盖。',
     blocked: '账是平的。销售停住的时间超过了等锁时间加租约，再加三秒。',
     stopped: '故障之后一件也没有卖出，尽管还有库存。',
-    'not tested': '故障没有生效，或者不可能有影响。结论只针对没有故障的销售。',
-    'proves nothing': '这场销售本身无效。',
   },
-  may: '它对此没有承诺，或者已知会因此出错。', wrong: '它承诺能经受这种故障。', promises: '它承诺能经受这种故障，也做到了。',
+  may: '它对此没有承诺，或者已知会因此出错。', wrong: '它承诺能经受这种故障。',
   seconds: (n) => `${n.toFixed(1)} 秒`,
-  link: (what, server) => ({
-    none: '没有故障：对照', partition: `与 ${servers[server]} 网络分区`, lose_replies: `${servers[server]} 的应答丢失`,
-  })[what],
-  linkHint: (what, server) => ({
-    none: '同样的销售，没有故障。',
-    partition: `一个服务进程与 ${servers[server]} 之间什么也传不过去；故障结束时，已发出的数据才到达。`,
-    lose_replies: `${servers[server]} 执行了一个服务进程的请求，但应答丢失。`,
-  })[what],
+  control: '没有故障：对照', controlHint: '同样的销售，没有故障。',
   course: '第一阶段的过程', sold: '已售', trouble: '没有应答或出错', band: '故障',
   says: (sold, trouble, seconds) => `${seconds.toFixed(1)} 秒内售出 ${count(sold)}，没有应答或出错 ${count(trouble)}`,
   figures: {

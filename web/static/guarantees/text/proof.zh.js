@@ -1,5 +1,4 @@
 // 证明说的话（中文），以英文原文为键：# 是数字，@ 是参与者，按出现的先后填入 {0}、{1}……
-// 也给对比报告用：一行一条，写成 JSON。
 /** @type {Record<string, string>} */
 export default {
   "# left + # sold = #, # fewer than the # there were: units vanished without an order": "剩 {0} 件 + 卖出 {1} 件 = {2} 件，比原有的 {4} 件少 {3} 件：有库存消失了，却没有订单",
@@ -117,16 +116,13 @@ export default {
   "the outcome is unknown: The purchase may have happened or not. GET /api/v#/orders?user_id=#\u0026request_id=@# tells, once the backends answer again; sent again with this request_id as its Idempotency-Key, it will not be sold twice. (unknown_outcome)": "结果未知：这次购买可能成了，也可能没成。后端恢复应答之后，用 GET /api/v{0}/orders?user_id={1}\u0026request_id={2}{3} 可以查到；用这个 request_id 作为 Idempotency-Key 再发一次，不会卖两次。（unknown_outcome）",
   "the outcome is unknown: no answer from Redis: connection lost before the reply came": "结果未知：Redis 的答复到来之前连接断了",
   "the outcome is unknown: no answer from Redis: no answer in time": "结果未知：Redis 没有及时答复",
-  "it answers when the order is written": "它在订单写入之后才答复",
   "it breaks when every buyer stays": "买家都不离开，它就已经出错",
-  "it breaks when every buyer waits": "买家都等到订单，它就已经出错",
   "@ waited until a lease ended, or their time was up, though all others had left and their processes live": "{0} 一直等到租约到期，或者等到自己的时限，而别人早就离开，所在的进程也还活着",
   "orders of buyers who were told that they got nothing": "有订单的买家，却被告知什么也没有买到",
   "accepted requests that have neither an order nor a refusal": "已受理的请求，既没有订单，也没有拒绝",
   "the primary is lost with what it had not replicated: # left + # sold = #, # more than the # there were: deductions were overwritten, or units given back twice": "丢失主节点和它尚未复制的数据：剩 {0} 件 + 卖出 {1} 件 = {2} 件，比原有的 {4} 件多 {3} 件：扣减被覆盖，或者退还了两次",
   "two buyers in one process, enough for one, one may leave": "一个进程里的两个买家，库存只够一人，其中一个可能离开",
   "three buyers in one process, enough for all, one may leave": "一个进程里的三个买家，库存够所有人，其中一个可能离开",
-  "busy: waited as long as allowed: waited for the result: context canceled": "繁忙：已经等到了时限：在等结果：context canceled",
   "a backend is unavailable: context canceled": "后端不可用：context canceled",
   "one is accepted, one buys, and writes for both": "一个被受理，一个购买，并替两人写入",
   "one process accepts and writes; a reply or a command is lost, or it dies": "同一个进程受理并写入；答复或命令丢失，或者进程死亡",

@@ -5,7 +5,6 @@ export default {
   sells: (name, sold, stock) => `${name} sells ${sold} of ${stock}`, breaks: (name, rule) => `${name}: ${rule[0].toLowerCase()}${rule.slice(1)}`, withstands: (name) => `${name} stays right`,
   lesson: 'Its lesson', proof: 'The proof of it', share: 'Save as a page that plays without a lab', others: 'Another one',
   example: 'Another counterexample', choose: 'choose one …',
-  file: 'Open a file', fileHint: 'written by seckill prove --examples',
   live: 'Or a purchase now, in this lab', one: 'One buyer', two: 'Two that race',
   liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
@@ -13,9 +12,6 @@ export default {
   diagramHint: 'Time runs downwards, not to scale. Select a command to see it in full.',
   cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {
-    notExample: () => 'That file is no counterexample of seckill prove: strategy, scenario or steps are missing.',
-    format: (f) => `That counterexample has format ${f}, but this page reads format 1.`,
-    step: (n) => `Step ${count(n)} of that file is not valid.`,
     gone: () => 'The lab no longer has that trace. Record another.',
     unknown: (name) => `There is no counterexample “${name}”. Choose one from the list.`,
   },

@@ -5,7 +5,6 @@ export default {
   sells: (name, sold, stock) => `${name}：${stock} 件卖出了 ${sold} 件`, breaks: (name, rule) => `${name}：${rule}`, withstands: (name) => `${name} 没有出错`,
   lesson: '它的课程', proof: '它的证明', share: '保存为不用实验室也能播放的网页', others: '换一个',
   example: '换一个反例', choose: '请选一个……',
-  file: '打开文件', fileHint: 'seckill prove --examples 写出的文件',
   live: '或者现在在实验室里购买一次', one: '一个买家', two: '两个买家竞争',
   liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
   liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两个买家竞争'}`,
@@ -13,9 +12,6 @@ export default {
   diagramHint: '时间从上往下，不按比例。点一条命令，就能看到它的全文。',
   cut: (n) => `只保留了前 ${count(n)} 条命令。`,
   wrong: {
-    notExample: () => '这个文件不是 seckill prove 的反例：缺少 strategy、scenario 或 steps。',
-    format: (f) => `这个反例的格式是 ${f}，本页只支持格式 1。`,
-    step: (n) => `那个文件的第 ${count(n)} 步无效。`,
     gone: () => '实验室已经没有这条轨迹了，请再录一条。',
     unknown: (name) => `没有反例“${name}”。请从列表里选。`,
   },
