@@ -29,6 +29,9 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+			if !strings.HasPrefix(text, "# ") {
+				t.Errorf("%s in %s: the lesson has no title", info.Name, language)
+			}
 			var found []string
 			for _, m := range section.FindAllStringSubmatch(text, -1) {
 				found = append(found, m[1])

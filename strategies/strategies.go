@@ -2,6 +2,9 @@
 package strategies
 
 import (
+	"embed"
+	"slices"
+
 	"seckill/internal/catalog"
 	"seckill/strategies/counter"
 	"seckill/strategies/etcdlock"
@@ -15,26 +18,35 @@ import (
 
 // All strategies, in the order in which they are taught.
 func All() []catalog.Info {
-	return []catalog.Info{
-		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan, sqlrow.Version, sqlrow.Timestamp,
-		sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit, sqlrow.ForUpdateScan,
-		local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit,
-		mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert, mysqllock.LockRow,
-		mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, mysqllock.GetLock,
-		mysqllock.SnapshotFirst,
-		mysqllock.MySQLCounter,
-		redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX, redislock.RedisSetNXExpire,
-		redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET, redislock.RedisSetNXPX,
-		redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua, redislock.RedisRegistry,
-		redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
-		redislock.RedisMultiLock, redislock.RedisLockMySQL,
-		zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode,
-		etcdlock.Etcd, etcdlock.EtcdNode,
-		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
-		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
-		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged, hotsku.MergedEarly,
-		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
-		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
-		hotsku.Reserve, hotsku.ReserveLate,
+	return slices.Concat(
+		of("sqlrow", sqlrow.Files, sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan,
+			sqlrow.Version, sqlrow.Timestamp, sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit,
+			sqlrow.ForUpdateScan),
+		of("local", local.Files, local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit),
+		of("mysqllock", mysqllock.Files, mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert,
+			mysqllock.LockRow, mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented,
+			mysqllock.GetLock, mysqllock.SnapshotFirst, mysqllock.MySQLCounter),
+		of("redislock", redislock.Files, redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX,
+			redislock.RedisSetNXExpire, redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET,
+			redislock.RedisSetNXPX, redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua,
+			redislock.RedisRegistry, redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
+			redislock.RedisMultiLock, redislock.RedisLockMySQL),
+		of("zklock", zklock.Files, zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode),
+		of("etcdlock", etcdlock.Files, etcdlock.Etcd, etcdlock.EtcdNode),
+		of("redislock", redislock.Files, redislock.RedisFenced),
+		of("zklock", zklock.Files, zklock.ZKFenced),
+		of("etcdlock", etcdlock.Files, etcdlock.EtcdFenced),
+		of("counter", counter.Files, counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL),
+		of("hotsku", hotsku.Files, hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged, hotsku.MergedEarly,
+			hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty, hotsku.RedisStream,
+			hotsku.RedisStreamTwoCalls, hotsku.Reserve, hotsku.ReserveLate),
+	)
+}
+
+// of adds to the entries of a family what they have in common.
+func of(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
+	for i := range infos {
+		infos[i].Family, infos[i].Files = family, files
 	}
+	return infos
 }

@@ -1,13 +1,18 @@
 package strategies_test
 
 import (
-	"io/fs"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
 	"seckill/strategies"
 )
@@ -21,8 +26,8 @@ func TestEveryInfoIsComplete(t *testing.T) {
 				t.Error("the name is taken twice")
 			}
 			seen[info.Name] = true
-			for field, text := range map[string]string{"Name": info.Name, "Title": info.Title, "Family": info.Family,
-				"Source": info.Source, "Stock": string(info.Stock)} {
+			for field, text := range map[string]string{"Name": info.Name, "Family": info.Family, "Source": info.Source,
+				"Stock": string(info.Stock)} {
 				if text == "" {
 					t.Errorf("%s is empty", field)
 				}
@@ -88,36 +93,75 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// The embedded source is shown beside others: it must be narrow, and its own.
+// The sources that run are shown beside others: they must be narrow, the strategy's
+// own, and all of them.
 func checkFiles(t *testing.T, info catalog.Info) {
-	files, own := 0, strings.ReplaceAll(info.Name, "-", "_")+".go"
-	if source, err := info.Files.ReadFile(own); err != nil || !strings.Contains(string(source), "package "+info.Family) {
-		t.Errorf("%s is not the strategy's source in package %s: %v", own, info.Family, err)
-	}
-	fs.WalkDir(info.Files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		files++
-		text, err := info.Files.ReadFile(path)
+	shown := info.Sources()
+	for i, name := range shown {
+		text, err := info.Files.ReadFile(name)
 		if err != nil {
-			t.Error(err)
-		}
-		if strings.HasSuffix(path, ".md") { // prose, which the page folds
-			return nil
+			t.Errorf("it is not among the family's Files: %v", err)
+			continue
 		}
 		most := 84
-		if path == own {
+		if i == 0 {
 			most = 80
 		}
 		for i, line := range strings.Split(string(text), "\n") {
 			if wide := len([]rune(strings.ReplaceAll(line, "\t", "    "))); wide > most {
-				t.Errorf("%s:%d is %d columns wide: the page shows it", path, i+1, wide)
+				t.Errorf("%s:%d is %d columns wide: the page shows it", name, i+1, wide)
 			}
 		}
-		return nil
-	})
-	if files == 0 {
-		t.Error("no source is embedded")
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil || f.Name.Name != info.Family {
+			t.Errorf("%s is not a source of package %s: %v", name, info.Family, err)
+			continue
+		}
+		for _, needed := range needs(t, info.Family, f) {
+			if !slices.Contains(shown, needed) {
+				t.Errorf("%s runs with %s, which is not among what is shown", name, needed)
+			}
+		}
 	}
+}
+
+// needs are the other files of its family that f cannot do without: scripts that it
+// embeds, and sources that declare what it uses.
+func needs(t *testing.T, family string, f *ast.File) (files []string) {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if scripts, ok := strings.CutPrefix(c.Text, "//go:embed "); ok {
+				files = append(files, strings.Fields(scripts)...)
+			}
+		}
+	}
+	declared := declarations(t, family)
+	for _, used := range f.Unresolved {
+		if in := declared[used.Name]; in != "" {
+			files = append(files, in)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// declarations say which file of a family declares a name.
+func declarations(t *testing.T, family string) map[string]string {
+	sources, err := filepath.Glob(filepath.Join(family, "*.go"))
+	labtest.Must(t, err)
+	in := map[string]string{}
+	for _, source := range sources {
+		if strings.HasSuffix(source, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
+		labtest.Must(t, err)
+		for name := range f.Scope.Objects {
+			in[name] = filepath.Base(source)
+		}
+	}
+	return in
 }

@@ -26,7 +26,7 @@ func (StrategiesCmd) Run(stdout io.Writer) error {
 		for _, n := range i.Needs {
 			needs = append(needs, string(n))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Family, strings.Join(needs, " "), broken, i.Title)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Family, strings.Join(needs, " "), broken, i.TitleIn("en"))
 	}
 	return t.Flush()
 }

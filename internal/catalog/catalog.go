@@ -17,12 +17,13 @@ import (
 )
 
 // Info is everything the program knows about one strategy. It is a value in
-// the strategy's own file. The API shows what has a name in JSON.
+// the strategy's own file; strategies.All adds Family and Files. The API shows
+// what has a name in JSON.
 type Info struct {
-	Name   string `json:"name"` // as it is selected: "for-update"
-	Title  string `json:"title"`
-	Family string `json:"family"` // the package it lives in: "sqlrow"
-	Source string `json:"source"` // which article and idea it comes from
+	Name   string   `json:"name"`   // as it is selected: "for-update"
+	Family string   `json:"family"` // the package it lives in: "sqlrow"
+	Files  embed.FS `json:"-"`      // the sources and lessons of the family
+	Source string   `json:"source"` // which article and idea it comes from
 	// Guarantees is what we expect the proof to answer. A question that is
 	// missing is open, or does not apply.
 	Guarantees Guarantees `json:"guarantees"`
@@ -31,9 +32,9 @@ type Info struct {
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
 	Stock  ledger.StockStore    `json:"stock"`
-	// Files is the strategy's own source (and its Lua), embedded, so that the
-	// page shows the very code that runs, and its Lesson.
-	Files embed.FS `json:"-"`
+	// Also names what runs with the strategy's own file, and is shown with it:
+	// its scripts, and files that it shares with its neighbours.
+	Also []string `json:"-"`
 
 	// Renews: a lock that is taken without a lease and renewed while it is held
 	// (unless Settings.NoRenewal).

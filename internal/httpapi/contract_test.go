@@ -29,9 +29,9 @@ func TestStrategies(t *testing.T) {
 	}
 	for i, info := range strategies.All() {
 		got := list.Strategies[i]
-		if got.Name != info.Name || got.Title != info.Title || got.Stock != string(info.Stock) || got.Broken != info.Broken() ||
+		if got.Name != info.Name || got.Title != info.TitleIn("en") || got.Stock != string(info.Stock) || got.Broken != info.Broken() ||
 			got.Default != (info.Name == "conditional") || !maps.Equal(got.Guarantees, info.Guarantees) ||
-			got.Titles["en"] != info.Title || got.Titles["zh"] == "" || got.Titles["zh"] != info.TitleIn("zh") ||
+			got.Titles["en"] != got.Title || got.Titles["zh"] == "" || got.Titles["zh"] != info.TitleIn("zh") ||
 			got.Files != nil || got.Lesson != nil {
 			t.Errorf("%s is listed as %+v", info.Name, got)
 		}

@@ -53,7 +53,7 @@ const (
 )
 
 func (f *fake) info() catalog.Info {
-	return catalog.Info{Name: fakeName, Title: "Does as it is told", Stock: ledger.InRow,
+	return catalog.Info{Name: fakeName, Stock: ledger.InRow,
 		New: func(d catalog.Deps) (seckill.Strategy, error) {
 			f.observe, f.ledger = d.Observe, d.Ledger
 			return f, nil

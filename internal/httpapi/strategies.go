@@ -2,11 +2,8 @@ package httpapi
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,6 +16,7 @@ import (
 // A strategy is a catalog entry with what this server can say about it.
 type strategy struct {
 	catalog.Info
+	Title     string            `json:"title"`
 	Titles    map[string]string `json:"titles"` // by language
 	Broken    bool              `json:"broken"`
 	Default   bool              `json:"default"`
@@ -37,8 +35,8 @@ type file struct {
 }
 
 func (s *Server) describe(sl *seller) strategy {
-	d := strategy{Info: sl.info, Titles: map[string]string{}, Broken: sl.info.Broken(), Default: sl == s.standard,
-		Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
+	d := strategy{Info: sl.info, Title: sl.info.TitleIn("en"), Titles: map[string]string{},
+		Broken: sl.info.Broken(), Default: sl == s.standard, Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
 	d.Needs = append([]backend.Capability{}, d.Needs...) // a list, also if it is empty
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
@@ -64,25 +62,15 @@ func (s *Server) showStrategy(c *gin.Context) error {
 		return refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
 	}
 	d := s.describe(sl)
-	own := strings.ReplaceAll(sl.info.Name, "-", "_") + ".go"
-	err := fs.WalkDir(sl.info.Files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path.Ext(name) == ".md" {
+	for _, name := range sl.info.Sources() {
+		text, err := sl.info.Files.ReadFile(name)
+		if err != nil {
 			return err
 		}
-		text, err := fs.ReadFile(sl.info.Files, name)
-		shown := file{name, string(text)}
-		if name == own { // before what it shares with its neighbours
-			d.Files = slices.Insert(d.Files, 0, shown)
-		} else {
-			d.Files = append(d.Files, shown)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+		d.Files = append(d.Files, file{name, string(text)})
 	}
 	if sl.info.Fenced { // the purchase that all fenced locks share, after their own file
-		d.Files = slices.Insert(d.Files, min(1, len(d.Files)), file{"fenced.go", lock.FencedSource})
+		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = lesson(sl.info)
 	c.JSON(http.StatusOK, d)

@@ -70,7 +70,7 @@ const matrixFormat = 2
 func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: questions}
 	for _, i := range infos {
-		m.Rows = append(m.Rows, Row{Strategy: i.Name, Title: i.Title, Cells: map[string]Cell{}})
+		m.Rows = append(m.Rows, Row{Strategy: i.Name, Title: i.TitleIn("en"), Cells: map[string]Cell{}})
 	}
 	return m
 }

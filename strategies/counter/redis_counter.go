@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 
 	"github.com/redis/go-redis/v9"
@@ -15,16 +14,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed redis_counter.go give_back.lua number.go seed.lua count.lua
-//go:embed redis_counter.en.md redis_counter.zh.md
-var redisCounterFiles embed.FS
-
 // RedisCounter is the stock as a number in Redis, and nothing behind it. A
 // buyer who dies between DECRBY and the order takes units along.
 var RedisCounter = catalog.Info{
 	Name:   "redis-counter",
-	Title:  "A number in Redis: DECR",
-	Family: "counter",
 	Source: "B: the counter that gave fourteen of ten prizes",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
@@ -34,7 +27,7 @@ var RedisCounter = catalog.Info{
 		Open(catalog.History), // "sold out" too early, or fewer left, may show
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
-	Files: redisCounterFiles,
+	Also:  []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil
 	},

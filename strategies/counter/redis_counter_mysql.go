@@ -2,7 +2,7 @@ package counter
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -18,11 +18,6 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
-
-//go:embed redis_counter_mysql.go take.lua settle.lua open.lua
-//go:embed redis_counter_mysql.en.md redis_counter_mysql.zh.md
-//go:embed number.go seed.lua count.lua give_back.lua
-var redisCounterMySQLFiles embed.FS
 
 //go:embed take.lua
 var takeLua string
@@ -42,15 +37,15 @@ var (
 // RedisCounterMySQL turns most buyers away in Redis and decides in MySQL.
 var RedisCounterMySQL = catalog.Info{
 	Name:   "redis-counter-mysql",
-	Title:  "A number in Redis, the row behind it",
-	Family: "counter",
 	Source: "B, choice 4: counter and counter",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRowAndRedis,
-	Files: redisCounterMySQLFiles,
+	Also: []string{
+		"take.lua", "settle.lua", "open.lua", "number.go", "seed.lua",
+		"count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
 	},

@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	crypto "crypto/rand"
-	"embed"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,16 +19,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed redis_multi.go number.go seed.lua count.lua give_back.lua
-//go:embed redis_multi.en.md redis_multi.zh.md
-var redisMultiFiles embed.FS
-
 // RedisMulti is optimistic locking of the number in Redis, with nothing behind
 // it. A buyer who dies between EXEC and the order takes units along.
 var RedisMulti = catalog.Info{
 	Name:   "redis-multi",
-	Title:  "A number in Redis: WATCH, MULTI, EXEC",
-	Family: "counter",
 	Source: "E: comparison with Redis transactions",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
@@ -39,7 +32,7 @@ var RedisMulti = catalog.Info{
 		Open(catalog.History), // "sold out" too early may show in it
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
-	Files: redisMultiFiles,
+	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},
 			d.Settings.Retries, d.Observe}, nil

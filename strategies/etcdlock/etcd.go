@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"embed"
 	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd.go session.go contender.go
-//go:embed etcd.en.md etcd.zh.md
-var etcdFiles embed.FS
-
 // Etcd is the queue of keys, in the order of their create revisions. A holder
 // paused past its lease works on beside its successor.
 var Etcd = catalog.Info{
-	Name:   "etcd",
-	Title:  "etcd queue",
-	Family: "etcdlock",
+	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
 		"earlier keys to go, as etcd's own concurrency.Mutex has it",
 	Guarantees: catalog.Sound.
@@ -31,7 +24,7 @@ var Etcd = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.InRow,
-	Files: etcdFiles,
+	Also:  []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
 	},

@@ -1,7 +1,6 @@
 package etcdlock
 
 import (
-	"embed"
 	"fmt"
 
 	"seckill/internal/backend"
@@ -10,10 +9,6 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd_fenced.go etcd.go session.go contender.go
-//go:embed etcd_fenced.en.md etcd_fenced.zh.md
-var etcdFencedFiles embed.FS
-
 // EtcdFenced is the queue, and a stock row that refuses the write of an earlier
 // holder (internal/lock/fenced.go).
 //
@@ -21,9 +16,7 @@ var etcdFencedFiles embed.FS
 // the whole store, and the queue serves keys by that number: each grant has a
 // greater one, at no cost. (The key's version begins at 1 with every new key.)
 var EtcdFenced = catalog.Info{
-	Name:   "etcd-fenced",
-	Title:  "etcd queue with a fencing token",
-	Family: "etcdlock",
+	Name: "etcd-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
 	Guarantees: catalog.Sound.
@@ -32,7 +25,7 @@ var EtcdFenced = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Etcd},
 	Stock:  ledger.InRow,
-	Files:  etcdFencedFiles,
+	Also:   []string{"etcd.go", "session.go", "contender.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil

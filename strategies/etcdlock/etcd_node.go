@@ -2,7 +2,6 @@ package etcdlock
 
 import (
 	"context"
-	"embed"
 	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd_node.go session.go contender.go
-//go:embed etcd_node.en.md etcd_node.zh.md
-var etcdNodeFiles embed.FS
-
 // EtcdNode is one key that only one can create. Every release wakes all
 // waiters. A holder paused past its lease works on beside its successor.
 var EtcdNode = catalog.Info{
-	Name:   "etcd-node",
-	Title:  "etcd, one key",
-	Family: "etcdlock",
+	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
 		"one key, created in a transaction",
 	Guarantees: catalog.Sound.
@@ -31,7 +24,7 @@ var EtcdNode = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.InRow,
-	Files: etcdNodeFiles,
+	Also:  []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdNode{newSessions(d.Etcd, d.Settings.LockLease)}, nil
 	},

@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 
@@ -14,23 +13,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed bucketed.go
-//go:embed bucketed.en.md bucketed.zh.md
-var bucketedFiles embed.FS
-
 // Bucketed spreads the hot row over several. A buyer whom no single row can
 // serve locks all of them, takes, and spreads the rest.
 var Bucketed = catalog.Info{
 	Name:   "bucketed",
-	Title:  "The stock in several rows",
-	Family: "hotsku",
 	Source: "common practice in large shops: split the hot row",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InBuckets,
-	Files: bucketedFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketed{bucketStock{d.Ledger}}, nil
 	},

@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 
@@ -14,17 +13,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed bucketed_hasty.go bucketed.go
-//go:embed bucketed_hasty.en.md bucketed_hasty.zh.md
-var bucketedHastyFiles embed.FS
-
 // BucketedHasty is Bucketed without the look at all buckets together: two
 // units in two rows cannot be bought, and sold out is said while enough is
 // left.
 var BucketedHasty = catalog.Info{
 	Name:   "bucketed-hasty",
-	Title:  "Several rows, each for itself",
-	Family: "hotsku",
 	Source: "a mistake of many split stocks: two pieces of one are not two",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.OtherSKUs).
@@ -33,7 +26,7 @@ var BucketedHasty = catalog.Info{
 	Repair:  "bucketed",
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:   ledger.InBuckets,
-	Files:   bucketedHastyFiles,
+	Also:    []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketedHasty{bucketStock{d.Ledger}}, nil
 	},

@@ -3,3 +3,13 @@
 // and reads like its neighbour, so that the difference between two files is the
 // lesson.
 package hotsku
+
+import "embed"
+
+// Files are the sources that the page shows, and the lessons.
+//
+//go:embed *.lua *.md *.sql
+//go:embed bucketed.go bucketed_hasty.go merged.go merged_early.go one_trip.go order_first.go
+//go:embed queued.go redis_stream.go redis_stream_two_calls.go reserve.go reserve_late.go
+//go:embed stream_writer.go unit_rows.go unit_rows_hasty.go
+var Files embed.FS

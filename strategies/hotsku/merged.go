@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,16 +17,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed merged.go
-//go:embed merged.en.md merged.zh.md
-var mergedFiles embed.FS
-
 // Merged sells to many buyers in one transaction: one INSERT of all orders,
 // one UPDATE by their sum, one COMMIT.
 var Merged = catalog.Info{
 	Name:   "merged",
-	Title:  "Many purchases, one COMMIT",
-	Family: "hotsku",
 	Source: "group commit; inventory hints of AliSQL and PolarDB",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
@@ -36,7 +29,7 @@ var Merged = catalog.Info{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock:  ledger.InRow,
 	Shares: true,
-	Files:  mergedFiles,
+	Also:   []string{"one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		s := &merged{oneTrip: trip}

@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,16 +11,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed merged_early.go merged.go
-//go:embed merged_early.en.md merged_early.zh.md
-var mergedEarlyFiles embed.FS
-
 // MergedEarly is merged with one line in the wrong place: buyers are told
 // before the COMMIT, which may not come. It is broken on purpose.
 var MergedEarly = catalog.Info{
 	Name:   "merged-early",
-	Title:  "Told before the COMMIT",
-	Family: "hotsku",
 	Source: "a usual mistake in batching: to wake those who wait too early",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LostReply).
@@ -31,7 +24,7 @@ var MergedEarly = catalog.Info{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock:  ledger.InRow,
 	Shares: true,
-	Files:  mergedEarlyFiles,
+	Also:   []string{"merged.go", "one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		s := &merged{oneTrip: trip}

@@ -2,7 +2,7 @@ package hotsku
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -13,10 +13,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed one_trip.go one_trip.sql
-//go:embed one_trip.en.md one_trip.zh.md
-var oneTripFiles embed.FS
-
 //go:embed one_trip.sql
 var oneTripSQL string
 
@@ -24,8 +20,6 @@ var oneTripSQL string
 // network.
 var OneTrip = catalog.Info{
 	Name:   "one-trip",
-	Title:  "The whole sale in one trip",
-	Family: "hotsku",
 	Source: "stored procedures; AliSQL's COMMIT_ON_SUCCESS does it by a hint",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
@@ -33,7 +27,7 @@ var OneTrip = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock: ledger.InRow,
-	Files: oneTripFiles,
+	Also:  []string{"one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s, err := newOneTrip(d)
 		return &s, err

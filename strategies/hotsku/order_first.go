@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -13,23 +12,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed order_first.go
-//go:embed order_first.en.md order_first.zh.md
-var orderFirstFiles embed.FS
-
 // OrderFirst touches the hot row last: others wait for it during the UPDATE
 // and the COMMIT only.
 var OrderFirst = catalog.Info{
 	Name:   "order-first",
-	Title:  "Order first, stock last",
-	Family: "hotsku",
 	Source: "common practice in large shops: the hot row comes last",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: orderFirstFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &orderFirst{d.Ledger}, nil
 	},

@@ -3,7 +3,6 @@ package hotsku
 import (
 	"container/list"
 	"context"
-	"embed"
 	"fmt"
 	"sync"
 	"time"
@@ -15,16 +14,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed queued.go one_trip.sql
-//go:embed queued.en.md queued.zh.md
-var queuedFiles embed.FS
-
 // Queued puts a queue in front of the CALL of one-trip, one for each SKU in
 // each process.
 var Queued = catalog.Info{
 	Name:   "queued",
-	Title:  "A queue in front of the row",
-	Family: "hotsku",
 	Source: "Vitess' hot row protection; AliSQL's statement queue",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
@@ -33,7 +26,7 @@ var Queued = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock: ledger.InRow,
-	Files: queuedFiles,
+	Also:  []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
 		return &queued{oneTrip: trip, observe: d.Observe,

@@ -3,7 +3,7 @@ package hotsku
 import (
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -18,12 +18,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
-
-//go:embed redis_stream.go stream_accept.lua stream_writer.go
-//go:embed stream_next.lua stream_settle.lua stream_cancel.lua
-//go:embed stream_seed.lua stream_count.lua
-//go:embed redis_stream.en.md redis_stream.zh.md
-var redisStreamFiles embed.FS
 
 //go:embed stream_accept.lua
 var streamAcceptLua string
@@ -48,16 +42,17 @@ var (
 // Redis that loses its last second forgets purchases that it has accepted.
 var RedisStream = catalog.Info{
 	Name:   "redis-stream",
-	Title:  "Accept in Redis, write in batches",
-	Family: "hotsku",
 	Source: "common practice: deduct in Redis, a queue, orders by consumers",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
-	Needs:   []backend.Capability{backend.SQL, backend.Redis},
-	Stock:   ledger.InStream,
-	Files:   redisStreamFiles,
+	Needs: []backend.Capability{backend.SQL, backend.Redis},
+	Stock: ledger.InStream,
+	Also: []string{
+		"stream_accept.lua", "stream_writer.go", "stream_next.lua",
+		"stream_settle.lua", "stream_cancel.lua", "stream_seed.lua",
+		"stream_count.lua"},
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return newRedisStream(d), nil

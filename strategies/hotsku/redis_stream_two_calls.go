@@ -2,7 +2,7 @@ package hotsku
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 
 	"github.com/redis/go-redis/v9"
 
@@ -11,10 +11,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
-
-//go:embed redis_stream_two_calls.go stream_take.lua
-//go:embed redis_stream_two_calls.en.md redis_stream_two_calls.zh.md
-var redisStreamTwoCallsFiles embed.FS
 
 //go:embed stream_take.lua
 var streamTakeLua string
@@ -26,18 +22,19 @@ var streamTake = redis.NewScript(streamTakeLua)
 // that no order is ever written for. It is shipped as a bad example.
 var RedisStreamTwoCalls = catalog.Info{
 	Name:   "redis-stream-two-calls",
-	Title:  "Deduct in Redis, then send the message",
-	Family: "hotsku",
 	Source: "common practice: DECR, and then a message to a queue",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
 			catalog.Cancel, catalog.SameKey, catalog.NodeLoss,
 			catalog.BuyerLeaves),
-	Repair:  "redis-stream",
-	Needs:   []backend.Capability{backend.SQL, backend.Redis},
-	Stock:   ledger.InStream,
-	Files:   redisStreamTwoCallsFiles,
+	Repair: "redis-stream",
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Stock:  ledger.InStream,
+	Also: []string{
+		"stream_take.lua", "redis_stream.go", "stream_writer.go",
+		"stream_next.lua", "stream_settle.lua", "stream_cancel.lua",
+		"stream_seed.lua", "stream_count.lua", "stream_accept.lua"},
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := newRedisStream(d)

@@ -3,7 +3,6 @@ package hotsku
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,22 +18,16 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed reserve.go order_first.go
-//go:embed reserve.en.md reserve.zh.md
-var reserveFiles embed.FS
-
 // Reserve holds units until the buyer pays, or until a deadline.
 var Reserve = catalog.Info{
 	Name:   "reserve",
-	Title:  "Reserve, then pay",
-	Family: "hotsku",
 	Source: "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:    ledger.InRow,
-	Files:    reserveFiles,
+	Also:     []string{"order_first.go"},
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &reserve{orderFirst{d.Ledger}, d.Log, "state = 'reserved' " +

@@ -1,25 +1,17 @@
 package hotsku
 
 import (
-	"embed"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
-//go:embed reserve_late.go reserve.go order_first.go
-//go:embed reserve_late.en.md reserve_late.zh.md
-var reserveLateFiles embed.FS
-
 // ReserveLate is reserve, and lets a reservation expire by what it read
 // before, on purpose: two sweepers, or one and a late payment, find it
 // overdue, and each gives its units back.
 var ReserveLate = catalog.Info{
 	Name:   "reserve-late",
-	Title:  "Reserve, then pay, expired twice",
-	Family: "hotsku",
 	Source: "a mistake with deadlines: read, decide, then write",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -28,7 +20,7 @@ var ReserveLate = catalog.Info{
 	Repair:   "reserve",
 	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:    ledger.InRow,
-	Files:    reserveLateFiles,
+	Also:     []string{"reserve.go", "order_first.go"},
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// The SELECT has said that it is overdue. Here nothing asks again.

@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,16 +15,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed unit_rows.go
-//go:embed unit_rows.en.md unit_rows.zh.md
-var unitRowsFiles embed.FS
-
 // UnitRows has a row for each unit. Buyers who find too few free wait for
 // those who hold the rest.
 var UnitRows = catalog.Info{
 	Name:   "unit-rows",
-	Title:  "A row for each unit",
-	Family: "hotsku",
 	Source: "ticket shops: every seat is a row; SKIP LOCKED",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -34,7 +27,7 @@ var UnitRows = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked},
 	Stock: ledger.InUnits,
-	Files: unitRowsFiles,
+	Also:  []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRows{unitStock{d.Ledger}}, nil
 	},

@@ -2,7 +2,6 @@ package hotsku
 
 import (
 	"context"
-	"embed"
 	"errors"
 
 	"gorm.io/gorm"
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed unit_rows_hasty.go unit_rows.go
-//go:embed unit_rows_hasty.en.md unit_rows_hasty.zh.md
-var unitRowsHastyFiles embed.FS
-
 // UnitRowsHasty is UnitRows without the wait for those who hold the rest. They
 // may give up: buyers were told sold out, and units are left.
 var UnitRowsHasty = catalog.Info{
 	Name:   "unit-rows-hasty",
-	Title:  "A row for each unit, and no wait",
-	Family: "hotsku",
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
@@ -33,7 +26,7 @@ var UnitRowsHasty = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked},
 	Stock: ledger.InUnits,
-	Files: unitRowsHastyFiles,
+	Also:  []string{"unit_rows.go", "bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRowsHasty{unitStock{d.Ledger}}, nil
 	},

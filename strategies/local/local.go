@@ -3,3 +3,11 @@
 // that is never shared, one for the whole process, one for each SKU. Another
 // process sees none of them.
 package local
+
+import "embed"
+
+// Files are the sources that the page shows, and the lessons.
+//
+//go:embed *.md
+//go:embed mutex.go mutex_per_request.go mutex_per_sku.go unlock_before_commit.go
+var Files embed.FS

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"embed"
 	"time"
 
 	"seckill/internal/backend"
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed mutex.go
-//go:embed mutex.en.md mutex.zh.md
-var mutexFiles embed.FS
-
 // Mutex is one mutex for the whole process. A second process has a second one,
 // and updates are lost between the two.
 var Mutex = catalog.Info{
 	Name:   "mutex",
-	Title:  "One mutex for the process",
-	Family: "local",
 	Source: "A, second idea: locking in code",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults).
@@ -30,7 +23,6 @@ var Mutex = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Files:  mutexFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
 	},

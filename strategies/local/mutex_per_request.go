@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"embed"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -10,22 +9,16 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed mutex_per_request.go
-//go:embed mutex_per_request.en.md mutex_per_request.zh.md
-var mutexPerRequestFiles embed.FS
-
 // MutexPerRequest locks a mutex that no other request can see, so that it
 // excludes none.
 var MutexPerRequest = catalog.Info{
 	Name:       "mutex-per-request",
-	Title:      "One mutex per request",
-	Family:     "local",
 	Source:     "A, second idea: why the lock works on a singleton only",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "get-lock",
 	Stock:      ledger.InRow,
-	Files:      mutexPerRequestFiles,
+	Also:       []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return mutexPerRequest{}, nil
 	},

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"sync"
 
@@ -12,16 +11,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed mutex_per_sku.go
-//go:embed mutex_per_sku.en.md mutex_per_sku.zh.md
-var mutexPerSKUFiles embed.FS
-
 // MutexPerSKU is one mutex per SKU. A second process has mutexes of its own,
 // and updates are lost between the two.
 var MutexPerSKU = catalog.Info{
 	Name:   "mutex-per-sku",
-	Title:  "One mutex per SKU",
-	Family: "local",
 	Source: "A, second idea: finer granularity",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
@@ -29,7 +22,7 @@ var MutexPerSKU = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Files:  mutexPerSKUFiles,
+	Also:   []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return &mutexes{byKey: map[string]*counted{}}, nil
 	},

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"time"
 
@@ -15,17 +14,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed unlock_before_commit.go mutex_per_sku.go mutex.go
-//go:embed unlock_before_commit.en.md unlock_before_commit.zh.md
-var unlockBeforeCommitFiles embed.FS
-
 // UnlockBeforeCommit takes the mutex of mutex-per-sku inside the transaction,
 // and frees it there, too: before the COMMIT. The next buyer reads the old
 // stock, and overwrites the sale.
 var UnlockBeforeCommit = catalog.Info{
-	Name:   "unlock-before-commit",
-	Title:  "A mutex inside the transaction",
-	Family: "local",
+	Name: "unlock-before-commit",
 	Source: "ours: the commonest bug of such programs, a lock inside a " +
 		"method that the framework wraps in a transaction; A, second " +
 		"idea, names synchronized and Spring, and not this",
@@ -33,7 +26,7 @@ var UnlockBeforeCommit = catalog.Info{
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "conditional",
 	Stock:      ledger.InRow,
-	Files:      unlockBeforeCommitFiles,
+	Also:       []string{"mutex_per_sku.go", "mutex.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unlockBeforeCommit{mutexes{byKey: map[string]*counted{}},
 			d.Settings.LockWait, d.Ledger, d.Observe}, nil

@@ -3,7 +3,6 @@ package mysqllock
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"math"
@@ -18,17 +17,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed get_lock.go session.go tables.go
-//go:embed get_lock.en.md get_lock.zh.md
-var getLockFiles embed.FS
-
 // GetLock is the lock that MySQL and MariaDB have built in: no table, no row,
 // no transaction. It belongs to a connection, so the connection is pinned and
 // the business runs on it.
 var GetLock = catalog.Info{
 	Name:   "get-lock",
-	Title:  "GET_LOCK, RELEASE_LOCK",
-	Family: "mysqllock",
 	Source: "ours",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -37,7 +30,7 @@ var GetLock = catalog.Info{
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
 	Stock:   ledger.InRow,
-	Files:   getLockFiles,
+	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := rowWait(d.LockDB)
 		return &userLock{d.LockDB, limit}, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
 	"sync"
 	"time"
 
@@ -18,16 +17,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed lock_insert.go tables.go
-//go:embed lock_insert.en.md lock_insert.zh.md
-var insertFiles embed.FS
-
 // LockInsert also writes the owner into the row, and frees only its own. A
 // holder that outlives its lease is all that is left to break it.
 var LockInsert = catalog.Info{
 	Name:   "lock-insert",
-	Title:  "INSERT with owner and expiry, DELETE only one's own row",
-	Family: "mysqllock",
 	Source: "C, unique index, with the repairs that it names; D, method 1",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -35,7 +28,7 @@ var LockInsert = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: insertFiles,
+	Also:  []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,
 				d.Settings.LockPoll, d.Observe},

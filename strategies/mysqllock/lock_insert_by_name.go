@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"embed"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,16 +13,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed lock_insert_by_name.go tables.go
-//go:embed lock_insert_by_name.en.md lock_insert_by_name.zh.md
-var insertByNameFiles embed.FS
-
 // LockInsertByName writes into the row when the lock ends, and deletes rows
 // whose time is over. The row does not say whose lock it is.
 var LockInsertByName = catalog.Info{
 	Name:   "lock-insert-by-name",
-	Title:  "INSERT with an expiry column, cleaned up by the next contender",
-	Family: "mysqllock",
 	Source: "C, unique index",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
@@ -32,7 +25,7 @@ var LockInsertByName = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Files:  insertByNameFiles,
+	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertByName{d.LockDB, d.Settings.LockLease,
 				d.Settings.LockPoll, d.Observe},

@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"embed"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,16 +13,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed lock_insert_plain.go tables.go
-//go:embed lock_insert_plain.en.md lock_insert_plain.zh.md
-var insertPlainFiles embed.FS
-
 // LockInsertPlain is a unique key and nothing else: of several INSERTs of one
 // name one succeeds. No row is ever deleted for a holder that cannot do it.
 var LockInsertPlain = catalog.Info{
 	Name:   "lock-insert-plain",
-	Title:  "INSERT to lock, DELETE to unlock",
-	Family: "mysqllock",
 	Source: "D, database lock, method 1; C, unique index",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
@@ -32,7 +25,7 @@ var LockInsertPlain = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Files:  insertPlainFiles,
+	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertPlain{d.LockDB, d.Settings.LockPoll, d.Observe},
 			create(d.LockDB, distributedLock)

@@ -3,7 +3,6 @@ package mysqllock
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"sync"
@@ -19,18 +18,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed lock_row.go session.go tables.go
-//go:embed lock_row.en.md lock_row.zh.md
-var rowFiles embed.FS
-
 // LockRow locks a row that is always there. The lock lives in a transaction,
 // and the business runs in the same one: with two connections, the business
 // would go on when the lock's connection is lost, and holders would wait for a
 // second connection while waiters have taken them all.
 var LockRow = catalog.Info{
 	Name:   "lock-row",
-	Title:  "A lock row, SELECT … FOR UPDATE",
-	Family: "mysqllock",
 	Source: "B, the common recipe; D, database lock, method 2",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -39,7 +32,7 @@ var LockRow = catalog.Info{
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
 	Stock:   ledger.InRow,
-	Files:   rowFiles,
+	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		if err := create(d.LockDB, lockRow); err != nil {
 			return nil, err

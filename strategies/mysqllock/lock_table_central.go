@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"embed"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,17 +13,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed lock_table_central.go tables.go central.go
-//go:embed lock_table_central.en.md lock_table_central.zh.md
-var tableCentralFiles embed.FS
-
 // LockTableCentral locks one row that is always there before it looks for the
 // record, so only one transaction at a time locks gaps. Records are never
 // deleted: they have a status and a deadline. They do not say whose lock it is.
 var LockTableCentral = catalog.Info{
 	Name:   "lock-table-central",
-	Title:  "Lock table, version 2: one central row",
-	Family: "mysqllock",
 	Source: "B, version 2",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
@@ -32,7 +25,7 @@ var LockTableCentral = catalog.Info{
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: tableCentralFiles,
+	Also:  []string{"tables.go", "central.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &tableLock{d.LockDB, func(string) string { return center },
 			d.Settings.RecordLock, d.Settings.LockPoll, d.Now, d.Observe}

@@ -1,24 +1,16 @@
 package mysqllock
 
 import (
-	"embed"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 )
 
-//go:embed lock_table_segmented.go lock_table_central.go central.go tables.go
-//go:embed lock_table_segmented.en.md lock_table_segmented.zh.md
-var tableSegmentedFiles embed.FS
-
 // LockTableSegmented is lock-table-central with a hundred central rows. The
 // lock's name decides which of them is locked.
 var LockTableSegmented = catalog.Info{
 	Name:   "lock-table-segmented",
-	Title:  "Lock table, version 3: a segmented lock",
-	Family: "mysqllock",
 	Source: "B, version 3",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
@@ -26,7 +18,7 @@ var LockTableSegmented = catalog.Info{
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: tableSegmentedFiles,
+	Also:  []string{"lock_table_central.go", "central.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &tableLock{d.LockDB, segment, d.Settings.RecordLock,
 			d.Settings.LockPoll, d.Now, d.Observe}

@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"time"
@@ -16,17 +15,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed lock_table_v1.go tables.go
-//go:embed lock_table_v1.en.md lock_table_v1.zh.md
-var tableV1Files embed.FS
-
 // LockTableV1 looks with FOR UPDATE before it inserts. That locks a row that is
 // there. If there is none it locks the gap, which several can do at once; then
 // each waits with its INSERT for the others to leave the gap.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
-	Title:  "Lock table, version 1: FOR UPDATE, then UPDATE or INSERT",
-	Family: "mysqllock",
 	Source: "B, version 1",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -34,7 +27,7 @@ var LockTableV1 = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
 	Stock:  ledger.InRow,
-	Files:  tableV1Files,
+	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe},
 			create(d.LockDB, lockRecord)

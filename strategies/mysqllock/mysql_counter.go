@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"embed"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -13,23 +12,17 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed mysql_counter.go central.go tables.go
-//go:embed mysql_counter.en.md mysql_counter.zh.md
-var counterFiles embed.FS
-
 // MySQLCounter uses the lock table as a counter, as one would use Redis, but in
 // the database that has the orders.
 var MySQLCounter = catalog.Info{
 	Name:   "mysql-counter",
-	Title:  "The lock table's count as stock",
-	Family: "mysqllock",
 	Source: "B, counter",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InLockTable,
-	Files: counterFiles,
+	Also:  []string{"central.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentral(d.DB)
 	},

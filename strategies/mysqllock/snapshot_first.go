@@ -3,7 +3,6 @@ package mysqllock
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"time"
@@ -17,24 +16,18 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed snapshot_first.go get_lock.go session.go tables.go
-//go:embed snapshot_first.en.md snapshot_first.zh.md
-var snapshotFirstFiles embed.FS
-
 // SnapshotFirst takes the lock of get-lock too late: inside a transaction that
 // has already read something. That read fixes the snapshot, and the buyer sees
 // the stock from before the wait.
 var SnapshotFirst = catalog.Info{
-	Name:   "snapshot-first",
-	Title:  "GET_LOCK after the transaction's first read",
-	Family: "mysqllock",
+	Name: "snapshot-first",
 	Source: "ours: a bug of many programs that lock inside a " +
 		"transaction",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "get-lock",
 	Stock:      ledger.InRow,
-	Files:      snapshotFirstFiles,
+	Also:       []string{"get_lock.go", "session.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		limit, err := rowWait(d.LockDB)
 		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},

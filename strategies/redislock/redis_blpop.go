@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"errors"
 	"time"
 
@@ -16,10 +16,6 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
-
-//go:embed redis_blpop.go blpop_unlock.lua compare_and_extend.lua answers.go
-//go:embed redis_blpop.en.md redis_blpop.zh.md
-var blpopFiles embed.FS
 
 //go:embed blpop_unlock.lua
 var blpopUnlockLua string
@@ -37,16 +33,15 @@ var (
 // and wakes one only. A single failed renewal loses the lock.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
-	Title:  "A token, and waiters blocked on a list",
-	Family: "redislock",
 	Source: "A, seventh idea: the Python library redis-lock",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
-	Stock:  ledger.InRow,
-	Files:  blpopFiles,
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.InRow,
+	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
+		"answers.go"},
 	Renews: true, // in A an optional parameter
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{redis: d.Redis, ttl: d.Settings.LockLease,

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,10 +14,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 )
-
-//go:embed redis_fenced.go fenced_lock.lua compare_and_delete.lua answers.go
-//go:embed redis_fenced.en.md redis_fenced.zh.md
-var fencedFiles embed.FS
 
 //go:embed fenced_lock.lua
 var fencedLockLua string
@@ -35,17 +31,17 @@ var takeAndCount = redis.NewScript(fencedLockLua)
 // still get one number, the row lets only the first of them raise its fence.
 var RedisFenced = catalog.Info{
 	Name:   "redis-fenced",
-	Title:  "redis-lua with a fencing token",
-	Family: "redislock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016)",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
-	Stock:  ledger.InRow,
-	Files:  fencedFiles,
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.InRow,
+	Also: []string{
+		"fenced_lock.lua", "compare_and_delete.lua", "answers.go",
+		"redis_lua.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &fencedLock{luaLock{d.Redis, d.Settings.LockPoll,

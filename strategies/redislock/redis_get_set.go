@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"time"
 
@@ -14,17 +13,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_get_set.go answers.go
-//go:embed redis_get_set.en.md redis_get_set.zh.md
-var getSetFiles embed.FS
-
 // RedisGetSet looks whether the lock is there and then puts it there. Looking
 // and putting are two commands, and the branch that waits has its condition the
 // wrong way round.
 var RedisGetSet = catalog.Info{
 	Name:   "redis-get-set",
-	Title:  "GET, and if empty SET",
-	Family: "redislock",
 	Source: "A, fifth idea: the first listing",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
@@ -32,7 +25,7 @@ var RedisGetSet = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Files:  getSetFiles,
+	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getSetLock{d.Redis, d.Settings.LockPoll}, nil
 	},

@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"strconv"
 	"time"
@@ -16,18 +15,12 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_getset.go answers.go
-//go:embed redis_getset.en.md redis_getset.zh.md
-var getsetLockFiles embed.FS
-
 // RedisGETSET takes a dead lock over in one command: GETSET writes the new end
 // and returns the old one, so only one of several buyers gets back the end that
 // it had seen. The losers have written, too, and the time is each program's
 // own.
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
-	Title:  "SETNX with the expiry time as value, takeover by GETSET",
-	Family: "redislock",
 	Source: "C, second Redis way",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
@@ -36,7 +29,7 @@ var RedisGETSET = catalog.Info{
 			catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: getsetLockFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getsetLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil

@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -13,17 +12,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed redis_lock_mysql.go redis_lua.go compare_and_delete.lua answers.go
-//go:embed redis_lock_mysql.en.md redis_lock_mysql.zh.md
-var lockMySQLFiles embed.FS
-
 // RedisLockMySQL puts the lock in Redis in front, so that waiters do not occupy
 // database connections. The lock on the row decides, so that nothing that
 // happens to the first one can harm the stock.
 var RedisLockMySQL = catalog.Info{
 	Name:   "redis-lock-mysql",
-	Title:  "A Redis lock in front, the row's lock behind",
-	Family: "redislock",
 	Source: "B, choice 4: lock and lock",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -31,7 +24,7 @@ var RedisLockMySQL = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
 	Stock: ledger.InRow,
-	Files: lockMySQLFiles,
+	Also:  []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,10 +14,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 )
-
-//go:embed redis_lua.go compare_and_delete.lua answers.go
-//go:embed redis_lua.en.md redis_lua.zh.md
-var luaFiles embed.FS
 
 //go:embed compare_and_delete.lua
 var compareAndDeleteLua string
@@ -31,8 +27,6 @@ var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 // successor.
 var RedisLua = catalog.Info{
 	Name:   "redis-lua",
-	Title:  "A token, compared and deleted in Lua",
-	Family: "redislock",
 	Source: "A; E, scheme 4",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -40,7 +34,7 @@ var RedisLua = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: luaFiles,
+	Also:  []string{"compare_and_delete.lua", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &luaLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease}, nil

@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"time"
 
@@ -15,17 +14,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_multi_lock.go answers.go
-//go:embed redis_multi_lock.en.md redis_multi_lock.zh.md
-var multiLockFiles embed.FS
-
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
 // command: three round trips instead of one, on a connection of its own. Its
 // DEL does not look whose lock it frees.
 var RedisMultiLock = catalog.Info{
 	Name:   "redis-multi-lock",
-	Title:  "WATCH, EXISTS, MULTI, SET, EXEC",
-	Family: "redislock",
 	Source: "E: SETNX compared with Redis transactions",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
@@ -34,7 +27,7 @@ var RedisMultiLock = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: multiLockFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &multiLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease}, nil

@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"crypto/rand"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,17 +13,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_random_key.go answers.go
-//go:embed redis_random_key.en.md redis_random_key.zh.md
-var randomKeyFiles embed.FS
-
 // RedisRandomKey looks and puts in one command: SETNX sets a key only if it is
 // not there. But the random number went into the key instead of the value, so
 // that every buyer locks another key.
 var RedisRandomKey = catalog.Info{
-	Name:   "redis-random-key",
-	Title:  "SETNX on a random key",
-	Family: "redislock",
+	Name: "redis-random-key",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
 		"fresh UUID where lockValue was meant",
 	Guarantees: catalog.Unsound.
@@ -33,7 +26,7 @@ var RedisRandomKey = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Files:  randomKeyFiles,
+	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &randomKeyLock{d.Redis, d.Settings.LockPoll}, nil
 	},

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -18,10 +18,6 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_registry.go registry.lua compare_and_delete.lua answers.go
-//go:embed redis_registry.en.md redis_registry.zh.md
-var registryFiles embed.FS
-
 //go:embed registry.lua
 var registryLua string
 
@@ -34,8 +30,6 @@ var registryScript = redis.NewScript(registryLua)
 // lock.
 var RedisRegistry = catalog.Info{
 	Name:   "redis-registry",
-	Title:  "One owner per process, with a local lock in front",
-	Family: "redislock",
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -43,7 +37,8 @@ var RedisRegistry = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: registryFiles,
+	Also: []string{"registry.lua", "compare_and_delete.lua", "redis_lua.go",
+		"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &registryLock{redis: d.Redis, poll: d.Settings.LockPoll,
 			ttl: d.Settings.LockLease, client: rand.Text()}, nil

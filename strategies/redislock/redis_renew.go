@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,16 +13,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_renew.go answers.go
-//go:embed redis_renew.en.md redis_renew.zh.md
-var renewFiles embed.FS
-
 // RedisRenew extends the lease while the holder works. Neither the renewer nor
 // the release looks whose lock it is.
 var RedisRenew = catalog.Info{
-	Name:   "redis-renew",
-	Title:  "SET NX PX, renewed by EXPIRE",
-	Family: "redislock",
+	Name: "redis-renew",
 	Source: "A, sixth idea, there at two thirds of the lease; E: periodic " +
 		"renewal by SETEX or EXPIRE",
 	Guarantees: catalog.Sound.
@@ -33,7 +26,7 @@ var RedisRenew = catalog.Info{
 			catalog.Renewal, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Stock:  ledger.InRow,
-	Files:  renewFiles,
+	Also:   []string{"answers.go"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &renewLock{d.Redis, d.Settings.LockPoll,

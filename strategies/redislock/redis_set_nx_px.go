@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,16 +13,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_set_nx_px.go answers.go
-//go:embed redis_set_nx_px.en.md redis_set_nx_px.zh.md
-var setNXPXFiles embed.FS
-
 // RedisSetNXPX sets a key only if it is not there, together with its end, in
 // one command. The key does not say whose lock it is.
 var RedisSetNXPX = catalog.Info{
 	Name:   "redis-set-nx-px",
-	Title:  "SET NX PX",
-	Family: "redislock",
 	Source: "A, sixth idea; E, scheme 3",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
@@ -32,7 +25,7 @@ var RedisSetNXPX = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: setNXPXFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setNXPXLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease}, nil

@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,16 +13,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_setex.go answers.go
-//go:embed redis_setex.en.md redis_setex.zh.md
-var setexFiles embed.FS
-
 // RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
 // overwrites a key that is there.
 var RedisSetEX = catalog.Info{
 	Name:   "redis-setex",
-	Title:  "SETEX alone",
-	Family: "redislock",
 	Source: "C, first Redis way: offered as the atomic repair (30 s)",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
@@ -31,7 +24,7 @@ var RedisSetEX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Files:  setexFiles,
+	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setexLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil

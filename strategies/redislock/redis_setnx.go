@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_setnx.go answers.go
-//go:embed redis_setnx.en.md redis_setnx.zh.md
-var setnxFiles embed.FS
-
 // RedisSetNX has one key for all buyers, and exactly one of them sets it.
 // Nothing removes the key of a dead holder.
 var RedisSetNX = catalog.Info{
 	Name:   "redis-setnx",
-	Title:  "SETNX to lock, DEL to unlock",
-	Family: "redislock",
 	Source: "A, sixth idea: atomicity; E, scheme 1",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
@@ -31,7 +24,7 @@ var RedisSetNX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Files:  setnxFiles,
+	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxLock{d.Redis, d.Settings.LockPoll}, nil
 	},

@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,17 +13,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_setnx_expire.go answers.go
-//go:embed redis_setnx_expire.en.md redis_setnx_expire.zh.md
-var setnxExpireFiles embed.FS
-
 // RedisSetNXExpire gives the key an end, so that a dead holder's key goes away,
 // and looks at its own clock before it frees. Between SETNX and EXPIRE the key
 // has no end, and between the look and the DEL the lock may change hands.
 var RedisSetNXExpire = catalog.Info{
-	Name:   "redis-setnx-expire",
-	Title:  "SETNX, then EXPIRE",
-	Family: "redislock",
+	Name: "redis-setnx-expire",
 	Source: "C, first Redis way (30 s); D, 1.1; E, scheme 2, where the " +
 		"second command is SETEX",
 	Guarantees: catalog.Sound.
@@ -35,7 +28,7 @@ var RedisSetNXExpire = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
-	Files:  setnxExpireFiles,
+	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxExpireLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil

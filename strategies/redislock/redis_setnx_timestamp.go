@@ -3,7 +3,6 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"strconv"
 	"time"
@@ -16,17 +15,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_setnx_timestamp.go answers.go
-//go:embed redis_setnx_timestamp.en.md redis_setnx_timestamp.zh.md
-var timestampFiles embed.FS
-
 // RedisSetNXTimestamp writes into the value until when the lock is good.
 // A buyer that finds that time past removes the key. Between its look and its
 // DEL another buyer may have done the same and be in.
 var RedisSetNXTimestamp = catalog.Info{
-	Name:   "redis-setnx-timestamp",
-	Title:  "SETNX with the expiry time as value",
-	Family: "redislock",
+	Name: "redis-setnx-timestamp",
 	Source: "B: the lock kept in Redis. B shows no release; this is its " +
 		"neighbours'",
 	Guarantees: catalog.Sound.
@@ -36,7 +29,7 @@ var RedisSetNXTimestamp = catalog.Info{
 			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: timestampFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &timestampLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease, d.Now}, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 	"time"
 
@@ -16,17 +15,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redis_token.go answers.go
-//go:embed redis_token.en.md redis_token.zh.md
-var tokenFiles embed.FS
-
 // RedisToken writes a random token as the value, and looks before it frees
 // whether the token is still its own. Between the look and the DEL the lock may
 // change hands.
 var RedisToken = catalog.Info{
 	Name:   "redis-token",
-	Title:  "A token, compared in the program",
-	Family: "redislock",
 	Source: "A, sixth idea; D, 1.1: the value is compared before DEL",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
@@ -35,7 +28,7 @@ var RedisToken = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: tokenFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tokenLock{d.Redis, d.Settings.LockPoll,
 			d.Settings.LockLease}, nil

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
+	_ "embed"
 	"errors"
 	"sync"
 	"time"
@@ -18,11 +18,6 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
-
-//go:embed redis_watchdog.go answers.go
-//go:embed redis_watchdog.en.md redis_watchdog.zh.md
-//go:embed watchdog_lock.lua watchdog_renew.lua watchdog_unlock.lua
-var watchdogFiles embed.FS
 
 //go:embed watchdog_lock.lua
 var watchdogLockLua string
@@ -48,16 +43,16 @@ var (
 // and wake each other.
 var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
-	Title:  "Owner and depth, a watchdog, publish/subscribe",
-	Family: "redislock",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
-	Needs:  []backend.Capability{backend.Redis},
-	Stock:  ledger.InRow,
-	Files:  watchdogFiles,
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.InRow,
+	Also: []string{
+		"answers.go", "watchdog_lock.lua", "watchdog_renew.lua",
+		"watchdog_unlock.lua"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &watchdogLock{redis: d.Redis, poll: d.Settings.LockPoll,

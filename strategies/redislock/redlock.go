@@ -1,8 +1,6 @@
 package redislock
 
 import (
-	"embed"
-
 	"github.com/go-redsync/redsync/v4"
 	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
@@ -13,17 +11,11 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed redlock.go redsync.go answers.go
-//go:embed redlock.en.md redlock.zh.md
-var redlockFiles embed.FS
-
 // Redlock asks five independent Redis servers and has the lock when three of
 // them agree: one may be lost, or forget, and the lock is not. A holder paused
 // past its lease works on beside its successor.
 var Redlock = catalog.Info{
-	Name:   "redlock",
-	Title:  "Redlock: redsync on five independent Redis servers",
-	Family: "redislock",
+	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",
 	Guarantees: catalog.Sound.
@@ -32,7 +24,7 @@ var Redlock = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.RedisQuorum},
 	Stock: ledger.InRow,
-	Files: redlockFiles,
+	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		var pools []redsyncredis.Pool
 		for _, node := range d.RedisNodes {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -21,16 +20,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed redsync.go answers.go
-//go:embed redsync.en.md redsync.zh.md
-var redsyncFiles embed.FS
-
 // Redsync is the library go-redsync on one Redis. Its token guards the
 // release, not the stock.
 var Redsync = catalog.Info{
-	Name:   "redsync",
-	Title:  "redsync on one Redis",
-	Family: "redislock",
+	Name: "redsync",
 	Source: "ours: the Go library that people reach for; A, E (fourth " +
 		"scheme): random token, compare-and-delete in Lua",
 	Guarantees: catalog.Sound.
@@ -39,7 +32,7 @@ var Redsync = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
-	Files: redsyncFiles,
+	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		// An attempt may last a quarter of the lease. The library's own
 		// limit, a twentieth, is made for five nodes of which some may be

@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,22 +11,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed atomic.go
-//go:embed atomic.en.md atomic.zh.md
-var atomicFiles embed.FS
-
 // Atomic lets the database subtract, without a condition: others buy between
 // the check and the update, and the stock falls below zero.
 var Atomic = catalog.Info{
 	Name:       "atomic",
-	Title:      "Atomic decrement without a condition",
-	Family:     "sqlrow",
 	Source:     "A, first idea: the database computes",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
 	Stock:      ledger.InRow,
-	Files:      atomicFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &atomic{d.Ledger}, nil
 	},

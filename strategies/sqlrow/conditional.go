@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,22 +11,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed conditional.go
-//go:embed conditional.en.md conditional.zh.md
-var conditionalFiles embed.FS
-
 // Conditional puts the check into the UPDATE.
 var Conditional = catalog.Info{
 	Name:   "conditional",
-	Title:  "Conditional update",
-	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a condition",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.InRow,
-	Files: conditionalFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditional{d.Ledger}, nil
 	},

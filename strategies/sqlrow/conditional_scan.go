@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,16 +11,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed conditional_scan.go
-//go:embed conditional_scan.en.md conditional_scan.zh.md
-var conditionalScanFiles embed.FS
-
 // ConditionalScan is conditional, and finds its row without an index: the scan
 // locks every row, and buyers of all SKUs wait for each other.
 var ConditionalScan = catalog.Info{
 	Name:   "conditional-scan",
-	Title:  "Conditional update without an index",
-	Family: "sqlrow",
 	Source: "A, fourth idea: why to update by a primary or unique key",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -29,7 +22,6 @@ var ConditionalScan = catalog.Info{
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: conditionalScanFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditionalScan{d.Ledger}, nil
 	},

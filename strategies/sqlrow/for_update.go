@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,22 +11,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed for_update.go
-//go:embed for_update.en.md for_update.zh.md
-var forUpdateFiles embed.FS
-
 // ForUpdate is pessimistic locking: it locks the row before it reads it.
 var ForUpdate = catalog.Info{
 	Name:   "for-update",
-	Title:  "SELECT … FOR UPDATE",
-	Family: "sqlrow",
 	Source: "A, third idea; D: pessimistic locking",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: forUpdateFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger}, nil
 	},

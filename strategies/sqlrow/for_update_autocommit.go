@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,22 +11,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed for_update_autocommit.go
-//go:embed for_update_autocommit.en.md for_update_autocommit.zh.md
-var forUpdateAutocommitFiles embed.FS
-
 // ForUpdateAutocommit locks the row only for as long as the SELECT takes.
 var ForUpdateAutocommit = catalog.Info{
-	Name:   "for-update-autocommit",
-	Title:  "FOR UPDATE outside the transaction",
-	Family: "sqlrow",
+	Name: "for-update-autocommit",
 	Source: "A, third idea: why the business code must be in the " +
 		"transaction",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "for-update",
 	Stock:      ledger.InRow,
-	Files:      forUpdateAutocommitFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateAutocommit{d.Ledger}, nil
 	},

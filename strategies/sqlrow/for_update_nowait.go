@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,23 +11,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed for_update_nowait.go
-//go:embed for_update_nowait.en.md for_update_nowait.zh.md
-var forUpdateNowaitFiles embed.FS
-
 // ForUpdateNowait locks the row or gives up at once: in a rush most buyers are
 // turned away while units are left.
 var ForUpdateNowait = catalog.Info{
 	Name:   "for-update-nowait",
-	Title:  "SELECT … FOR UPDATE NOWAIT",
-	Family: "sqlrow",
 	Source: "D: NOWAIT, to lock without blocking",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: forUpdateNowaitFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateNowait{d.Ledger}, nil
 	},

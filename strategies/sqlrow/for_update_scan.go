@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,15 +11,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed for_update_scan.go
-//go:embed for_update_scan.en.md for_update_scan.zh.md
-var forUpdateScanFiles embed.FS
-
 // ForUpdateScan locks every row on the way to the one it wants.
 var ForUpdateScan = catalog.Info{
 	Name:   "for-update-scan",
-	Title:  "FOR UPDATE without an index",
-	Family: "sqlrow",
 	Source: "A, third idea; D: row lock or table lock",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -28,7 +21,6 @@ var ForUpdateScan = catalog.Info{
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.InRow,
-	Files: forUpdateScanFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateScan{d.Ledger}, nil
 	},

@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 
 	"gorm.io/gorm"
 
@@ -12,23 +11,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed naive.go
-//go:embed naive.en.md naive.zh.md
-var naiveFiles embed.FS
-
 // Naive reads the stock, computes what is left in the program, and writes the
 // result. Of two buyers who read the same number, the second overwrites what
 // the first wrote: a lost update.
 var Naive = catalog.Info{
 	Name:       "naive",
-	Title:      "Read, compute, write",
-	Family:     "sqlrow",
 	Source:     "A, first idea: where it starts",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
 	Stock:      ledger.InRow,
-	Files:      naiveFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger}, nil
 	},

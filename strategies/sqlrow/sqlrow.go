@@ -3,3 +3,12 @@
 // file is one strategy and reads like its neighbour, so that the difference
 // between two files is the lesson.
 package sqlrow
+
+import "embed"
+
+// Files are the sources that the page shows, and the lessons.
+//
+//go:embed *.md
+//go:embed atomic.go conditional.go conditional_scan.go for_update.go for_update_autocommit.go
+//go:embed for_update_nowait.go for_update_scan.go naive.go timestamp.go version.go
+var Files embed.FS

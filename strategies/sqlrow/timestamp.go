@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -16,23 +15,16 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed timestamp.go
-//go:embed timestamp.en.md timestamp.zh.md
-var timestampFiles embed.FS
-
 // Timestamp is optimistic locking by the time of the last change. After two
 // writes in one second, or by clocks that differ, an old time looks current,
 // and updates are lost.
 var Timestamp = catalog.Info{
 	Name:       "timestamp",
-	Title:      "Time of the last change",
-	Family:     "sqlrow",
 	Source:     "A, fourth idea: the timestamp instead of a version number",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "version",
 	Stock:      ledger.InRow,
-	Files:      timestampFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &timestamp{d.Ledger, d.Settings.Retries, d.Observe,
 			d.Now, wholeSeconds}

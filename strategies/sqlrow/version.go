@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -16,22 +15,15 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed version.go
-//go:embed version.en.md version.zh.md
-var versionFiles embed.FS
-
 // Version is optimistic locking by a version number.
 var Version = catalog.Info{
 	Name:   "version",
-	Title:  "Version number",
-	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a version number",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.InRow,
-	Files: versionFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &version{d.Ledger, d.Settings.Retries, d.Observe}, nil
 	},

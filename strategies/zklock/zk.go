@@ -3,7 +3,6 @@ package zklock
 import (
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,16 +18,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed zk.go hold.go
-//go:embed zk.en.md zk.zh.md
-var zkFiles embed.FS
-
 // ZK is the queue of ephemeral sequential nodes. A holder paused past the
 // session time-out works on beside its successor.
 var ZK = catalog.Info{
-	Name:   "zk",
-	Title:  "ZooKeeper queue",
-	Family: "zklock",
+	Name: "zk",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
 		"nodes, as Curator's InterProcessMutex has them",
 	Guarantees: catalog.Sound.
@@ -37,7 +30,7 @@ var ZK = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Files: zkFiles,
+	Also:  []string{"hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkFirst}, nil
 	},

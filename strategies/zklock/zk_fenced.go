@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"embed"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -12,10 +11,6 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_fenced.go zk.go hold.go
-//go:embed zk_fenced.en.md zk_fenced.zh.md
-var zkFencedFiles embed.FS
-
 // ZKFenced is the queue, and a stock row that refuses the write of an earlier
 // holder (internal/lock/fenced.go).
 //
@@ -25,9 +20,7 @@ var zkFencedFiles embed.FS
 // which `zk` hands out because it costs nothing: servers before 3.6 could
 // restart with an older one (ZOOKEEPER-3125, -3145, -3249).
 var ZKFenced = catalog.Info{
-	Name:   "zk-fenced",
-	Title:  "ZooKeeper queue with a fencing token",
-	Family: "zklock",
+	Name: "zk-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
 		"the zxid as fencing token",
 	Guarantees: catalog.Sound.
@@ -36,7 +29,7 @@ var ZKFenced = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.ZooKeeper},
 	Stock:  ledger.InRow,
-	Files:  zkFencedFiles,
+	Also:   []string{"zk.go", "hold.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkFirstOf}, nil

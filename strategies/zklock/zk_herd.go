@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 
@@ -13,16 +12,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_herd.go zk.go hold.go
-//go:embed zk_herd.en.md zk_herd.zh.md
-var zkHerdFiles embed.FS
-
 // ZKHerd is the queue in which all watch the directory: every change wakes all
 // n waiters, and each reads a list of n names.
 var ZKHerd = catalog.Info{
 	Name:   "zk-herd",
-	Title:  "ZooKeeper queue, all contenders watch the directory",
-	Family: "zklock",
 	Source: "C: listen for changes of the lock's directory",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -30,7 +23,7 @@ var ZKHerd = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Files: zkHerdFiles,
+	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkAllWatch}, nil
 	},

@@ -2,7 +2,6 @@ package zklock
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"path"
@@ -18,16 +17,10 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed zk_node.go zk.go hold.go
-//go:embed zk_node.en.md zk_node.zh.md
-var zkNodeFiles embed.FS
-
 // ZKNode is one node that only one can create. A holder paused past the
 // session time-out works on, and may delete its successor's node.
 var ZKNode = catalog.Info{
-	Name:   "zk-node",
-	Title:  "ZooKeeper, one node",
-	Family: "zklock",
+	Name: "zk-node",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
 	Guarantees: catalog.Sound.
@@ -36,7 +29,7 @@ var ZKNode = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Files: zkNodeFiles,
+	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},

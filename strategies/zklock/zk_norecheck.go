@@ -1,7 +1,6 @@
 package zklock
 
 import (
-	"embed"
 	"fmt"
 
 	"seckill/internal/backend"
@@ -10,16 +9,10 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_norecheck.go zk.go hold.go
-//go:embed zk_norecheck.en.md zk_norecheck.zh.md
-var zkNoRecheckFiles embed.FS
-
 // ZKNoRecheck is the queue whose waiters do not look again: when one gives up
 // or dies, the next is told, and walks in beside the holder.
 var ZKNoRecheck = catalog.Info{
-	Name:   "zk-norecheck",
-	Title:  "ZooKeeper queue without the re-check",
-	Family: "zklock",
+	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
 		"(gets the lock after the node before it is deleted)",
 	Guarantees: catalog.Sound.
@@ -28,7 +21,7 @@ var ZKNoRecheck = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.InRow,
-	Files: zkNoRecheckFiles,
+	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkToldIsTaken}, nil
 	},
