@@ -218,7 +218,8 @@ const (
 	RuleEarly    = "early"       // nothing is sold before the sale starts
 )
 
-// LedgerRule reports whether a rule is one of the audit's.
+// LedgerRule reports whether a rule is about sales and what their buyers are told: the
+// audit's, RuleEarly or RuleUntold. The others are about locks, waits and errors.
 func LedgerRule(rule string) bool {
 	switch rule {
 	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen, RuleKept:

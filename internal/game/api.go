@@ -65,7 +65,7 @@ type Grade struct {
 	// Searched is how many schedules showed that, each standing for all that differ
 	// from it only in the order of independent commands; 0 if none did.
 	Searched int `json:"searched,omitempty"`
-	// Moves and Switches are the best known solution's; 0 when Won is false.
+	// BestMoves and BestSwitches are the best known solution's; 0 when Won is false.
 	BestMoves    int `json:"best_moves,omitempty"`
 	BestSwitches int `json:"best_switches,omitempty"`
 	// Golf: "better" than the best known solution, "even", or "longer"; "" when

@@ -29,7 +29,7 @@ type Task struct {
 	Impossible int
 	// Solution is the best known schedule that does; "" if none does.
 	Solution string
-	// Its moves and switches, as `seckill level check` counts them.
+	// Its moves and switches. A switch is a preemption, as explore counts them.
 	Moves, Switches int
 }
 

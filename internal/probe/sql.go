@@ -209,8 +209,11 @@ func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
 		if err := s.db.WithContext(ctx).Raw(query, Ports(addrs)).Scan(&n).Error; err != nil {
 			return fmt.Errorf("ask the SQL server for its connections: %w", err)
 		}
-		if n == 0 || time.Since(begun) > goneLimit {
+		if n == 0 {
 			return nil
+		}
+		if time.Since(begun) > goneLimit {
+			return fmt.Errorf("%d connections were closed %v ago, and the SQL server still has them", n, goneLimit)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
