@@ -8,7 +8,8 @@
 // Schedule. Which schedules are run is for a policy (package policy), which
 // knows no servers.
 //
-// What actors do is a table (does.go), and so is what may go wrong (faults.go).
+// What actors do is a table (does.go), and so is what may go wrong (faults.go). The
+// example explores a SQL transaction of one's own.
 package explore
 
 import (
