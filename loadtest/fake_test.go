@@ -30,7 +30,6 @@ type fake struct {
 
 	read        func(*ledger.Snapshot) // changes what the ledger shows
 	stockStores func() map[ledger.StockStore]int64
-	closed      int    // how often the sale was closed
 	token       string // admin token, if one is needed
 	pretend     int64  // purchases in flight that never end
 
@@ -71,12 +70,6 @@ func (f *fake) handler() http.Handler {
 			product.StockStores = f.stockStores()
 		}
 		respond(w, product)
-	})
-	mux.HandleFunc("POST /api/v1/skus/1/close", func(w http.ResponseWriter, _ *http.Request) {
-		f.mu.Lock()
-		f.closed++
-		f.mu.Unlock()
-		respond(w, map[string]int{"num": 0})
 	})
 	mux.HandleFunc("GET /api/v1/orders", f.page)
 	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {

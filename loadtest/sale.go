@@ -175,9 +175,8 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
-	open := r.Joins || r.Rest // others buy on: it is not closed
 	if counter != "" {
-		from = countedLedger{r.Ledger, r.services, counter, open}
+		from = countedLedger{r.Ledger, r.services, counter}
 	}
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	if r.Reserve > 0 {
@@ -196,7 +195,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 			continue
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Closed: counter != "" && !open, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]

@@ -77,12 +77,6 @@ func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) 
 	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
-// close has the service write the row of a sale from Redis.
-func (s service) close(ctx context.Context, sku int64) error {
-	var ignored json.RawMessage
-	return s.ask(ctx, http.MethodPost, skuPath(sku)+"/close", nil, &ignored)
-}
-
 // orders reads all of the SKU's orders, page by page.
 func (s service) orders(ctx context.Context, sku int64) ([]ledger.Order, error) {
 	const page = 1000
@@ -210,29 +204,20 @@ func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, erro
 }
 
 // A countedLedger is the ledger of a sale whose stock is also counted outside the
-// row. Only a service can read that counter; it closes the sale first, which
-// writes the row where purchases do not.
+// row. Only a service can read that counter.
 type countedLedger struct {
 	Ledger
 	services   []service
 	stockStore ledger.StockStore // the counter
-	open       bool              // the sale goes on: it is not closed
 }
 
 func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	snap, err := l.Ledger.Snapshot(ctx, sku)
+	if err != nil {
+		return snap, err
+	}
 	var errs []error
-	var without *ledger.Snapshot // from one that is alive and has no such counter
 	for _, s := range l.services {
-		if !l.open {
-			if err := s.close(ctx, sku); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		snap, err := l.Ledger.Snapshot(ctx, sku)
-		if err != nil {
-			return snap, err
-		}
 		stock, err := s.stock(ctx, sku)
 		if err != nil {
 			errs = append(errs, err)
@@ -242,10 +227,9 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 		if _, ok := stock.StockStores[l.stockStore]; ok {
 			return snap, nil
 		}
-		without = &snap
 	}
-	if without != nil {
-		return *without, nil
+	if len(errs) == len(l.services) {
+		return ledger.Snapshot{}, errors.Join(errs...)
 	}
-	return ledger.Snapshot{}, errors.Join(errs...)
+	return snap, nil // one that is alive has no such counter
 }

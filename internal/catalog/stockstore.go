@@ -67,25 +67,3 @@ func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 	}
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: StockStoreOf(sellers)}), nil
 }
-
-// Close writes the row of a sale that is sold aside from it (in Redis, in pieces)
-// from its orders: no purchase of such a sale touches the row. The row of any other
-// sale, and of one in which a strategy of another stock store sold, is what was sold
-// from: it stays. Close when the sale has come to rest, and again after whatever is sold
-// or cancelled later; until then the audit says that counter and row differ.
-func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) error {
-	names, err := store.Sellers(ctx, sku)
-	if err != nil {
-		return err
-	}
-	storeOf := StockStoreOf(sellers)
-	for _, name := range names {
-		if stockStore, ok := storeOf(name); !ok || !stockStore.Aside() {
-			return nil
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return store.Follow(ctx, sku)
-}

@@ -32,17 +32,6 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
 }
 
-// adminOf is the SKU of an admin's call without parameters.
-func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
-	if err := s.admin(c); err != nil {
-		return 0, err
-	}
-	if _, err := web.ReadQuery(c.Request); err != nil {
-		return 0, err
-	}
-	return web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
-}
-
 // asAdmin marks requests of the admin listener. Any web site can lead a browser
 // on this machine there, so Host and Origin are checked; browsers cannot reach
 // a Unix socket.

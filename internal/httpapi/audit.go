@@ -54,20 +54,6 @@ func (s *Server) audit(c *gin.Context) error {
 	return nil
 }
 
-// closeSKU writes the row of a sale from Redis from its orders.
-func (s *Server) closeSKU(c *gin.Context) error {
-	id, err := s.adminOf(c)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
-	defer cancel()
-	if err := catalog.Close(ctx, s.ledger, id, s.catalogued()); err != nil {
-		return err
-	}
-	return s.answerSKU(c, ctx, id)
-}
-
 // catalogued is what the judge must know of the strategies here.
 func (s *Server) catalogued() []catalog.Seller {
 	all := make([]catalog.Seller, len(s.sellers))

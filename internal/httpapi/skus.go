@@ -63,11 +63,6 @@ func (s *Server) showSKU(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	return s.answerSKU(c, ctx, id)
-}
-
-// answerSKU shows the SKU as it is.
-func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error {
 	is, err := s.product(ctx, id)
 	if err == nil {
 		c.JSON(http.StatusOK, is)
@@ -102,7 +97,10 @@ const resetTimeout = 25 * time.Second
 // when the caller hangs up, and resets of this process take turns: half a reset,
 // or two mixed, would be a sale with a wrong stock.
 func (s *Server) putSKU(c *gin.Context) error {
-	id, err := s.adminOf(c)
+	if err := s.admin(c); err != nil {
+		return err
+	}
+	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"gorm.io/gorm"
-
 	"seckill/internal/seckill"
 )
 
@@ -62,16 +60,4 @@ func (s *Store) LookAside(ctx context.Context, p seckill.Purchase, pieces string
 		return seen, seckill.ErrSoldOut
 	}
 	return seen, nil
-}
-
-// Follow writes stock.num from the orders of a sale that is sold aside from it:
-// what was set less what was sold. Purchases of such a sale do not touch the
-// row, so this may be done at any time; what is sold later is not in it. The
-// version rises with it, as with every write.
-func (s *Store) Follow(ctx context.Context, sku int64) error {
-	const left = "(initial - (SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = stock.id AND run = stock.run AND status = ?))"
-	return s.Tx(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE stock SET num = "+left+", version = version + 1 WHERE id = ? AND num <> "+left,
-			Active, sku, Active).Error
-	})
 }

@@ -18,9 +18,6 @@ type Evidence struct {
 	Run int64
 	// StockStoreOf says where a strategy keeps its stock.
 	StockStoreOf func(strategy string) (StockStore, bool)
-	// Closed: the sale was closed (catalog.Close) after it had come to rest, so the
-	// row must say what was left, also where no purchase writes it.
-	Closed bool
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
@@ -40,14 +37,12 @@ type Evidence struct {
 // request are calls of their own with the same user and request id, and so is
 // a cancellation.
 type Told struct {
-	Call Call
-	// RequestID is the idempotency key of the purchase. A cancellation names its
-	// order by OrderID, or by the user and the key of the purchase.
-	RequestID string
+	Call      Call
+	RequestID string // the idempotency key of the purchase
 	User      int64
 	Quantity  int64 // units asked for; of a cancellation: units of its order
 	Outcome   Outcome
-	OrderID   string // of a purchase that was told sold or reserved; of other calls: its order
+	OrderID   string // of a purchase that was told sold or reserved; of other calls: the order that they name
 	Remaining int64  // of a purchase that was told sold or reserved
 	// Late: of CallPay: it was sent when the deadline had certainly passed.
 	Late bool
@@ -64,7 +59,7 @@ type Call string
 const (
 	CallBuy    Call = ""
 	CallCancel Call = "cancel"
-	CallPay    Call = "pay" // a reservation, named as a cancellation names its order
+	CallPay    Call = "pay" // a reservation
 )
 
 // An Outcome is what a buyer was told.
@@ -111,9 +106,6 @@ func (t *Told) took() bool {
 // are paid.
 func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
-// order is how a call that is no purchase calls its order, in an example.
-func (t *Told) order() string { return cmp.Or(t.OrderID, "of request "+t.RequestID) }
-
 // A hearing is the evidence put in order: the totals of the orders, each order with
 // the calls that name it, and each request with its order.
 type hearing struct {
@@ -130,12 +122,12 @@ type hearing struct {
 	// Without Told these are empty.
 	buys     []*Told // calls to buy, by user, request and time
 	requests []request
-	doubtful map[int64]*buyer // those who were told duplicate
-	unmet    []*Told          // cancellations and payments whose order is not there
-	later    int64            // units of orders that buyers cancelled, or may have
-	backs    []span           // when they did
-	anyBack  bool             // an order was given back, and no call says when
-	refused  map[name]bool    // requests that the ledger remembers as refused
+	doubtful map[int64]*buyer    // those who were told duplicate
+	unmet    []*Told             // cancellations and payments whose order is not there
+	later    int64               // units of orders that buyers cancelled, or may have
+	backs    []span              // when they did
+	anyBack  bool                // an order was given back, and no call says when
+	refused  map[requestKey]bool // that the ledger remembers
 }
 
 // A sale is an order with all that was said about it.
@@ -159,20 +151,6 @@ type request struct {
 type buyer struct {
 	calls []*Told
 	sales []*sale
-}
-
-// A name is how a cancellation or a payment names its order: by the order's id, or
-// by the request.
-type name struct {
-	order, request string
-	user           int64
-}
-
-func (t *Told) name() name {
-	if t.OrderID != "" {
-		return name{order: t.OrderID}
-	}
-	return name{request: t.RequestID, user: t.User}
 }
 
 func hear(e Evidence) *hearing {
@@ -250,28 +228,24 @@ func (h *hearing) taken() int64 { return h.report.Sold + h.report.Reserved }
 
 // listen brings orders and calls together.
 func (h *hearing) listen() {
-	h.refused = make(map[name]bool, len(h.Snapshot.Refusals))
+	h.refused = make(map[requestKey]bool, len(h.Snapshot.Refusals))
 	for _, r := range h.Snapshot.Refusals {
-		h.refused[name{request: r.RequestID, user: r.UserID}] = true
+		h.refused[requestKey{r.UserID, r.RequestID}] = true
 	}
-	naming, met := map[name][]*Told{}, map[name]bool{}
+	naming, met := map[string][]*Told{}, map[string]bool{} // by OrderID
 	h.buys = make([]*Told, 0, len(h.Told))
 	for i := range h.Told {
 		if t := &h.Told[i]; t.Call == CallBuy {
 			h.buys = append(h.buys, t)
 		} else {
-			naming[t.name()] = append(naming[t.name()], t)
+			naming[t.OrderID] = append(naming[t.OrderID], t)
 		}
 	}
 	h.findRequests()
 	for _, s := range h.sales {
 		if s.ours {
-			for _, n := range []name{{order: s.PublicID}, {request: s.RequestID, user: s.UserID}} {
-				if calls := naming[n]; calls != nil {
-					met[n] = true
-					s.hear(calls)
-				}
-			}
+			met[s.PublicID] = true
+			s.hear(naming[s.PublicID])
 			if s.request = h.requestOf(s.Order); s.request != nil {
 				s.request.sale = s
 			}
@@ -280,7 +254,7 @@ func (h *hearing) listen() {
 	}
 	for i := range h.Told {
 		t := &h.Told[i]
-		if t.Call == CallBuy || met[t.name()] {
+		if t.Call == CallBuy || met[t.OrderID] {
 			continue
 		}
 		h.unmet = append(h.unmet, t)

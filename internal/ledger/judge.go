@@ -216,7 +216,7 @@ func notPaid(h *hearing, broken *examples) {
 	}
 	for _, t := range h.unmet {
 		if t.Call == CallPay && t.Outcome == OutcomeSold {
-			broken.add(notInLedger, t.order(), t.User)
+			broken.add(notInLedger, t.OrderID, t.User)
 		}
 	}
 }
@@ -328,13 +328,11 @@ func unknownStore(h *hearing, tell func(examples, ...any)) {
 // counterDisagrees: where the row is written by every purchase (a lock table's
 // count, the row behind a number in Redis) counter and row are two witnesses.
 // Where the stock is sold aside from the row (Aside) no purchase touches it: it
-// has what was set until the sale is closed, and what was left from then on.
-// Anything else was written by others, or something was sold or given back after
-// the close.
+// has what was set, and anything else was written by others.
 func counterDisagrees(h *hearing, tell func(examples, ...any)) {
 	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
 	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial
-	if h.known && counter != "" && h.counted != row && (h.Closed || !untouched) {
+	if h.known && counter != "" && h.counted != row && !untouched {
 		tell(examples{}, counter, h.counted, row)
 	}
 }
@@ -527,7 +525,7 @@ func notCancelled(h *hearing, broken *examples) {
 	}
 	for _, t := range h.unmet {
 		if t.Outcome == OutcomeCancelled {
-			broken.add(notInLedger, t.order(), t.User)
+			broken.add(notInLedger, t.OrderID, t.User)
 		}
 	}
 }
@@ -570,7 +568,7 @@ func nothingSold(h *hearing, tell func(examples, ...any)) {
 // nothing.
 func lostRequest(h *hearing, r *request, broken *examples) {
 	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
-	if i >= 0 && r.sale == nil && !h.refused[name{request: r.key, user: r.user}] && !r.refusedAfter(r.calls[i]) {
+	if i >= 0 && r.sale == nil && !h.refused[requestKey{r.user, r.key}] && !r.refusedAfter(r.calls[i]) {
 		broken.add(byRequest, r.user, r.key)
 	}
 }

@@ -19,16 +19,15 @@ type StockStore string
 
 const (
 	InRow         StockStore = "row"        // stock.num
-	InRedis       StockStore = "redis"      // a number in Redis; stock.num follows from the orders (Follow)
+	InRedis       StockStore = "redis"      // a number in Redis
 	InLockTable   StockStore = "lock-table" // the count column of a MySQL lock table; stock.num follows in the same transaction
 	InRowAndRedis StockStore = "row+redis"  // stock.num, with the number in Redis in front of it
-	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left; stock.num follows from the orders (Follow)
-	InUnits       StockStore = "units"      // one row of stock_units for each unit; stock.num follows from the orders (Follow)
+	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left
+	InUnits       StockStore = "units"      // one row of stock_units for each unit
 	InStream      StockStore = "stream"     // stock.num, with a number and a stream of accepted purchases in Redis in front of it
 )
 
-// Aside reports whether purchases leave the stock row as it is: it has what was
-// set until the sale is closed.
+// Aside reports whether purchases leave the stock row as it is: it has what was set.
 func (h StockStore) Aside() bool {
 	return h == InRedis || h == InBuckets || h == InUnits
 }

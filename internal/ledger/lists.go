@@ -39,11 +39,3 @@ func (s *Store) SKUs(ctx context.Context, after int64, limit int) ([]Stock, erro
 	err := s.db.WithContext(ctx).Where("id > ?", after).Order("id").Limit(limit).Find(&all).Error
 	return all, before(err)
 }
-
-// Sellers names the strategies that wrote orders of the SKU's current run.
-func (s *Store) Sellers(ctx context.Context, sku int64) ([]string, error) {
-	names := []string{}
-	err := s.db.WithContext(ctx).Raw("SELECT DISTINCT strategy FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)",
-		sku, sku).Scan(&names).Error
-	return names, before(err)
-}

@@ -179,18 +179,10 @@ func (s *shop) receipt(place int) Told {
 	return Told{User: o.UserID, RequestID: o.RequestID, Quantity: o.Quantity, Outcome: OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
 }
 
-// cancel names the order by its id, by its key, or by both.
 func (s *shop) cancel(t Told) {
 	key := t.RequestID
-	switch s.below(4) {
-	case 0, 1:
-		t.OrderID = ""
-	case 2:
-		t.OrderID, t.RequestID = "o"+key, ""
-	}
 	s.after(200*time.Millisecond, func() {
 		s.send(t, func(answer func(Told)) {
-			t.RequestID = key
 			if s.one(8) {
 				t.Outcome = OutcomeBusy
 			} else {

@@ -81,13 +81,9 @@ func (s *Sale) Judge(t testing.TB, told ...ledger.Told) ledger.Report {
 	t.Helper()
 	// The last process: a test may have killed the first.
 	sellers := []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}}
-	closed := s.Info.Stock == ledger.InRedis
-	if closed { // no purchase writes the row
-		labtest.Must(t, s.Store.Follow(t.Context(), s.SKU))
-	}
 	snap, err := catalog.Snapshot(t.Context(), s.Store, s.SKU, sellers)
 	labtest.Must(t, err)
-	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.Stock, Run: s.Run, Told: told, Closed: closed,
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.Stock, Run: s.Run, Told: told,
 		StockStoreOf: catalog.StockStoreOf(sellers)})
 }
 
