@@ -1,22 +1,18 @@
 // Shapes and texts of a drawing, as SVG source. Colours are written out, and
 // nothing refers to a stylesheet, a font or an ID: a drawing stands alone.
 
-/** The colours of style.css, light and dark; a test compares them. */
-const palettes = {
-  light: {
-    panel: '#ffffff', ink: '#15181c', muted: '#59616c', line: '#dedbd2', field: '#8a8f98', plain: '#4a525d', 'plain-soft': '#e8eaed',
-    accent: '#1d4fd7', second: '#a3480a', 'stroke-3': '#0a6f6b', 'stroke-4': '#8a2da8', bad: '#b3151f', 'bad-soft': '#fde4e2', warn: '#8a4700',
-  },
-  dark: {
-    panel: '#181c22', ink: '#eceff3', muted: '#a2acb8', line: '#2c333d', field: '#6b7583', plain: '#b6bfca', 'plain-soft': '#2a313a',
-    accent: '#86acff', second: '#ffb072', 'stroke-3': '#5fd6cd', 'stroke-4': '#e0a0f5', bad: '#ff8f86', 'bad-soft': '#401618', warn: '#ffc069',
-  },
-};
+const named = ['panel', 'ink', 'muted', 'line', 'field', 'plain', 'plain-soft', 'accent', 'second', 'stroke-3', 'stroke-4', 'bad', 'bad-soft', 'warn'];
 
-/** @typedef {typeof palettes.light} Palette */
+/** @typedef {Record<string, string>} Palette */
 
-/** @param {boolean} dark @returns {Palette} */
-export const palette = (dark) => palettes[dark ? 'dark' : 'light'];
+/**
+ * Colours of the page, which has each as light-dark(…, …).
+ * @param {boolean} dark @returns {Palette}
+ */
+export function palette(dark) {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(named.map((name) => [name, (style.getPropertyValue(`--${name}`).match(/#\w+/g) ?? [])[dark ? 1 : 0]]));
+}
 
 /** A buyer's line: a colour, and a dash that tells it apart without colours. */
 const dashes = ['', '7 3', '2 3', '10 3 2 3', '14 4', '4 2 1 2'];
