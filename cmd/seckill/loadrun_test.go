@@ -103,6 +103,7 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	}
 	c.AdminToken = labtest.Start(t).Token()
 	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
+	t.Logf("seed %d", c.Seed)
 	r, err := loadtest.Run(t.Context(), c)
 	labtest.Must(t, err)
 	return r

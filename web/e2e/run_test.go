@@ -43,6 +43,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{good + "&quantity=101", "quantity", "the stock is 100", "库存只有 100"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
 		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
+		{good + "&seed=18446744073709551616", "seed", "2⁶⁴", "2⁶⁴"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
 	} {
 		tb.sale("strategies=conditional&" + c.settings)

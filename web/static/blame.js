@@ -6,3 +6,9 @@ import { t } from './text.js';
  * @param {Json.Blame|undefined} blame
  */
 export const say = (blame) => blame && (t.blamed[blame.code]?.(blame.params ?? {}) ?? blame.detail ?? blame.code);
+
+/**
+ * Whether a text is no seed: a whole number of 64 bits, or nothing.
+ * @param {string} text
+ */
+export const noSeed = (text) => text !== '' && (!/^\d{1,20}$/.test(text) || BigInt(text) > 18446744073709551615n);

@@ -1,5 +1,6 @@
 // The settings of a comparison, converted between the form (texts), the address
 // and the lab's request. Presets and ranges are the lab's.
+import { noSeed } from '../blame.js';
 import { words } from './text.js';
 
 /** Numbers of the form. */
@@ -66,8 +67,6 @@ export function toRequest(form, strategies, presets) {
   };
 }
 
-const mostSeed = 18446744073709551615n;
-
 /**
  * What is wrong, by field; the lab finds the rest.
  * @param {Form} form @param {Record<string, {min: number, max: number}>} ranges
@@ -82,8 +81,7 @@ export function findWrong(form, ranges) {
   };
   for (const name of numbers) check(name, form[name].trim(), name === 'turn' ? 1000 : 1);
   for (const text of crowdsOf(form.crowds)) check('crowds', text, 1);
-  const seed = form.seed.trim();
-  if (seed && (!/^\d{1,20}$/.test(seed) || BigInt(seed) > mostSeed)) wrong.seed = { code: 'seed' };
+  if (noSeed(form.seed.trim())) wrong.seed = { code: 'seed' };
   return wrong;
 }
 

@@ -1,5 +1,6 @@
 // The settings of a sale, converted between the form (texts as typed), the
 // address, a run, and the lab's request.
+import { noSeed } from '../blame.js';
 
 /** @typedef {{kind: string, service: string, at_ms: string, for_ms: string, strategy: string}} PlannedFault */
 /** @typedef {{strategies: string[], profile: string, faults: PlannedFault[]} & Record<string, any>} Form */
@@ -68,7 +69,7 @@ function numbers(form, kinds) {
 export function findWrong(form, limits, kinds) {
   const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
-  if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
+  if (noSeed(form.seed.trim())) wrong.seed = { code: 'seed' };
   for (const { field, name, text, needed } of numbers(form, kinds)) {
     const { min, max } = limits[name] ?? { min: 0, max: Infinity };
     const typed = text.trim();
