@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"internal/lab":         {"internal/backend"},
 	"internal/observe":     {"internal/seckill", "internal/lock", "internal/catalog", "internal/tap"},
 	"internal/probe":       {"internal/backend", "internal/ledger", "internal/catalog"},
-	"internal/explore": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
+	"internal/explore": {"internal/httpapi", "internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/observe", "internal/probe", "internal/explore/policy"},
 	"internal/explore/policy": {},
 	"internal/prove": {"internal/observe", "internal/probe",

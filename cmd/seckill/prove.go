@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/game"
-	"seckill/internal/httpapi"
 	"seckill/internal/lab"
 	"seckill/internal/measure"
 	"seckill/internal/prove"
@@ -151,7 +149,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 // options are those of the proof on the servers that were asked for.
 func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
-	o.Infos, o.Service, o.Example = c.chosen, exploredService, c.keep
+	o.Infos, o.Example = c.chosen, c.keep
 	if c.MySQLDSN != "" {
 		o.Workers = 1 // it must be alone there
 	}
@@ -184,16 +182,6 @@ func (c *ProveCmd) differences(m *prove.Matrix) ([]prove.Difference, error) {
 		published.Rows = nil
 	}
 	return m.Differences(published, c.chosen), nil
-}
-
-// exploredService is the service of one process, as buyers with a key ask it.
-func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
-		PurchaseTimeout: time.Minute})
-	if err != nil {
-		return nil, err
-	}
-	return s.Handler(), nil
 }
 
 // readMerge reads the matrix that cells are put into; nil if there is none.
@@ -335,7 +323,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	if e.Question == prove.NodeLossQuestion {
 		return prove.LoseNode(ctx, info, servers, e)
 	}
-	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{Service: exploredService})
+	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{})
 	if err != nil {
 		return now, err
 	}

@@ -206,7 +206,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, log *slo
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
 			return trace.Run(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Service: exploredService, Log: log},
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: log},
 		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
 		Log: log,
 	})

@@ -10,36 +10,30 @@ import (
 	"net/http/httptest"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/wire"
 )
 
-// A Service makes the HTTP service of a process, which has this clock.
-type Service func(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error)
-
 // asks sends a purchase with an Idempotency-Key through the whole service, and
 // sends it again, with the same key, while it is not told for good what became
 // of it (Buyer.Again). Two may send the same request (Buyer.Same).
 var asks = doing{
-	check: func(w *World) error {
-		if w.service == nil {
-			return errors.New("there is no service to ask")
-		}
-		return nil
-	},
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
 		if err != nil {
 			return err
 		}
 		if p.service == nil {
-			if p.service, err = w.service(p.in, p.info, w.settings, p.now); err != nil {
+			s, err := httpapi.New(httpapi.Config{Instance: p.in, Infos: []catalog.Info{p.info}, Default: p.info.Name, Settings: w.settings,
+				Now: p.now, PurchaseTimeout: time.Minute})
+			if err != nil {
 				return err
 			}
+			p.service = s.Handler()
 		}
 		// A buyer who asks for too much makes the service read the SKU now: in the
 		// schedule it would do so past the tap.

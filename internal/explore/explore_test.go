@@ -1,17 +1,14 @@
 package explore_test
 
 import (
-	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/strategies/counter"
@@ -28,8 +25,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func open(t *testing.T, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := info.Uses()
-	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...),
-		explore.Options{Service: service})
+	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...), explore.Options{})
 	labtest.Must(t, err)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -37,16 +33,6 @@ func open(t *testing.T, info catalog.Info) *explore.World {
 		}
 	})
 	return w
-}
-
-// service is what buyers with a key ask.
-func service(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
-		PurchaseTimeout: time.Minute})
-	if err != nil {
-		return nil, err
-	}
-	return s.Handler(), nil
 }
 
 // two is a scenario of two buyers, each in a process of their own, with enough

@@ -25,7 +25,6 @@ type World struct {
 	info     catalog.Info
 	config   backend.Config
 	settings catalog.Settings
-	service  Service
 	admin    *backend.Instance // looks, and ends leases; no buyer uses it
 	store    *ledger.Store
 	probes   probe.Set
@@ -51,7 +50,6 @@ type World struct {
 
 // Options of a world.
 type Options struct {
-	Service Service // for actors that ask it; may be nil
 	// FirstSKU: the database is the world's own, and the servers are shared with
 	// other worlds, whose SKUs are others; schedules last as long as a person thinks.
 	// 0: the servers are this world's.
@@ -125,7 +123,7 @@ func (w *World) skipKnown(ctx context.Context) error {
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, node: o.Node, numbers: map[int]*process{},
+	w := &World{info: info, config: config, settings: worldSettings(), node: o.Node, numbers: map[int]*process{},
 		names: observe.NewNames(), first: o.FirstSKU}
 	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
 	if w.shared() {

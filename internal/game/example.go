@@ -108,7 +108,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, 
 	defer gs.busy.Done()
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
-	p, err := openPlace(ctx, gs.Servers(), info, gs.Service)
+	p, err := openPlace(ctx, gs.Servers(), info)
 	if err != nil {
 		return now, err
 	}

@@ -53,7 +53,7 @@ func open(
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	p, err := openPlace(ctx, config, info, nil)
+	p, err := openPlace(ctx, config, info)
 	if err != nil {
 		return nil, err
 	}

@@ -29,9 +29,8 @@ type Games struct {
 	Examples fs.FS
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
 	Missing func(catalog.Info) []string
-	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
-	Most    int             // games at once; 0: MostGames
-	Log     *slog.Logger    // nil: nothing is logged
+	Most    int          // games at once; 0: MostGames
+	Log     *slog.Logger // nil: nothing is logged
 
 	mu     sync.Mutex
 	games  []*Game // the one that was used last comes last

@@ -29,7 +29,7 @@ func TestImpossibleLevels(t *testing.T) {
 	for _, task := range levels {
 		t.Run(task.Name, func(t *testing.T) {
 			t.Parallel()
-			p, err := openPlace(t.Context(), servers, infoOf(task), nil)
+			p, err := openPlace(t.Context(), servers, infoOf(task))
 			labtest.Must(t, err)
 			defer p.leave(t.Context())
 			res, err := p.world.Search(t.Context(), &task.Setting.Scenario, explore.Limits{Reduce: true,

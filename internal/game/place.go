@@ -35,13 +35,12 @@ type place struct {
 const firstBlock = 987_654
 
 // openPlace makes a database and a world on it, which leave takes away again.
-// service is for actors that ask it; nil: there are none.
-func openPlace(ctx context.Context, config backend.Config, info catalog.Info, service explore.Service) (*place, error) {
+func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*place, error) {
 	config = config.Only(info.Uses()...)
 	p, err := claimPlace(ctx, config)
 	if err == nil {
 		config.MySQLDSN = p.cfg.FormatDSN()
-		p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, FirstSKU: p.block * explore.SKUs})
+		p.world, err = explore.Open(ctx, info, config, explore.Options{FirstSKU: p.block * explore.SKUs})
 		if err == nil {
 			err = p.world.Forget(ctx) // what a lab that was killed has left here
 		}

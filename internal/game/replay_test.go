@@ -4,18 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
-	"seckill/internal/backend"
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/game"
-	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/web"
 )
@@ -33,20 +28,10 @@ func kept(t *testing.T, name string) (text string, rules []string) {
 	return string(file), rules
 }
 
-// service is what buyers with a key ask.
-func service(in *backend.Instance, info catalog.Info, settings catalog.Settings, now func() time.Time) (http.Handler, error) {
-	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, Now: now,
-		PurchaseTimeout: time.Minute})
-	if err != nil {
-		return nil, err
-	}
-	return s.Handler(), nil
-}
-
 // What is run again breaks again, on servers that are shared: also where buyers ask
 // the service.
 func TestReplay(t *testing.T) {
-	h := gamesOf(t, func(h *game.Games) { h.Service, h.Examples = service, web.Guarantees() }, "redis-lua", "redis-counter")
+	h := gamesOf(t, func(h *game.Games) { h.Examples = web.Guarantees() }, "redis-lua", "redis-counter")
 	for _, name := range []string{"redis-lua.lease-end", "redis-counter.same-key"} {
 		_, rules := kept(t, name)
 		now, err := h.Replay(t.Context(), name)

@@ -36,8 +36,6 @@ type Options struct {
 	// Servers starts a set of servers of its own for one worker. What is
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
-	// Service makes the service that buyers ask with a key. Nil: they are not.
-	Service explore.Service `kong:"-"`
 	// Example keeps a counterexample and returns where. Nil keeps none.
 	Example func(explore.Example) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
@@ -182,7 +180,7 @@ func (b *bench) open(ctx context.Context) (*explore.World, error) {
 	if b.world != nil {
 		return b.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), explore.Options{Service: b.options.Service})
+	w, err := explore.Open(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), explore.Options{})
 	b.world = w
 	return w, err
 }

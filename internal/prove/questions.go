@@ -267,12 +267,6 @@ func Questions() []Question {
 				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order? " +
 				"Where a buyer is answered before the order is written: does every accepted request come to an order or a refusal, " +
 				"also after a death, and is its buyer told which?",
-			applies: func(_ context.Context, b *bench) (string, error) {
-				if b.options.Service == nil {
-					return "there is no service to ask", nil
-				}
-				return "", nil
-			},
 			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				oneUser := buyers(processes, explore.Asks, explore.Asks)
