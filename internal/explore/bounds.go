@@ -22,8 +22,8 @@ const maxBuyers = 8
 // AllBounds are those of the explorer itself. What follows from a fault, and the passing
 // of time, are no faults that a scenario lists.
 func AllBounds() Bounds {
-	b := Bounds{MinBuyers: 1, MaxBuyers: maxBuyers, MaxStock: 1000, MaxFaults: 10, Renewals: 10, Does: slices.Sorted(maps.Keys(doings))}
-	b.Faults = slices.DeleteFunc(slices.Sorted(maps.Keys(kinds)), func(f Fault) bool { return slices.Contains(follow, f) })
+	b := Bounds{MinBuyers: 1, MaxBuyers: maxBuyers, MaxStock: 1000, MaxFaults: 10, Renewals: 10, Does: slices.Sorted(maps.Keys(actorKinds))}
+	b.Faults = slices.DeleteFunc(slices.Sorted(maps.Keys(faultKinds)), func(f Fault) bool { return slices.Contains(follow, f) })
 	return b
 }
 
@@ -58,7 +58,7 @@ func (s *Scenario) checkBuyer(i int, b Buyer, most Bounds) error {
 		return fmt.Errorf("buyer %d is called %q: they are A, B and so on, in this order", i+1, clip(b.Name, 60))
 	case !slices.Contains(most.Does, b.Does):
 		return fmt.Errorf("buyer %s does %q: give one of %q", b.Name, clip(string(b.Does), 60), most.Does)
-	case b.Quantity > most.MaxStock || b.Quantity < 1 && doings[b.Does].told != nil:
+	case b.Quantity > most.MaxStock || b.Quantity < 1 && actorKinds[b.Does].told != nil:
 		return fmt.Errorf("buyer %s wants %d units: give 1 to %d", b.Name, b.Quantity, most.MaxStock)
 	case b.Process < 0 || b.Process >= most.MaxBuyers:
 		return fmt.Errorf("buyer %s is in process %d: give 0 to %d", b.Name, b.Process, most.MaxBuyers-1)

@@ -29,8 +29,8 @@ const (
 	Sweeps   Does = "sweeps"
 )
 
-// A doing is one kind of actor.
-type doing struct {
+// An actorKind is one kind of actor.
+type actorKind struct {
 	next Does // what the next buyer does, after all others are done; "": buys
 	// check says why a strategy cannot be asked to; nil: it always can.
 	check func(*World) error
@@ -43,7 +43,7 @@ type doing struct {
 	answer func(Outcome) string
 }
 
-var doings = map[Does]doing{
+var actorKinds = map[Does]actorKind{
 	// It calls the strategy's Deduct.
 	Buys: {
 		perform: deduct,

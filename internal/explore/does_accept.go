@@ -13,7 +13,7 @@ var (
 	// accepts buys and does not wait for the order, and asks again, with the same
 	// key, when the answer was lost (Buyer.Again). The next buyer of such a
 	// scenario comes a lease later, and writes what others have left.
-	accepts = doing{
+	accepts = actorKind{
 		next:  Writes,
 		check: acceptor,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
@@ -42,7 +42,7 @@ var (
 	}
 
 	// writes is a buyer who comes when the leases of the dead have ended.
-	writes = doing{
+	writes = actorKind{
 		check: acceptor,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			// Without the tap: it is no command of the buyer's.

@@ -21,7 +21,7 @@ import (
 // asks sends a purchase with an Idempotency-Key through the whole service, and
 // sends it again, with the same key, while it is not told for good what became
 // of it (Buyer.Again). Two may send the same request (Buyer.Same).
-var asks = doing{
+var asks = actorKind{
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
 		if err != nil {

@@ -66,7 +66,7 @@ func (w *World) overdue(ctx context.Context, p *process) error {
 
 // reserving is an actor at a reservation. asked is what it asks of it, and done what it
 // is told when that worked; answer is the same in words.
-func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome, perform performs) (d doing) {
+func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome, perform performs) (d actorKind) {
 	d.next = Sweeps // what a dead sweeper has left is given back
 	d.perform, d.answer = perform, func(Outcome) string { return answer }
 	d.check = func(w *World) error {

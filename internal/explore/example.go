@@ -54,7 +54,7 @@ func (o Outcome) answer() string {
 	case o.Err != nil:
 		return o.Err.Error()
 	}
-	return doings[o.Does].answer(o)
+	return actorKinds[o.Does].answer(o)
 }
 
 // Write writes the file's text.

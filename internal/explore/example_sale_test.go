@@ -43,9 +43,8 @@ func (s sale) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt
 	return r, err
 }
 
-// Two buyers want the last unit. The explorer runs the schedules of their transactions'
-// commands on a real server, those with the fewest preemptions first, and the ledger's
-// judge looks at each.
+// Two buyers want the last unit. The explorer runs the schedules of their commands on a
+// real server, those with the fewest preemptions first, and the ledger's judge looks at each.
 func Example() {
 	ctx := context.Background()
 	servers, err := lab.Start(ctx, lab.Options{Host: lab.Host{Environ: os.Environ(), Temp: os.TempDir()}, Backends: []string{backend.NameMySQL}})

@@ -29,7 +29,7 @@ type faultKind struct {
 // They may come whenever they can, and are not counted.
 var follow = []Fault{GivenUp, Arrives}
 
-var kinds = map[Fault]faultKind{
+var faultKinds = map[Fault]faultKind{
 	// The lease of the lock's holder ends, as its server sees it. If the strategy is no
 	// lock, a transaction ends with its connection: that of the buyer who is named or,
 	// without a name, of the last of them. Of buyers who ask the service, the session

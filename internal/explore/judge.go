@@ -26,7 +26,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	told := []ledger.Told{}
 	for _, b := range s.Buyers {
-		if tell := doings[b.Does].told; tell != nil && !b.Other {
+		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			told = append(told, tell(w, b)...)
 		}
 	}

@@ -45,7 +45,7 @@ func (r *run) options() (list []policy.Option) {
 		list = append(list, policy.Option{Choice: t.choice(), Preempts: preempts(t), Touches: r.touches(t), Process: t.actor.Process})
 	}
 	for _, f := range follow {
-		list = append(list, kinds[f].at(r, can)...)
+		list = append(list, faultKinds[f].at(r, can)...)
 	}
 	if len(can) == 0 {
 		return list
@@ -55,7 +55,7 @@ func (r *run) options() (list []policy.Option) {
 		return list
 	}
 	for _, f := range r.scenario.Faults {
-		list = append(list, kinds[f].at(r, can)...)
+		list = append(list, faultKinds[f].at(r, can)...)
 	}
 	return list
 }

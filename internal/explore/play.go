@@ -68,7 +68,7 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 		return r.schedule, err
 	}
 	if s.Next {
-		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: cmp.Or(doings[s.Buyers[0].Does].next, Buys)}
+		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: cmp.Or(actorKinds[s.Buyers[0].Does].next, Buys)}
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
@@ -124,7 +124,7 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	r.actors = append(r.actors, a)
 	r.begin(a)
 	r.programs.Go(func() {
-		doings[b.Does].perform(tap.With(a.ctx, a), r.world, p, &a.outcome)
+		actorKinds[b.Does].perform(tap.With(a.ctx, a), r.world, p, &a.outcome)
 		a.tell(event{kind: evOver})
 	})
 	return nil
@@ -235,7 +235,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 
 // leftovers is what still happens when every program has ended.
 func (r *run) leftovers() []policy.Option {
-	list := kinds[Arrives].at(r, nil)
+	list := faultKinds[Arrives].at(r, nil)
 	if r.scenario.Renewals > 0 {
 		for _, t := range r.ready() {
 			list = append(list, policy.Option{Choice: t.choice()})

@@ -206,7 +206,7 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 		if !slices.Contains(follow, o.Fault) {
 			r.faults++
 		}
-		return kinds[o.Fault].happens(ctx, r, step)
+		return faultKinds[o.Fault].happens(ctx, r, step)
 	}
 	a := r.actor(o.Who)
 	for _, t := range a.threads {

@@ -107,7 +107,7 @@ func (res *Result) count(o *Schedule, l Limits) {
 // check says why a strategy cannot do what a scenario asks for.
 func (w *World) check(s *Scenario) error {
 	for _, b := range s.Buyers {
-		if check := doings[b.Does].check; check != nil {
+		if check := actorKinds[b.Does].check; check != nil {
 			if err := check(w); err != nil {
 				return err
 			}

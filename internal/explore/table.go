@@ -71,7 +71,7 @@ func (s Step) text() string {
 	if s.Fault != "" {
 		text = strings.TrimSuffix(string(s.Fault)+": "+text, ": ")
 	}
-	if s.Result != "" && !kinds[s.Fault].aims { // what became of it is the fault
+	if s.Result != "" && !faultKinds[s.Fault].aims { // what became of it is the fault
 		text += " [" + s.Result + "]"
 	}
 	return strings.TrimSpace(text)

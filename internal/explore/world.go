@@ -204,7 +204,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	}
 	w.placed = map[string]seckill.Receipt{}
 	for _, b := range s.Buyers {
-		if prepare := doings[b.Does].prepare; prepare != nil {
+		if prepare := actorKinds[b.Does].prepare; prepare != nil {
 			if err := prepare(ctx, w, first, b); err != nil {
 				return err
 			}
