@@ -69,7 +69,6 @@ type Settings struct {
 	LockTimes
 	NoRenewal     bool          `group:"rare" name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
 	MaxHold       time.Duration `group:"rare" name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
-	NoWait        bool          `group:"rare" name:"lock-nowait" env:"SECKILL_LOCK_NOWAIT" help:"lock-row: a lock that is held is busy at once."`
 	RecordLock    bool          `group:"rare" name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
 	MicrosecondTS bool          `group:"rare" name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
 	Retries       int           `group:"rare" default:"${Retries}" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`

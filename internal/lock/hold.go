@@ -19,6 +19,7 @@ type Hold struct {
 	once  sync.Once
 
 	warning *time.Timer // rings when the lease is over; nil: there is no deadline
+	deaf    func() bool // stops listening to what the lock lives by; nil: to nothing
 
 	stopRenewing context.CancelFunc // nil: it is not renewed
 	renewerOver  chan struct{}      // closed when the renewer has ended
@@ -43,6 +44,12 @@ func (h *Hold) Until(deadline time.Time) {
 		return
 	}
 	h.warning.Reset(time.Until(deadline))
+}
+
+// EndsWith ends the lease's context with ErrLost when alive ends: the session
+// that the lock lives by. Release stops listening.
+func (h *Hold) EndsWith(alive context.Context) {
+	h.deaf = context.AfterFunc(alive, h.Lost)
 }
 
 // Renew calls renew after each period until the lease is lost or released, in
@@ -116,6 +123,9 @@ func (h *Hold) release(ctx context.Context) error {
 	}
 	if h.warning != nil {
 		h.warning.Stop()
+	}
+	if h.deaf != nil {
+		h.deaf()
 	}
 	return h.free(ctx)
 }

@@ -67,7 +67,7 @@ var locks = map[string]row{
 	"redis-watchdog":        {leased | Renews | Limits | Reenters, nil},
 	// Renewed at two thirds, so one renewal that fails is one too many.
 	"redis-blpop":      {leased | Renews | Limits, []Promise{RenewalFails}},
-	"redsync":          {leased | Renews | Decides, nil},
+	"redsync":          {leased | Decides, nil},
 	"redlock":          {Expires | Tells, nil},
 	"redis-multi-lock": {Expires, with(anybodyFrees, LateRelease)},
 	"redis-fenced":     {leased | Fences | Decides, nil},

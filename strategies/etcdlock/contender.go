@@ -114,12 +114,8 @@ func (c *sessions) attempt(
 		}
 		return nil, err
 	}
-	var deaf func() bool
-	hold := lock.NewHold(ctx, fence, func(ctx context.Context) error {
-		deaf()
-		return me.free(ctx)
-	})
-	deaf = context.AfterFunc(s.alive, hold.Lost)
+	hold := lock.NewHold(ctx, fence, me.free)
+	hold.EndsWith(s.alive)
 	return hold, nil
 }
 

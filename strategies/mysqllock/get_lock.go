@@ -48,9 +48,6 @@ type userLock struct {
 func (l *userLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, getLock); err != nil {
-		return nil, err
-	}
 	end := time.Now().Add(o.Wait)
 	conn, err := connect(ctx, l.db, o.Wait)
 	if err != nil {

@@ -47,9 +47,6 @@ type insertLock struct {
 func (l *insertLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, tableName); err != nil {
-		return nil, err
-	}
 	if h, ok := ctx.Value(insertKey{l, key}).(*insertHold); ok && h.enter() {
 		return lock.NewHold(ctx, 0, h.leave), nil
 	}

@@ -27,9 +27,10 @@ var LockInsertByName = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertByName{d.LockDB, d.Settings.LockLease,
-				d.Settings.LockPoll, d.Observe},
-			create(d.LockDB, distributedLock)
+		l := &insertByName{d.LockDB, d.Settings.LockLease,
+			d.Settings.LockPoll, d.Observe, named{}}
+		l.named = named{l.delete, d.Observe}
+		return l, create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
 }
@@ -39,14 +40,12 @@ type insertByName struct {
 	ttl     time.Duration // when Options name none; C: 30 s
 	poll    time.Duration
 	observe seckill.Observer
+	named
 }
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, tableName); err != nil {
-		return nil, err
-	}
 	ttl := o.Lease
 	if ttl <= 0 {
 		ttl = l.ttl
@@ -56,8 +55,7 @@ func (l *insertByName) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	held, end := context.WithCancel(ctx)
-	return &insertByNameLease{l, key, held, end}, nil
+	return l.lease(ctx, key), nil
 }
 
 func (l *insertByName) try(
@@ -94,37 +92,10 @@ func (l *insertByName) reap(
 	return res.RowsAffected, res.Error
 }
 
-// Clear removes a lock that its holder will not free.
-func (l *insertByName) Clear(ctx context.Context, key string) error {
-	_, err := l.delete(ctx, key)
-	return err
-}
-
 func (l *insertByName) delete(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	for {
-		res := l.db.WithContext(ctx).Exec(
-			"DELETE FROM distributed_lock WHERE name = ?", key)
-		if !undone(res.Error) || ctx.Err() != nil {
-			return res.RowsAffected, res.Error
-		}
-		l.observe.Retried()
-	}
-}
-
-type insertByNameLease struct {
-	lock *insertByName
-	key  string
-	ctx  context.Context
-	end  context.CancelFunc
-}
-
-func (l *insertByNameLease) Context() context.Context { return l.ctx }
-func (l *insertByNameLease) Fence() uint64            { return 0 }
-
-// Release frees the lock of any owner.
-func (l *insertByNameLease) Release(ctx context.Context) error {
-	defer l.end()
-	return freed(l.lock.delete(ctx, l.key))
+	res := l.db.WithContext(ctx).Exec(
+		"DELETE FROM distributed_lock WHERE name = ?", key)
+	return res.RowsAffected, res.Error
 }

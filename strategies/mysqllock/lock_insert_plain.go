@@ -27,8 +27,9 @@ var LockInsertPlain = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &insertPlain{d.LockDB, d.Settings.LockPoll, d.Observe},
-			create(d.LockDB, distributedLock)
+		l := &insertPlain{d.LockDB, d.Settings.LockPoll, d.Observe, named{}}
+		l.named = named{l.delete, d.Observe}
+		return l, create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
 }
@@ -37,21 +38,18 @@ type insertPlain struct {
 	db      *gorm.DB
 	poll    time.Duration
 	observe seckill.Observer
+	named
 }
 
 func (l *insertPlain) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, tableName); err != nil {
-		return nil, err
-	}
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) { return l.try(ctx, key) })
 	if err != nil {
 		return nil, err
 	}
-	held, end := context.WithCancel(ctx)
-	return &insertPlainLease{l, key, held, end}, nil
+	return l.lease(ctx, key), nil
 }
 
 func (l *insertPlain) try(
@@ -69,39 +67,10 @@ func (l *insertPlain) try(
 	return err == nil, err
 }
 
-// Clear removes a lock that its holder will not free.
-func (l *insertPlain) Clear(ctx context.Context, key string) error {
-	_, err := l.delete(ctx, key)
-	return err
-}
-
-// delete is tried again when it is undone by a deadlock: the row of a holder
-// that gave up here would stay for ever.
 func (l *insertPlain) delete(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	for {
-		res := l.db.WithContext(ctx).Exec(
-			"DELETE FROM distributed_lock WHERE name = ?", key)
-		if !undone(res.Error) || ctx.Err() != nil {
-			return res.RowsAffected, res.Error
-		}
-		l.observe.Retried()
-	}
-}
-
-type insertPlainLease struct {
-	lock *insertPlain
-	key  string
-	ctx  context.Context
-	end  context.CancelFunc
-}
-
-func (l *insertPlainLease) Context() context.Context { return l.ctx }
-func (l *insertPlainLease) Fence() uint64            { return 0 }
-
-// Release frees the lock of any owner.
-func (l *insertPlainLease) Release(ctx context.Context) error {
-	defer l.end()
-	return freed(l.lock.delete(ctx, l.key))
+	res := l.db.WithContext(ctx).Exec(
+		"DELETE FROM distributed_lock WHERE name = ?", key)
+	return res.RowsAffected, res.Error
 }

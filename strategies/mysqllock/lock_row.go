@@ -38,17 +38,15 @@ var LockRow = catalog.Info{
 			return nil, err
 		}
 		limit, err := rowWait(d.LockDB)
-		return &rowLock{db: d.LockDB, noWait: d.Settings.NoWait,
-			limit: limit}, err
+		return &rowLock{db: d.LockDB, limit: limit}, err
 	},
 	Key: stockKey,
 }
 
 type rowLock struct {
-	db     *gorm.DB
-	noWait bool
-	limit  time.Duration // of the server, for one statement
-	made   sync.Map      // names whose rows are there
+	db    *gorm.DB
+	limit time.Duration // of the server, for one statement
+	made  sync.Map      // names whose rows are there
 }
 
 // Acquire takes no notice of o.Lease: the lock lives as long as its
@@ -56,19 +54,12 @@ type rowLock struct {
 func (l *rowLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, tableName); err != nil {
-		return nil, err
-	}
-	wait := o.Wait
-	if l.noWait {
-		wait = 0
-	}
-	end := time.Now().Add(wait)
-	conn, err := connect(ctx, l.db, wait)
+	end := time.Now().Add(o.Wait)
+	conn, err := connect(ctx, l.db, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	tx, err := l.begin(ctx, conn, key, wait, end)
+	tx, err := l.begin(ctx, conn, key, o.Wait, end)
 	switch {
 	case held(err): // and the connection is as it was
 		conn.Close()

@@ -27,9 +27,8 @@ var LockTableCentral = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"tables.go", "central.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &tableLock{d.LockDB, func(string) string { return center },
-			d.Settings.RecordLock, d.Settings.LockPoll, d.Now, d.Observe}
-		return l, createCentral(d.LockDB)
+		return newTableLock(d, func(string) string { return center }),
+			createCentral(d.LockDB)
 	},
 	Key: stockKey,
 }
@@ -44,14 +43,21 @@ type tableLock struct {
 	poll      time.Duration
 	now       func() time.Time
 	observe   seckill.Observer
+	named
+}
+
+func newTableLock(
+	d catalog.Deps, central func(key string) string,
+) *tableLock {
+	l := &tableLock{d.LockDB, central, d.Settings.RecordLock,
+		d.Settings.LockPoll, d.Now, d.Observe, named{}}
+	l.named = named{l.free, d.Observe}
+	return l
 }
 
 func (l *tableLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, recordName); err != nil {
-		return nil, err
-	}
 	ttl := o.Lease
 	if ttl <= 0 {
 		ttl = year
@@ -71,8 +77,7 @@ func (l *tableLock) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	held, end := context.WithCancel(ctx)
-	return &tableLease{l, key, held, end}, nil
+	return l.lease(ctx, key), nil
 }
 
 // try is B's getLock. The plain read comes after the central row, and so shows
@@ -124,44 +129,17 @@ func (l *tableLock) init(
 		key, record.Deadline, record.Status).Error
 }
 
-// Clear ends a lock that its holder will not free before the deadline.
-func (l *tableLock) Clear(ctx context.Context, key string) error {
-	_, err := l.free(ctx, key)
-	return err
-}
-
 func (l *tableLock) free(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	for {
-		err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-			if err := passCentral(tx, l.central(key)); err != nil {
-				return err
-			}
-			res := tx.Exec("UPDATE lock_record SET status = 0 "+
-				"WHERE name = ? AND status = 1", key)
-			rows = res.RowsAffected
-			return res.Error
-		})
-		if !undone(err) || ctx.Err() != nil {
-			return rows, err
+	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := passCentral(tx, l.central(key)); err != nil {
+			return err
 		}
-		l.observe.Retried()
-	}
-}
-
-type tableLease struct {
-	lock *tableLock
-	key  string
-	ctx  context.Context
-	end  context.CancelFunc
-}
-
-func (l *tableLease) Context() context.Context { return l.ctx }
-func (l *tableLease) Fence() uint64            { return 0 }
-
-// Release frees the lock of any owner.
-func (l *tableLease) Release(ctx context.Context) error {
-	defer l.end()
-	return freed(l.lock.free(ctx, l.key))
+		res := tx.Exec("UPDATE lock_record SET status = 0 "+
+			"WHERE name = ? AND status = 1", key)
+		rows = res.RowsAffected
+		return res.Error
+	})
+	return rows, err
 }

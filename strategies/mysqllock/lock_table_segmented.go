@@ -20,9 +20,7 @@ var LockTableSegmented = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"lock_table_central.go", "central.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &tableLock{d.LockDB, segment, d.Settings.RecordLock,
-			d.Settings.LockPoll, d.Now, d.Observe}
-		return l, createCentral(d.LockDB)
+		return newTableLock(d, segment), createCentral(d.LockDB)
 	},
 	Key: stockKey,
 }

@@ -29,8 +29,9 @@ var LockTableV1 = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe},
-			create(d.LockDB, lockRecord)
+		l := &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe, named{}}
+		l.named = named{l.delete, d.Observe}
+		return l, create(d.LockDB, lockRecord)
 	},
 	Key: stockKey,
 }
@@ -39,14 +40,12 @@ type tableV1 struct {
 	db      *gorm.DB
 	poll    time.Duration
 	observe seckill.Observer
+	named
 }
 
 func (l *tableV1) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := checkName(key, recordName); err != nil {
-		return nil, err
-	}
 	var deadlock error
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (ok bool, err error) {
@@ -67,8 +66,7 @@ func (l *tableV1) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	held, end := context.WithCancel(ctx)
-	return &tableV1Lease{l, key, held, end}, nil
+	return l.lease(ctx, key), nil
 }
 
 func (l *tableV1) try(
@@ -95,39 +93,10 @@ func (l *tableV1) try(
 	return ok && err == nil, err
 }
 
-// Clear removes a lock that its holder will not free.
-func (l *tableV1) Clear(ctx context.Context, key string) error {
-	_, err := l.delete(ctx, key)
-	return err
-}
-
-// delete is tried again when it is undone by a deadlock: the record of a
-// holder that gave up here would stay for ever.
 func (l *tableV1) delete(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	for {
-		res := l.db.WithContext(ctx).Exec(
-			"DELETE FROM lock_record WHERE name = ?", key)
-		if !undone(res.Error) || ctx.Err() != nil {
-			return res.RowsAffected, res.Error
-		}
-		l.observe.Retried()
-	}
-}
-
-type tableV1Lease struct {
-	lock *tableV1
-	key  string
-	ctx  context.Context
-	end  context.CancelFunc
-}
-
-func (l *tableV1Lease) Context() context.Context { return l.ctx }
-func (l *tableV1Lease) Fence() uint64            { return 0 }
-
-// Release frees the lock of any owner.
-func (l *tableV1Lease) Release(ctx context.Context) error {
-	defer l.end()
-	return freed(l.lock.delete(ctx, l.key))
+	res := l.db.WithContext(ctx).Exec(
+		"DELETE FROM lock_record WHERE name = ?", key)
+	return res.RowsAffected, res.Error
 }

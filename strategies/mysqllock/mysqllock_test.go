@@ -21,28 +21,6 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// A bad name is refused before it reaches a server that would cut it.
-func TestNamesAreChecked(t *testing.T) {
-	most := map[string]int{"get-lock": 64, "lock-table-v1": 128, "lock-table-central": 128, "lock-table-segmented": 128}
-	eachLock(t, func(t *testing.T, info catalog.Info) {
-		b := newBench(t, info)
-		limit := most[info.Name]
-		if limit == 0 {
-			limit = 255
-		}
-		for name, want := range map[string]error{"": seckill.ErrInvalid, strings.Repeat("x", limit+1): seckill.ErrInvalid,
-			"Ünicode'; DROP": nil, strings.Repeat("ü", limit): nil} {
-			l, err := b.Acquire(t.Context(), name, lock.Options{Lease: time.Minute})
-			if !errors.Is(err, want) || want == nil && err != nil {
-				t.Errorf("a name of %d bytes: %v, want %v", len(name), err, want)
-			}
-			if l != nil {
-				locktest.Free(t, l)
-			}
-		}
-	})
-}
-
 // The three recipes of one table exclude each other on one name.
 func TestRecipesOfOneTableExcludeEachOther(t *testing.T) {
 	all := []*bench{newBench(t, LockInsertPlain), newBench(t, LockInsertByName), newBench(t, LockInsert)}

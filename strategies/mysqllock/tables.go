@@ -61,13 +61,6 @@ const lockCentral = `CREATE TABLE IF NOT EXISTS lock_central (
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// How long a name may be: B's table, the others, and MySQL's GET_LOCK.
-const (
-	recordName = 128
-	tableName  = 255
-	getLock    = 64
-)
-
 // create makes tables that are missing, once, when a lock is built. Several
 // processes may do so at once. A table that is there costs no wait: nothing of
 // it is changed.
@@ -79,15 +72,6 @@ func create(db *gorm.DB, tables ...string) error {
 			return fmt.Errorf("create the locks' tables: %w "+
 				"(may this database user create tables?)", err)
 		}
-	}
-	return nil
-}
-
-// checkName refuses a name that a table would cut or the server refuse.
-func checkName(name string, most int) error {
-	if n := len([]rune(name)); n < 1 || n > most {
-		return fmt.Errorf("%w: a lock's name has 1 to %d characters, "+
-			"this one has %d", seckill.ErrInvalid, most, n)
 	}
 	return nil
 }
@@ -123,4 +107,52 @@ func freed(rows int64, err error) error {
 		return lock.ErrNotHeld
 	}
 	return nil
+}
+
+// A named lock is freed by its name, whoever holds it.
+type named struct {
+	// free tries once, and says how many locks are gone by it.
+	free    func(ctx context.Context, key string) (rows int64, err error)
+	observe seckill.Observer
+}
+
+// again frees once more when a deadlock has undone it: the row of a holder that
+// gave up here would stay.
+func (n *named) again(
+	ctx context.Context, key string,
+) (rows int64, err error) {
+	for {
+		rows, err = n.free(ctx, key)
+		if !undone(err) || ctx.Err() != nil {
+			return rows, err
+		}
+		n.observe.Retried()
+	}
+}
+
+// Clear removes a lock that its holder will not free.
+func (n *named) Clear(ctx context.Context, key string) error {
+	_, err := n.again(ctx, key)
+	return err
+}
+
+func (n *named) lease(ctx context.Context, key string) lock.Lease {
+	held, end := context.WithCancel(ctx)
+	return &namedLease{n, key, held, end}
+}
+
+type namedLease struct {
+	lock *named
+	key  string
+	ctx  context.Context
+	end  context.CancelFunc
+}
+
+func (l *namedLease) Context() context.Context { return l.ctx }
+func (l *namedLease) Fence() uint64            { return 0 }
+
+// Release frees the lock of any owner, a second time, too.
+func (l *namedLease) Release(ctx context.Context) error {
+	defer l.end()
+	return freed(l.lock.again(ctx, l.key))
 }

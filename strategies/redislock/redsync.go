@@ -47,7 +47,7 @@ type redsyncLock struct {
 	sync  *redsync.Redsync
 	nodes int
 	limit float64       // of an attempt, as a part of the lease
-	ttl   time.Duration // of a lock that is renewed
+	ttl   time.Duration // when Options name none
 }
 
 // Acquire has its own loop: the library's would sleep unseen by the tap, and
@@ -77,20 +77,6 @@ func (l *redsyncLock) Acquire(
 		return l.free(ctx, m)
 	})
 	h.Until(m.Until())
-	if o.Lease == 0 {
-		// At a third, so that two renewals may fail. The key is never set
-		// anew: it may have been another's meanwhile.
-		h.Renew(ttl/3, 0, func(ctx context.Context) (bool, error) {
-			ok, err := m.ExtendContext(tap.Fan(ctx, l.nodes))
-			if ok {
-				h.Until(m.Until())
-			}
-			if ctx.Err() == nil && taken(err) {
-				err = nil // and so it is lost
-			}
-			return ok, err
-		})
-	}
 	return h, nil
 }
 

@@ -57,42 +57,19 @@ func (h *zkHold) leave(ctx context.Context) error {
 	return h.lock.zk.Forget(ctx, h.key, h.guid)
 }
 
-type zkLease struct {
-	hold *zkHold
-	ctx  context.Context
-	end  context.CancelCauseFunc
-	deaf func() bool // stops listening to the session
-
-	release sync.Once
-}
-
-// The lease's context ends with the session. The client's judgement of that
-// comes before the server's: it counts from the last request that was
-// answered, so a holder that runs is told before its successor gets in.
-func newZKLease(ctx context.Context, h *zkHold) *zkLease {
-	l := &zkLease{hold: h}
-	l.ctx, l.end = context.WithCancelCause(
-		context.WithValue(ctx, zkHeld{h.lock, h.key}, h))
-	l.deaf = context.AfterFunc(h.alive, func() { l.end(lock.ErrLost) })
+// lease ends with the session. The client's judgement of that comes before the
+// server's: it counts from the last request that was answered, so a holder that
+// runs is told before its successor gets in.
+func (h *zkHold) lease(ctx context.Context) lock.Lease {
+	l := lock.NewHold(context.WithValue(ctx, zkHeld{h.lock, h.key}, h),
+		h.fence, h.exit)
+	l.EndsWith(h.alive)
 	return l
 }
 
-func (l *zkLease) Context() context.Context { return l.ctx }
-func (l *zkLease) Fence() uint64            { return l.hold.fence }
-
-// Release deletes the node when this is the last lease on it. An error other
-// than ErrNotHeld says that the server could not be reached: the client goes
-// on trying while the session lives.
-func (l *zkLease) Release(ctx context.Context) error {
-	err := lock.ErrNotHeld // a second time
-	l.release.Do(func() {
-		l.deaf()
-		defer l.end(context.Canceled)
-		err = l.hold.exit(ctx)
-	})
-	return err
-}
-
+// exit deletes the node when this is the last lease on it. An error other than
+// ErrNotHeld says that the server could not be reached: the client goes on
+// trying while the session lives.
 func (h *zkHold) exit(ctx context.Context) error {
 	h.mu.Lock()
 	h.depth--

@@ -80,7 +80,7 @@ func (l *zkLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	if h, ok := ctx.Value(zkHeld{l, key}).(*zkHold); ok && h.enter() {
-		return newZKLease(ctx, h), nil
+		return h.lease(ctx), nil
 	}
 	return zkContend(ctx, o.Wait, func(
 		asking context.Context, end time.Time,
@@ -177,7 +177,7 @@ func (l *zkLock) queue(
 	if h.alive.Err() != nil {
 		return nil, errZKGone
 	}
-	return newZKLease(ctx, h), nil
+	return h.lease(ctx), nil
 }
 
 // zkFirst waits until no node is ahead.

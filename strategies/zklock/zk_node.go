@@ -124,9 +124,7 @@ func (l *zkNode) create(
 func (l *zkNode) hold(
 	ctx context.Context, s *backend.ZooKeeperSession, key, me string,
 ) lock.Lease {
-	var deaf func() bool
 	hold := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		deaf()
 		was, err := l.remove(ctx, key, me)
 		if err != nil {
 			was, err = true, l.leave(ctx, key, me)
@@ -139,7 +137,7 @@ func (l *zkNode) hold(
 		}
 		return nil
 	})
-	deaf = context.AfterFunc(s.Alive(), hold.Lost)
+	hold.EndsWith(s.Alive())
 	return hold
 }
 
