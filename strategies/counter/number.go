@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
@@ -40,7 +41,6 @@ func companion(sku int64, what string) string {
 func saleKey(sku int64) string   { return companion(sku, "run") }
 func buyersKey(sku int64) string { return companion(sku, "buyers") }
 func openKey(sku int64) string   { return companion(sku, "open") }
-func takenKey(sku int64) string  { return companion(sku, "taken") }
 func newestKey(sku int64) string { return companion(sku, "runs") }
 
 //go:embed seed.lua
@@ -106,7 +106,7 @@ func (n *number) seed(
 	}
 	set, err := seedScript.Run(ctx, n.redis,
 		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku),
-			takenKey(sku), newestKey(sku)},
+			newestKey(sku)},
 		stock, id, run, onlyMissing).Int64()
 	if err == nil && set < 0 {
 		return n.overtaken(ctx, sku, run)
@@ -245,21 +245,15 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// What units go back for. Each goes back once, however often that is sent.
-const (
-	taken   = "taken"   // a take that was refused later
-	ordered = "ordered" // an order that is cancelled
-)
-
-// giveBack returns why, unless it is unknown whether the units came back.
+// giveBack returns why, unless it is unknown whether the units came back. It is
+// not repeated: they may have.
 func (n *number) giveBack(
-	ctx context.Context, sku, quantity int64, sale, what, id string, why error,
+	ctx context.Context, sku, quantity int64, sale string, why error,
 ) error {
 	ctx, cancel := after(ctx)
 	defer cancel()
 	err := giveBackScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), saleKey(sku), takenKey(sku)},
-		quantity, sale, id, what).Err()
+		[]string{numberKey(sku), saleKey(sku)}, quantity, sale).Err()
 	if err != nil {
 		return fmt.Errorf("%w: the units may not have come back: %w",
 			seckill.ErrUnknown, err)
@@ -267,14 +261,24 @@ func (n *number) giveBack(
 	return why
 }
 
-// giveOrderBack is giveBack for an order that was cancelled.
-func (n *number) giveOrderBack(ctx context.Context, o ledger.Order) error {
+// Restore cancels first: the other way round, a failure in between could give
+// the same units back twice. This way they are lost.
+func (n *number) Restore(ctx context.Context, orderID string) error {
+	var o ledger.Order
+	var back bool
+	err := n.store.Tx(ctx, func(tx *gorm.DB) (err error) {
+		o, back, err = n.store.Cancel(tx, orderID)
+		return err
+	})
+	if err != nil || !back {
+		return err
+	}
 	sale, err := n.sale(ctx, o.Run)
 	if err != nil {
 		return fmt.Errorf("%w: the units did not come back: %w",
 			seckill.ErrUnknown, err)
 	}
-	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, ordered, o.PublicID, nil)
+	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, nil)
 }
 
 // What was taken goes back although the buyer has gone, but a Redis that

@@ -2,11 +2,9 @@ package counter
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 
 	"github.com/redis/go-redis/v9"
-	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -38,8 +36,7 @@ type redisCounter struct{ number }
 func (s *redisCounter) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	me := rand.Text()
-	left, sale, err := s.take(ctx, p, me)
+	left, sale, err := s.take(ctx, p)
 	if err != nil {
 		return r, err
 	}
@@ -48,46 +45,30 @@ func (s *redisCounter) Deduct(
 		err = seckill.ErrSoldOut
 	}
 	if err != nil {
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
 	// A buyer who dies here takes units that are never sold.
 	r, err = s.store.RecordAlone(ctx, p, run, left)
 	if seckill.NothingTaken(err) {
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, err)
 	}
 	return r, err // sold; or unknown, and then nothing may be given back
 }
 
-// take lowers the number, reads in the same breath whose sale it is ("" if
-// there is none), and leaves a note, so that it can be undone once.
+// take lowers the number, and reads in the same breath whose sale it is ("" if
+// there is none).
 func (s *redisCounter) take(
-	ctx context.Context, p seckill.Purchase, me string,
+	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {
 	var number *redis.IntCmd
 	var of *redis.StringCmd
 	_, err = s.redis.TxPipelined(ctx, func(tx redis.Pipeliner) error {
 		number = tx.DecrBy(ctx, numberKey(p.SKU), p.Quantity)
 		of = tx.Get(ctx, saleKey(p.SKU))
-		tx.HSet(ctx, takenKey(p.SKU), me, p.Quantity)
 		return nil
 	})
 	if errors.Is(err, redis.Nil) && number.Err() == nil {
 		return number.Val(), "", nil // a number without a sale
 	}
 	return number.Val(), of.Val(), backend.RedisError(err)
-}
-
-// Restore cancels first: the other way round, a failure in between could
-// give the same units back twice. This way they are lost.
-func (s *redisCounter) Restore(ctx context.Context, orderID string) error {
-	var o ledger.Order
-	var back bool
-	err := s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
-		o, back, err = s.store.Cancel(tx, orderID)
-		return err
-	})
-	if err != nil || !back {
-		return err
-	}
-	return s.giveOrderBack(ctx, o)
 }

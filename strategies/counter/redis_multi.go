@@ -2,7 +2,6 @@ package counter
 
 import (
 	"context"
-	crypto "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -48,15 +46,14 @@ type redisMulti struct {
 func (s *redisMulti) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	me := crypto.Text()
-	got, err := s.retry(ctx, p, me)
+	got, err := s.retry(ctx, p)
 	if err != nil {
 		return r, err
 	}
 	// A buyer who dies here takes units that are never sold.
 	r, err = s.store.RecordAlone(ctx, p, got.run, got.left)
 	if seckill.NothingTaken(err) {
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, taken, me, err)
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, err)
 	}
 	return r, err // sold; or unknown, and then nothing may be given back
 }
@@ -70,10 +67,10 @@ type multiTaken struct {
 // retry takes again after a conflict. Pauses double and are drawn at random,
 // or the losers would meet again at once.
 func (s *redisMulti) retry(
-	ctx context.Context, p seckill.Purchase, me string,
+	ctx context.Context, p seckill.Purchase,
 ) (multiTaken, error) {
 	for n := 0; ; n++ {
-		got, err := s.take(ctx, p, me)
+		got, err := s.take(ctx, p)
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return got, err
 		}
@@ -88,10 +85,9 @@ func (s *redisMulti) retry(
 const maxPause = 32 * time.Millisecond
 
 // take is one attempt. The sale is watched with the number: a reset between
-// the two reads of one MGET is impossible, one before EXEC is a conflict. A
-// note of what was taken goes with it, so that it can be undone once.
+// the two reads of one MGET is impossible, one before EXEC is a conflict.
 func (s *redisMulti) take(
-	ctx context.Context, p seckill.Purchase, me string,
+	ctx context.Context, p seckill.Purchase,
 ) (got multiTaken, err error) {
 	tried := false // to write: until then nothing can have been taken
 	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
@@ -114,7 +110,6 @@ func (s *redisMulti) take(
 		tried = true
 		_, err = tx.TxPipelined(ctx, func(tx redis.Pipeliner) error {
 			tx.Set(ctx, numberKey(p.SKU), got.left, 0)
-			tx.HSet(ctx, takenKey(p.SKU), me, p.Quantity)
 			return nil
 		})
 		return err
@@ -137,19 +132,4 @@ func integer(found any) (int64, bool) {
 	text, ok := found.(string)
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, ok && err == nil
-}
-
-// Restore cancels first: the other way round, a failure in between could give
-// the same units back twice. This way they are lost.
-func (s *redisMulti) Restore(ctx context.Context, orderID string) error {
-	var o ledger.Order
-	var back bool
-	err := s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
-		o, back, err = s.store.Cancel(tx, orderID)
-		return err
-	})
-	if err != nil || !back {
-		return err
-	}
-	return s.giveOrderBack(ctx, o)
 }

@@ -2,7 +2,7 @@ package hotsku
 
 import (
 	"context"
-	_ "embed"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -11,11 +11,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
-
-//go:embed stream_take.lua
-var streamTakeLua string
-
-var streamTake = redis.NewScript(streamTakeLua)
 
 // RedisStreamTwoCalls is redis-stream without the one script: it deducts, and
 // then it sends the message. A process that dies in between has taken units
@@ -32,9 +27,9 @@ var RedisStreamTwoCalls = catalog.Info{
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Stock:  ledger.InStream,
 	Also: []string{
-		"stream_take.lua", "redis_stream.go", "stream_writer.go",
+		"stream_accept.lua", "redis_stream.go", "stream_writer.go",
 		"stream_next.lua", "stream_settle.lua", "stream_cancel.lua",
-		"stream_seed.lua", "stream_count.lua", "stream_accept.lua"},
+		"stream_seed.lua", "stream_count.lua"},
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := newRedisStream(d)
@@ -47,19 +42,16 @@ var RedisStreamTwoCalls = catalog.Info{
 func (s *redisStream) acceptInTwoCalls(
 	ctx context.Context, p seckill.Purchase,
 ) (state string, err error) {
-	answer, err := s.send(ctx, streamTake, p.SKU,
+	answer, err := s.send(ctx, streamAccept, p.SKU,
 		p.Quantity, p.User, p.RequestID)
-	if err != nil {
-		return "", err
-	}
-	taken := answer.([]any)
-	if state = text(taken[0]); state != "accepted" {
-		return state, nil
+	state, run, _ := strings.Cut(text(answer), " ")
+	if err != nil || state != "accepted" {
+		return text(answer), err
 	}
 	// Between the two, the units are gone and no message says so.
 	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: beside(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
-			"run", taken[1]}}).Err()
+			"run", run}}).Err()
 	return state, backend.RedisError(err)
 }

@@ -1,14 +1,17 @@
 -- Accepts a purchase, or turns it away: all of it, or nothing.
+-- redis-stream-two-calls has it take the units only, and appends the entry
+-- by itself.
 --
 -- KEYS[1] the number   KEYS[2] its sale, "database run"
 -- KEYS[3] requests: "user request" = what became of it   KEYS[4] buyers
 -- KEYS[5] the stream   KEYS[6] open units, accepted and not written
 -- ARGV[1] database   ARGV[2] quantity   ARGV[3] user   ARGV[4] request
--- ARGV[5] strategy
+-- ARGV[5] strategy; without it no entry is appended
 --
--- 'accepted', or what became of the request before ('open' with its quantity,
--- 'sold …', 'refused …'), or why not: 'missing', 'foreign' (another
--- database's), 'seen', 'sold out', 'undecided' (it depends on open units).
+-- 'accepted', or 'accepted RUN' without an entry; or what became of the
+-- request before ('open' with its quantity, 'sold …', 'refused …'); or why
+-- not: 'missing', 'foreign' (another database's), 'seen', 'sold out',
+-- 'undecided' (it depends on open units).
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
 if not sale or not num or redis.call('EXISTS', KEYS[5]) == 0 then
@@ -44,7 +47,11 @@ redis.call('DECRBY', KEYS[1], wanted)
 redis.call('INCRBY', KEYS[6], wanted)
 redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[2])
 redis.call('HSET', KEYS[4], ARGV[3], ARGV[4])
+local run = string.sub(sale, #ARGV[1] + 2)
+if not ARGV[5] then
+	return 'accepted ' .. run
+end
 redis.call('XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[3],
 	'request', ARGV[4], 'quantity', ARGV[2], 'strategy', ARGV[5],
-	'run', string.sub(sale, #ARGV[1] + 2))
+	'run', run)
 return 'accepted'
