@@ -1,9 +1,9 @@
 package labapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -78,39 +78,35 @@ func what(s compare.Settings) string {
 	}
 }
 
-// readComparison reads what is to be compared: what is left out is the preset's, and
-// the seed is drawn. It says which strategies that chooses.
-func (s *Server) readComparison(w http.ResponseWriter, r *http.Request) (c compare.Settings, chosen []catalog.Info, err error) {
-	var usual []string
-	p := web.BadRequest("")
-	err = web.ReadOver(w, r, func(body []byte) (any, error) {
-		named := struct {
-			Preset string `json:"preset"`
-		}{compare.Presets()[0].Name}
-		_ = json.Unmarshal(body, &named) // what is wrong is found below
-		preset, err := compare.PresetNamed(named.Preset)
-		if err != nil {
-			return nil, web.Invalid("preset", "one_of", nil, err.Error())
-		}
-		c, usual = preset.Settings, preset.Strategies
-		c.Strategies, c.Seed = nil, newSeed()
-		return &c, nil
-	})
+// readComparison reads what is to be compared: what is left out is the preset's, which
+// the query names, and the seed is drawn. It says which strategies that chooses.
+func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen []catalog.Info, err error) {
+	query, err := web.ReadQuery(c.Request, "preset")
 	if err != nil {
-		return c, nil, err
+		return wanted, nil, err
 	}
-	if c.Strategies == nil {
-		c.Strategies = usual
+	preset, err := compare.PresetNamed(cmp.Or(query.Get("preset"), compare.Presets()[0].Name))
+	if err != nil {
+		return wanted, nil, web.Invalid("preset", "one_of", nil, err.Error())
 	}
-	decided(p, c.Scenario)
-	if chosen = s.Strategies; !slices.Equal(c.Strategies, []string{compare.All}) { // what cannot run here is listed as not run
-		chosen = s.chosen(c.Strategies, len(s.Strategies), p)
+	wanted = preset.Settings
+	wanted.Seed = newSeed()
+	if err := web.ReadJSON(c.Writer, c.Request, &wanted); err != nil {
+		return wanted, nil, err
 	}
-	blame(p, c.Check())
-	if c.RelativeTo != "" && !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == c.RelativeTo }) {
-		p.Blame("relative_to", "one_of", map[string]any{"values": c.Strategies}, c.RelativeTo+" is not among the strategies that are compared")
+	p := web.BadRequest("")
+	if wanted.Preset != preset.Name {
+		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
-	return c, chosen, anyWrong(p)
+	decided(p, wanted.Scenario)
+	if chosen = s.Strategies; !slices.Equal(wanted.Strategies, []string{compare.All}) { // what cannot run here is listed as not run
+		chosen = s.chosen(wanted.Strategies, len(s.Strategies), p)
+	}
+	blame(p, wanted.Check())
+	if to := wanted.RelativeTo; to != "" && !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == to }) {
+		p.Blame("relative_to", "one_of", map[string]any{"values": wanted.Strategies}, to+" is not among the strategies that are compared")
+	}
+	return wanted, chosen, anyWrong(p)
 }
 
 func (s *Server) listComparisons(c *gin.Context) {
@@ -121,7 +117,7 @@ func (s *Server) listComparisons(c *gin.Context) {
 }
 
 func (s *Server) startComparison(c *gin.Context) error {
-	wanted, chosen, err := s.readComparison(c.Writer, c.Request)
+	wanted, chosen, err := s.readComparison(c)
 	if err != nil {
 		return err
 	}
@@ -139,32 +135,18 @@ func (s *Server) startComparison(c *gin.Context) error {
 		s.Log.Warn("start the service processes for a comparison", "error", err)
 		return noService
 	}
-	s.beginning.Lock()
-	defer s.beginning.Unlock()
-	if s.isClosing() {
-		release()
-		return labCloses
-	}
-	// The comparison outlives this request.
-	ctx, stop := context.WithCancel(context.Background())
-	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
-		Settings: wanted, Command: wanted.Command(), Services: serving}
-	e := s.comparisons.begin(begun, stop)
-	s.ongoing.Go(func() {
-		defer stop()
-		defer release()
-		ended := s.compare(ctx, e, begun, chosen, targets)
-		release() // first: a page that hears of the end may begin another
-		s.comparisons.change(e, func(c *Comparison) { *c = ended })
+	_, err = begin(s, c, s.comparisons, release, func(_ context.Context, e *comparisonEntry) {
+		e.value = Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
+			Settings: wanted, Command: wanted.Command(), Services: serving}
+	}, func(ctx context.Context, e *comparisonEntry) Comparison {
+		return s.compare(ctx, e, wanted, chosen, targets)
 	})
-	c.Header("Location", "/api/lab/v1/comparisons/"+begun.ID) // e is being changed
-	c.JSON(http.StatusCreated, begun)
-	return nil
+	return err
 }
 
-// compare performs a comparison and keeps what it came to.
-func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparison, chosen []catalog.Info, targets []string) Comparison {
-	result := s.Compare(ctx, chosen, compare.Options{Settings: begun.Settings,
+// compare performs a comparison.
+func (s *Server) compare(ctx context.Context, e *comparisonEntry, wanted compare.Settings, chosen []catalog.Info, targets []string) Comparison {
+	result := s.Compare(ctx, chosen, compare.Options{Settings: wanted,
 		Sale: loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		OnStep: func(done, total int, next compare.Step) {
 			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
@@ -173,15 +155,14 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 			s.comparisons.change(e, func(c *Comparison) { c.stood(so) })
 		},
 	})
-	result.Command = begun.Command
-	tally := result.Tally()
 	c := s.comparisons.read(e)
+	result.Command = c.Command
+	tally := result.Tally()
 	c.Turn = nil
 	c.State, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, nil, result.Seconds, &tally, result
 	if !result.Interrupted {
 		c.Done = c.Total
 	}
-	s.comparisons.keep(c)
 	return c
 }
 
@@ -220,14 +201,4 @@ func (c Comparison) beside(strategy string) (*compare.Result, error) {
 	}
 	r.Beside(strategy)
 	return &r, nil
-}
-
-// stopComparison ends one that is on, which is then judged.
-func (s *Server) stopComparison(c *gin.Context) error {
-	e, err := s.comparisons.at(c)
-	if err == nil {
-		s.comparisons.stop(e)
-		c.JSON(http.StatusAccepted, s.comparisons.read(e).summary())
-	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"seckill/internal/catalog"
@@ -65,9 +66,9 @@ func startComparing(t *testing.T, folder *history.Folder) (*Server, *httptest.Se
 const comparisonsPath = "/api/lab/v1/comparisons"
 
 // begin starts a small comparison and waits until it is on.
-func (f *fakeComparing) begin(t *testing.T, base, body string) (begun Comparison, o compare.Options) {
+func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) (begun Comparison, o compare.Options) {
 	t.Helper()
-	status, answer, header := call{method: "POST", path: comparisonsPath, body: body}.do(t, base)
+	status, answer, header := call{method: "POST", path: comparisonsPath + strings.Join(query, ""), body: body}.do(t, base)
 	json.Unmarshal([]byte(answer), &begun)
 	if status != 201 || begun.State != Running || header.Get("Location") != comparisonsPath+"/"+begun.ID {
 		t.Fatalf("POST %s: %d %s %v", body, status, answer, header)
@@ -103,21 +104,24 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"require":["p99<1s"]}`, 400, "require", "require", "no thresholds"},
 		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", ""},
 		{`{"strategies":["good"],"buyers":10}`, 400, "buyers", "no_demand", ""},
-		{`{"strategies":["good"],"preset":"nope"}`, 400, "preset", "one_of", "hot-row"},
+		{`{"strategies":["good"],"preset":"hot-row"}`, 400, "preset", "unused", "the query"},
 		{`{"strategies":["good"],"sku_id":7}`, 400, "sku_id", "unused", ""},
 		{`{"strategies":["good"],"strategy":"naive"}`, 400, "strategy", "unused", ""},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 	})
+	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", "hot-row"}})
 }
 
 // Every sale of a comparison resets its SKUs, and the shop's goes on meanwhile.
 func TestComparisonsLeaveTheShopAlone(t *testing.T) {
 	_, h, f := startComparing(t, nil)
+	page := opened(t, h.URL)
 	for _, p := range compare.Presets() {
-		if _, o := f.begin(t, h.URL, `{"preset":"`+p.Name+`","strategies":["good"]}`); o.SKU <= loadtest.ShopSKU && loadtest.ShopSKU < o.SKU+int64(o.SKUs) {
+		if _, o := f.begin(t, h.URL, `{"strategies":["good"]}`, "?preset="+p.Name); o.SKU <= loadtest.ShopSKU && loadtest.ShopSKU < o.SKU+int64(o.SKUs) {
 			t.Errorf("%s sells %d SKUs from %d on: SKU %d is the shop's", p.Name, o.SKUs, o.SKU, int64(loadtest.ShopSKU))
 		}
 		f.end <- measured(100)
+		page.ended()
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"seckill/loadtest"
 )
 
-func begin(t *testing.T, base, body string) (begun Run) {
+func beginRun(t *testing.T, base, body string) (begun Run) {
 	t.Helper()
 	status, answer, _ := call{method: "POST", path: "/api/lab/v1/runs", body: body}.do(t, base)
 	json.Unmarshal([]byte(answer), &begun)
@@ -43,7 +43,7 @@ func TestFaults(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	begun := begin(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
+	begun := beginRun(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
 		{"kind":"pause_service","service":2}]`))
 	if len(begun.Faults) != 3 || begun.Faults[0].State != fault.IsPlanned {
 		t.Errorf("the faults are %+v, want three that are planned", begun.Faults)
@@ -75,7 +75,7 @@ func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	begun := begin(t, h.URL, goodRun)
+	begun := beginRun(t, h.URL, goodRun)
 	<-load.configs
 	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
 	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
@@ -112,7 +112,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 	page := opened(t, h.URL)
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
-		id := begin(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
+		id := beginRun(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
 		config := <-load.configs
 		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
 			t.Errorf("the lab did %s", did)
@@ -147,7 +147,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 	l.starts = make(chan struct{})
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	if r := begin(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
+	if r := beginRun(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
 		t.Errorf("the run begins %s, want preparing", r.State)
 	}
 	close(l.starts)
@@ -158,18 +158,18 @@ func TestServicesAreMadeReady(t *testing.T) {
 	load.results <- &loadtest.Result{}
 	page.until(ended)
 
-	if r := begin(t, h.URL, goodRun); r.State != Running || r.Settings.Services != 3 {
+	if r := beginRun(t, h.URL, goodRun); r.State != Running || r.Settings.Services != 3 {
 		t.Errorf("a run that says nothing of services begins %s with %+v", r.State, r.Settings.ServiceSettings)
 	}
 	<-load.configs
 	load.results <- &loadtest.Result{}
 	page.until(ended)
 
-	begin(t, h.URL, withFaults(`,"poll_ms":13`))
+	beginRun(t, h.URL, withFaults(`,"poll_ms":13`))
 	if r := page.until(func(r Run) bool { return ended(r) && r.Settings.Poll == unluckyPoll }); r.State != Failed || !strings.Contains(r.Error, "its last words") {
 		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
 	}
-	begin(t, h.URL, goodRun) // and the next is welcome
+	beginRun(t, h.URL, goodRun) // and the next is welcome
 }
 
 func TestRunsOutliveTheLab(t *testing.T) {
@@ -178,7 +178,7 @@ func TestRunsOutliveTheLab(t *testing.T) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})
 	page := opened(t, h.URL)
-	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
+	begun := beginRun(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
 	for range 2 {
 		<-load.configs
 		load.results <- &loadtest.Result{Requests: 2000}

@@ -17,8 +17,7 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 	if s.Games == nil {
 		return
 	}
-	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
-	lab.GET("/levels/solutions", s.listSolutions)
+	lab.GET("/levels", s.listLevels)
 	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
 	lab.GET("/games/:id", s.inGame(func(_ *gin.Context, g *game.Game) (game.State, error) { return g.State(), nil }))
@@ -59,7 +58,12 @@ func (s *Server) ofGame(err error) error {
 		Detail: "The servers did not do what the move asked for. Undo the last move, or begin the game again by its schedule. The log of the lab says why."}
 }
 
-// A solution of a level, for a teacher's sheet.
+// A level and its best known solution, for a teacher's sheet.
+type level struct {
+	game.Level
+	Solution solution `json:"solution"`
+}
+
 type solution struct {
 	Impossible bool   `json:"impossible"`
 	Schedule   string `json:"schedule"` // "" if none does it
@@ -67,12 +71,13 @@ type solution struct {
 	Switches   int    `json:"switches"`
 }
 
-func (s *Server) listSolutions(c *gin.Context) {
-	all := map[string]solution{}
-	for _, t := range game.Tasks() {
-		all[t.Name] = solution{t.Impossible > 0, t.Solution, t.Moves, t.Switches}
+func (s *Server) listLevels(c *gin.Context) {
+	levels := []level{}
+	for _, l := range s.Games.Levels() {
+		t := game.LevelNamed(l.Name)
+		levels = append(levels, level{l, solution{t.Impossible > 0, t.Solution, t.Moves, t.Switches}})
 	}
-	c.JSON(http.StatusOK, gin.H{"solutions": all})
+	c.JSON(http.StatusOK, gin.H{"levels": levels})
 }
 
 func (s *Server) beginGame(c *gin.Context) error {

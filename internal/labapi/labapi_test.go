@@ -117,7 +117,7 @@ func TestSlowPage(t *testing.T) {
 func TestNewsOfLanesAddUp(t *testing.T) {
 	s, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	first := opened(t, h.URL)
-	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
+	begun := beginRun(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
 	for i := range 1000 {
 		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Second}
 	}

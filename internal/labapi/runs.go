@@ -136,59 +136,23 @@ func (s *Server) listRuns(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()})
 }
 
-func (s *Server) showRun(c *gin.Context) error {
-	e, err := s.runs.at(c)
-	if err == nil {
-		c.JSON(http.StatusOK, s.runs.read(e))
-	}
-	return err
-}
-
-// stopRun lets no more buyers in. What happened so far is audited, so the run
-// ends a moment later.
-func (s *Server) stopRun(c *gin.Context) error {
-	e, err := s.runs.at(c)
-	if err != nil {
-		return err
-	}
-	s.runs.stop(e)
-	c.JSON(http.StatusAccepted, s.runs.read(e).summary())
-	return nil
-}
-
 func (s *Server) startRun(c *gin.Context) error {
 	wanted, err := s.readSettings(c)
 	if err != nil {
 		return err
 	}
-	_, err = s.begin(c, wanted, "a run of "+strings.Join(wanted.Strategies, ", "), nil)
+	_, err = s.beginRun(c, wanted, "a run of "+strings.Join(wanted.Strategies, ", "), nil)
 	return err
 }
 
-// begin starts a run, unless something else drives the lab; what says what it is.
+// beginRun starts a run, unless something else drives the lab; what says what it is.
 // joins, if not nil, makes it one that joins the shop's sale.
-func (s *Server) begin(c *gin.Context, wanted Settings, what string, joins func(*Run)) (*runEntry, error) {
-	s.beginning.Lock()
-	defer s.beginning.Unlock()
-	if s.isClosing() {
-		return nil, labCloses
-	}
+func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins func(*Run)) (*runEntry, error) {
 	release, err := s.turn.take(what)
 	if err != nil {
 		return nil, err
 	}
-	e := s.beginRun(wanted, release, joins)
-	begun := s.runs.read(e)
-	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
-	c.JSON(http.StatusCreated, begun.summary())
-	return e, nil
-}
-
-// beginRun begins a run, which outlives its request. It is called with s.beginning
-// locked.
-func (s *Server) beginRun(wanted Settings, release func(), joins func(*Run)) *runEntry {
 	machine := measure.ThisMachine()
-	ctx, stop := context.WithCancel(context.Background())
 	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted),
 		Version: s.Version, Machine: &machine}
 	if joins != nil {
@@ -196,22 +160,17 @@ func (s *Server) beginRun(wanted Settings, release func(), joins func(*Run)) *ru
 	} else if !s.serves(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}
-	var e *runEntry
 	var sales []fault.Sale
 	for _, l := range begun.Lanes {
 		sales = append(sales, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
 	}
-	begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
-	e = s.runs.begin(begun, stop)
-	for _, f := range wanted.Faults {
-		begun.injector.Add(f)
-	}
-	begun = s.runs.read(e) // with its faults
-	s.ongoing.Go(func() {
-		defer stop()
-		s.perform(ctx, e, begun, release)
-	})
-	return e
+	return begin(s, c, s.runs, release, func(ctx context.Context, e *runEntry) {
+		begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
+		e.value = begun
+		for _, f := range wanted.Faults {
+			begun.injector.Add(f)
+		}
+	}, s.perform)
 }
 
 // addFault injects a fault into a run that is on: at once, or when its buyers
@@ -253,10 +212,9 @@ const (
 	restarting = time.Minute
 )
 
-// perform runs all lanes concurrently, reverts the faults, then saves the run:
-// a page that is told of the end finds it in the history, and may start the
-// next.
-func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release func()) {
+// perform runs all lanes concurrently, and reverts the faults.
+func (s *Server) perform(ctx context.Context, e *runEntry) Run {
+	begun := s.runs.read(e)
 	var err error
 	if !begun.Shop {
 		err = s.serve(ctx, e, begun.Settings)
@@ -273,10 +231,8 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 			ended.Error = err.Error()
 		}
 	}
-	s.runs.keep(ended)
-	release()
-	s.runs.change(e, func(r *Run) { *r = ended })
 	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
+	return ended
 }
 
 // serves reports whether the service processes run, and as they should.

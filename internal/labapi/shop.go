@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -137,7 +136,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	}
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
-	e, err := s.begin(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
+	e, err := s.beginRun(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
 		r.Lanes[0].SKU, r.Lanes[0].Command = loadtest.ShopSKU, "" // no command joins a sale
 	})
@@ -256,15 +255,13 @@ type shopOrder struct {
 
 // shopLedger answers with the sale's latest orders, and with that of one user.
 func (s *Server) shopLedger(c *gin.Context) error {
-	query, err := url.ParseQuery(c.Request.URL.RawQuery)
+	query, err := web.ReadQuery(c.Request, "user_id")
 	if err != nil {
-		return web.BadRequest("The query is not well-formed.")
+		return err
 	}
-	user := int64(0)
-	if text := query.Get("user_id"); text != "" {
-		if user, err = web.ParseInteger("user_id", text, 1, web.MaxID); err != nil {
-			return err
-		}
+	user, err := web.QueryInteger(query, "user_id", 0, 1, web.MaxID)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), readingSale) // others want the reading, too
 	defer cancel()

@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,8 +66,8 @@ type store[T any, P recorded[T]] struct {
 
 type entry[T any, P recorded[T]] struct {
 	value   T
-	changed int // the store's clock when it last did
-	stop    func()
+	changed int    // the store's clock when it last did
+	stop    func() // asks it to end
 }
 
 func (e *entry[T, P]) record() *Record { return P(&e.value).record() }
@@ -95,15 +96,42 @@ func (s *store[T, P]) makeRoom(left int) {
 	}
 }
 
-// begin enters what has begun; stop asks it to end.
-func (s *store[T, P]) begin(value T, stop func()) *entry[T, P] {
+// enter takes in what has begun.
+func (s *store[T, P]) enter(e *entry[T, P]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.makeRoom(most - 1)
-	e := &entry[T, P]{value: value, stop: stop}
 	s.entries = append(s.entries, e)
 	s.announce(e)
-	return e
+}
+
+// begin starts what outlives its request: fill gives the entry its value, and perform
+// returns the value it ends with. The turn at driving the lab is the caller's until
+// this, and released at the end.
+func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], release func(),
+	fill func(context.Context, *entry[T, P]), perform func(context.Context, *entry[T, P]) T) (*entry[T, P], error) {
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.isClosing() {
+		release()
+		return nil, labCloses
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	e := &entry[T, P]{stop: stop}
+	fill(ctx, e)
+	in.enter(e)
+	begun := in.read(e)
+	s.ongoing.Go(func() {
+		defer stop()
+		defer release()
+		ended := perform(ctx, e)
+		in.keep(ended)
+		release() // first: a page that is told of the end may begin another, and finds this one in the history
+		in.change(e, func(value P) { *value = ended })
+	})
+	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", in.kind, P(&begun).record().ID))
+	c.JSON(http.StatusCreated, P(&begun).summary())
+	return e, nil
 }
 
 // change edits an entry, and pages are told of it.
@@ -156,6 +184,27 @@ func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
 	}
 	return nil, &web.Problem{Code: unknown[s.kind], Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, most)}
+}
+
+// show answers with what a call names, as a whole.
+func (s *store[T, P]) show(c *gin.Context) error {
+	e, err := s.at(c)
+	if err == nil {
+		c.JSON(http.StatusOK, s.read(e))
+	}
+	return err
+}
+
+// stopOne asks what a call names to end. What happened so far is judged, so it ends a
+// moment later.
+func (s *store[T, P]) stopOne(c *gin.Context) error {
+	e, err := s.at(c)
+	if err == nil {
+		s.stop(e)
+		stopping := s.read(e)
+		c.JSON(http.StatusAccepted, P(&stopping).summary())
+	}
+	return err
 }
 
 func (s *store[T, P]) read(e *entry[T, P]) T {

@@ -16,7 +16,7 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	begun := time.Now()
 	for i := range most + 5 {
 		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)}}
-		s.runs.begin(r, nil)
+		s.runs.enter(&runEntry{value: r})
 		s.runs.keep(r)
 	}
 	for _, runs := range [][]Run{s.runs.list(), openStore[Run](s, history.Run).list()} {

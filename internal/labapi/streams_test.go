@@ -65,7 +65,7 @@ func shutsDown(t *testing.T, server *http.Server) {
 // Pages that are open, also one that reads nothing, do not hold up the end of the lab.
 func TestOpenPagesAndTheEnd(t *testing.T) {
 	s, server, addr := served(t, nil)
-	s.runs.begin(Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 8<<20)}, nil)
+	s.runs.enter(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 8<<20)}})
 	stuck := openStream(t, addr)
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))

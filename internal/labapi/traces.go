@@ -25,15 +25,6 @@ func (t *LiveTrace) copied() LiveTrace { return *t }
 
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
 
-// showTrace answers with a recorded trace, also of a lab before this one.
-func (s *Server) showTrace(c *gin.Context) error {
-	e, err := s.traces.at(c)
-	if err == nil {
-		c.JSON(http.StatusOK, s.traces.read(e))
-	}
-	return err
-}
-
 // traceTimeout is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
 
@@ -65,7 +56,7 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	switch {
 	case err == nil:
 		t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
-		s.traces.begin(t, nil)
+		s.traces.enter(&entry[LiveTrace, *LiveTrace]{value: t})
 		s.traces.keep(t)
 		c.JSON(http.StatusOK, t)
 		return nil

@@ -31,21 +31,11 @@ const (
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
 // broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	return ReadOver(w, r, func([]byte) (any, error) { return into, nil })
-}
-
-// ReadOver is ReadJSON over a struct that depends on the body: into is called with
-// it.
-func ReadOver(w http.ResponseWriter, r *http.Request, into func(body []byte) (any, error)) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	value, err := into(body)
-	if err != nil {
-		return err
-	}
-	return wrong(json.Unmarshal(body, value, strict))
+	return wrong(json.Unmarshal(body, into, strict))
 }
 
 var (

@@ -76,9 +76,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	labtest.Must(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/", f.server)
-	for path, file := range map[string]string{"levels": "levels", "levels/solutions": "solutions"} {
-		mux.HandleFunc("GET /api/lab/v1/"+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+file+".json") })
-	}
+	mux.HandleFunc("GET /api/lab/v1/levels", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/levels.json") })
 	mux.HandleFunc("POST /api/lab/v1/replays", fakeReplay)
 	host := httptest.NewUnstartedServer(mux)
 	host.Listener.Close()

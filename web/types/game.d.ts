@@ -119,13 +119,6 @@ declare namespace Json {
     available: boolean;
     missing?: string[];
     text: Record<string, LevelText>;
-  }
-
-  /** Of GET /api/lab/v1/levels/solutions, by level. */
-  interface Solution {
-    impossible: boolean;
-    schedule: string;
-    moves: number;
-    switches: number;
+    solution: { impossible: boolean; schedule: string; moves: number; switches: number };
   }
 }

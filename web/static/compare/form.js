@@ -56,7 +56,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     e.preventDefault();
     if (busy) return;
     act(async () => {
-      if (!refuse(findWrong(form, ranges))) opened(await start(toRequest(form, lab.strategies, presets)));
+      if (!refuse(findWrong(form, ranges))) opened(await start(form.preset, toRequest(form, lab.strategies, presets)));
     });
   }
 

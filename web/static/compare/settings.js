@@ -60,7 +60,7 @@ export function toRequest(form, strategies, presets) {
   const usual = toForm(presetOf(presets, form.preset));
   const changed = numbers.filter((name) => form[name].trim() !== usual[name]);
   return {
-    preset: form.preset, strategies: named(form, strategies),
+    strategies: named(form, strategies),
     ...Object.fromEntries(changed.map((name) => (name === 'turn' ? ['turn_ns', 1e6 * Number(form.turn)] : [name, Number(form[name])]))),
     ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
     ...(form.seed.trim() && { seed: form.seed.trim() }),

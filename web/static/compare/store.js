@@ -51,9 +51,9 @@ function take(changed) {
   if (all) set({ all: taken(all, changed) });
 }
 
-/** @param {object} settings @returns {Promise<Json.Comparison>} */
-export async function start(settings) {
-  const begun = await call('POST', path, settings);
+/** @param {string} preset @param {object} settings that differ @returns {Promise<Json.Comparison>} */
+export async function start(preset, settings) {
+  const begun = await call('POST', `${path}?preset=${encodeURIComponent(preset)}`, settings);
   if (!get().all?.some((c) => c.id === begun.id)) take(begun); // an event may have come before the answer
   return begun;
 }

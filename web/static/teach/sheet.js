@@ -1,10 +1,9 @@
 // A sheet of exercises of a chapter, for paper: without answers, or with them.
-import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { markOf, signs } from '../guarantees/marks.js';
 import { parts } from '../lessons/parts.js';
 import { inline } from '../lessons/markdown.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { useLoaded } from '../loaded.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
@@ -13,13 +12,9 @@ import { html } from '../ui.js';
 import { titleOf } from './load.js';
 import { words } from './text.js';
 
-/** @returns {Promise<Record<string, Json.Solution>>} */
-const loadSolutions = () => call('GET', '/api/lab/v1/levels/solutions').then((s) => s.solutions);
-
 /** @param {{chapter: Json.Chapter, levels: Json.Level[], solved: boolean}} props */
 export function Sheet({ chapter, levels, solved }) {
   const { value: matrix } = useLoaded(loadMatrix, []);
-  const { value: solutions, error, again } = useLoaded(loadSolutions, []);
   const w = words().sheets;
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const think = parts(chapter.text[preferences().language] ?? chapter.text.en).find((p) => p.part === 'think')?.blocks ?? [];
@@ -29,7 +24,6 @@ export function Sheet({ chapter, levels, solved }) {
     <article class="sheet" data-sheet=${solved ? 'solutions' : 'questions'}>
       <p class="sheet-tools"><button type="button" class="offer small" onClick=${() => print()}>${w.print}</button>
         <a href=${link('teach', chapter.name, { sheet: solved ? 'questions' : 'solutions' })}>${w.other[solved ? 'solutions' : 'questions']}</a></p>
-      ${solved && error && html`<${Failed} error=${error} again=${again} />`}
       <h1>${(solved ? w.solved : w.title)(titleOf(chapter))}</h1>
       ${!solved && html`<p class="sheet-name">${w.name}${t.colon}<span></span></p>`}
       <ol class="sheet-tasks">
@@ -41,15 +35,16 @@ export function Sheet({ chapter, levels, solved }) {
           ${solved ? answers.map((b, i) => html`<p key=${i} class="sheet-answer">${inline(b.text)}</p>`) : lines(7)}</li>
         ${levels.map((l) => html`<li key=${l.name} data-task="level"><p><strong>${textOf(l).title}${t.stop}</strong> ${textOf(l).goal} <span class="hint"><code>${l.setting.strategy}</code></span></p>
           <p class="hint">${w.play}</p>
-          ${solved ? html`<${Solved} level=${l} solution=${solutions?.[l.name]} />` : lines(3)}</li>`)}
+          ${solved ? html`<${Solved} level=${l} />` : lines(3)}</li>`)}
       </ol>
     </article>`;
 }
 
-/** @param {{level: Json.Level, solution?: Json.Solution}} props */
-function Solved({ level, solution }) {
+/** @param {{level: Json.Level}} props */
+function Solved({ level }) {
   const w = words().sheets;
-  return html`<p class="sheet-answer">${solution && (solution.impossible ? w.impossible : html`${w.schedule(solution.moves, solution.switches)} <a href=${link('play', level.name, { s: solution.schedule })}><code>${solution.schedule}</code></a>`)} ${textOf(level).solved}</p>`;
+  const { solution } = level;
+  return html`<p class="sheet-answer">${solution.impossible ? w.impossible : html`${w.schedule(solution.moves, solution.switches)} <a href=${link('play', level.name, { s: solution.schedule })}><code>${solution.schedule}</code></a>`} ${textOf(level).solved}</p>`;
 }
 
 const columns = 6; // that fit on paper
