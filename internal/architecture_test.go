@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"internal/explore/policy": {},
 	"internal/prove": {"internal/observe", "internal/probe",
 		"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
-		"internal/tap", "internal/lab", "internal/explore", "internal/linear", "internal/measure"},
+		"internal/tap", "internal/lab", "internal/explore"},
 	"internal/measure": {"internal/backend", "internal/numbers"},
 	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
 	"internal/trace": {"internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",

@@ -82,7 +82,7 @@ func unfit(c chosen, info catalog.Info, answer func(strategy, question string) p
 	if info.Broken() || info.Repair != "" {
 		return "it is a lesson: another strategy mends it"
 	}
-	must := []string{"oversell", "lost-update", "history", "other-skus"}
+	must := []string{"oversell", "lost-update", "other-skus"}
 	if c.Answers.Need == "lock" {
 		must = append(must, "owner")
 	}

@@ -26,7 +26,6 @@ const (
 	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
 	SameKey     Question = "same-key"     // two copies of one request make one order, and what is accepted becomes an order or a refusal
 	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
-	History     Question = "history"      // a load run's answers are linearizable
 	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other
 	NodeLoss    Question = "node-loss"    // its backend may lose one node
 )
@@ -44,9 +43,8 @@ const (
 
 var (
 	// Sound strategies sell right while processes, connections and leases live.
-	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey, History)
-	// Unsound strategies are shipped as bad examples. Whether a load run shows it
-	// (History) is up to chance.
+	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey)
+	// Unsound strategies are shipped as bad examples.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )
 
@@ -55,16 +53,6 @@ func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Hold
 
 // Breaks returns g with the questions that the strategy does not withstand.
 func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
-
-// Open returns g without a word on the questions: whether one run shows it is up
-// to chance.
-func (g Guarantees) Open(questions ...Question) Guarantees {
-	g = maps.Clone(g)
-	for _, q := range questions {
-		delete(g, q)
-	}
-	return g
-}
 
 func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
 	g = maps.Clone(g)

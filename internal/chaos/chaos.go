@@ -138,7 +138,8 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) C
 		o.second(ctx, t, first)
 	}
 	t.weigh()
-	return t.cell(o.may(info, name) || t.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds)
+	wrongAnswers := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
+	return t.cell(o.may(info, name) || t.onlyAnswers() && wrongAnswers)
 }
 
 // seed follows from the run's and from the cell, so that a cell that is run

@@ -40,8 +40,8 @@ type Op struct {
 	optional     bool   // at the edge of a window: it may have happened outside
 }
 
-// Model is a stock that serves one buyer at a time.
-func Model(initial int64) porcupine.Model {
+// model is a stock that serves one buyer at a time.
+func model(initial int64) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
 		Step: func(state, input, _ any) []any { return step(state.(int64), input.(Op)) },
@@ -69,8 +69,8 @@ func step(left int64, o Op) (after []any) {
 	return after
 }
 
-// Operations is a history as porcupine has it.
-func Operations(ops []Op) (all []porcupine.Operation) {
+// operations is a history as porcupine has it.
+func operations(ops []Op) (all []porcupine.Operation) {
 	for _, o := range ops {
 		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Output: nil, Return: o.Return})
 	}
@@ -104,7 +104,7 @@ func Check(initial int64, ops []Op, limit time.Duration) Finding {
 	}
 	ops = window(slices.Clone(ops), largest)
 	f := Finding{Checked: len(ops)}
-	switch porcupine.CheckOperationsTimeout(Model(initial), Operations(ops), limit) {
+	switch porcupine.CheckOperationsTimeout(model(initial), operations(ops), limit) {
 	case porcupine.Ok:
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:

@@ -68,7 +68,7 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		if saw {
 			ops = Saw(ops)
 		}
-		want := porcupine.CheckOperations(Model(initial), Operations(ops))
+		want := porcupine.CheckOperations(model(initial), operations(ops))
 		said[fmt.Sprint("saw ", saw, ", linearizable ", want)]++
 		if got := Check(initial, ops, time.Second); got.Linearizable != want || !got.Decided || want != (got.Why == "") {
 			t.Fatalf("seed %d: of %d units, %+v: %+v, want %t", seed, initial, ops, got, want)
@@ -133,7 +133,7 @@ func TestWindow(t *testing.T) {
 	}
 	for n := 20; n < 200; n += 20 {
 		ops := window(history(200), n)
-		if !porcupine.CheckOperations(Model(50), Operations(ops)) {
+		if !porcupine.CheckOperations(model(50), operations(ops)) {
 			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
 		}
 		for i := range ops {
@@ -142,7 +142,7 @@ func TestWindow(t *testing.T) {
 				break
 			}
 		}
-		if porcupine.CheckOperations(Model(50), Operations(ops)) {
+		if porcupine.CheckOperations(model(50), operations(ops)) {
 			t.Errorf("seed %d: a planted violation among the first %d was not found", seed, n)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package measure is the instrument behind bench, compare and figures. Machines
+// Package measure is the instrument behind bench, compare and chaos. Machines
 // differ from each other, and from themselves an hour later, so subjects are
 // measured in rounds that alternate their direction, a figure is the median of
 // its rounds with the lowest and the highest, and ratios are taken within a

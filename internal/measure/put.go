@@ -13,9 +13,9 @@ import (
 	"slices"
 )
 
-// SplitBlock cuts a Markdown text at the lines <!-- NAME: … --> and <!-- /NAME -->,
+// splitBlock cuts a Markdown text at the lines <!-- NAME: … --> and <!-- /NAME -->,
 // which stay with what is around them.
-func SplitBlock(text, name string) (before, block, after string, err error) {
+func splitBlock(text, name string) (before, block, after string, err error) {
 	begins := regexp.MustCompile(`<!-- `+name+`: .*-->\n`).FindAllStringIndex(text, -1)
 	ends := regexp.MustCompile(`<!-- /`+name+` -->`).FindAllStringIndex(text, -1)
 	lines := fmt.Sprintf("lines <!-- %s: … --> and <!-- /%[1]s -->", name)
@@ -33,7 +33,7 @@ func SplitBlock(text, name string) (before, block, after string, err error) {
 func CheckBlock(file, name string) error {
 	text, err := os.ReadFile(file)
 	if err == nil {
-		_, _, _, err = SplitBlock(string(text), name)
+		_, _, _, err = splitBlock(string(text), name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -49,7 +49,7 @@ func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) e
 		if err != nil {
 			return err
 		}
-		before, _, after, err := SplitBlock(string(text), name)
+		before, _, after, err := splitBlock(string(text), name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

@@ -91,7 +91,7 @@ func (d Difference) String() string {
 // Differences are answers that are not those of a published matrix, in either direction,
 // and what could not be found out. A strategy without a row there is compared with what
 // it says of itself. A search with a smaller bound may miss what breaks: that is no
-// difference. Nor is what a load run happened to show, or a server that is not here.
+// difference. Nor is a server that is not here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
 		before := published.row(row.Strategy)
@@ -104,7 +104,7 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 			case is.Answer == Failed:
 				list = append(list, Difference{row.Strategy, q, "can be asked", is})
 			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing:
-			case q.ID == historyQuestion, was.Schedules == 0 && is.Answer == NotAsked:
+			case was.Schedules == 0 && is.Answer == NotAsked:
 			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:
 				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})

@@ -56,15 +56,15 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	infos := []catalog.Info{sqlrow.Naive, redislock.RedisToken, redislock.RedisLua}
 	m := compute(t, prove.Options{
 		Infos:     infos,
-		Questions: []string{"oversell", "lost-update", "processes", "owner", "history", "other-skus"},
+		Questions: []string{"oversell", "lost-update", "processes", "owner", "other-skus"},
 		Example: func(e explore.Example) (string, error) {
 			name := e.Strategy + "." + e.Question
 			kept[name] = e
 			return name, nil
 		},
 		Progress: func(done, total int, strategy string, q prove.Question, c prove.Cell) {
-			if told++; done != told || total != 18 || c.Answer == prove.Missing {
-				t.Errorf("progress says %d of %d, %s, %s: %+v; want %d of 18", done, total, strategy, q.ID, c, told)
+			if told++; done != told || total != 15 || c.Answer == prove.Missing {
+				t.Errorf("progress says %d of %d, %s, %s: %+v; want %d of 15", done, total, strategy, q.ID, c, told)
 			}
 		},
 	})
@@ -72,10 +72,10 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	for _, want := range []struct {
 		strategy string
 		answers  []prove.Answer // in the order of the columns
-	}{ //                oversell, lost update, processes, owner, history, other SKUs
-		{"naive", []prove.Answer{no, no, no, none, no, yes}},
-		{"redis-token", []prove.Answer{yes, yes, yes, no, yes, yes}},
-		{"redis-lua", []prove.Answer{yes, yes, yes, yes, yes, yes}},
+	}{ //                oversell, lost update, processes, owner, other SKUs
+		{"naive", []prove.Answer{no, no, no, none, yes}},
+		{"redis-token", []prove.Answer{yes, yes, yes, no, yes}},
+		{"redis-lua", []prove.Answer{yes, yes, yes, yes, yes}},
 	} {
 		i := slices.IndexFunc(m.Rows, func(r prove.Row) bool { return r.Strategy == want.strategy })
 		for n, q := range m.Questions {
@@ -86,7 +86,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 			switch e := kept[c.Example]; {
 			case c.Answer == prove.NotAsked && c.Text == "":
 				t.Errorf("%s, %s does not apply, without a reason", want.strategy, q.ID)
-			case q.ID == "history" || c.Answer == prove.NotAsked:
+			case c.Answer == prove.NotAsked:
 			case c.Schedules == 0:
 				t.Errorf("%s, %s: %+v, want a number of schedules", want.strategy, q.ID, c)
 			case c.Answer == prove.Breaks && (e.Strategy != want.strategy || e.Question != q.ID ||

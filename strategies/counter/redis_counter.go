@@ -21,8 +21,7 @@ var RedisCounter = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-					catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
-		Open(catalog.History), // "sold out" too early, or fewer left, may show
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Also:  []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},

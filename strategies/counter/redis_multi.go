@@ -26,8 +26,7 @@ var RedisMulti = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-					catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
-		Open(catalog.History), // "sold out" too early may show in it
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},

@@ -8,7 +8,7 @@ export const servers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked'], redis:
 /** Failures are questions of the matrix. */
 export const failures = ['dead-holder', 'lease-end', 'lost-reply', 'late-command', 'clocks', 'node-loss'];
 /** Asked of every strategy, whatever the answers are. */
-const always = ['oversell', 'lost-update', 'history', 'other-skus'];
+const always = ['oversell', 'lost-update', 'other-skus'];
 /** The simpler a family is to run and to explain, the earlier it stands. */
 const simplest = ['sqlrow', 'mysqllock', 'counter', 'redislock', 'zklock', 'etcdlock', 'hotsku', 'local'];
 

@@ -15,7 +15,7 @@ export const markOf = (cell) => (cell?.answer === 'holds' ? (cell.exhausted ? 'a
 
 const about = /** @type {Record<string, string[]>} */ ({
   lock: ['stolen', 'two_holders', 'blocked', 'hindered', 'kept'], counter: ['counter_and_row_differ', 'unused_counter_changed'],
-  answer: ['linearizable', 'not_linearizable', 'undersold', 'missing_order', 'lost_request'],
+  answer: ['not_linearizable', 'undersold', 'missing_order', 'lost_request'],
 });
 
 /**

@@ -4,7 +4,7 @@ const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus'],
   one: ['dead-holder', 'leaves', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
   more: ['sold-out', 'cancel', 'reset', 'same-key', 'two-faults'],
-  measured: ['history', 'hung-holder', 'waits', 'order', 'reentrant'],
+  measured: ['hung-holder', 'waits', 'order', 'reentrant'],
 };
 
 /**

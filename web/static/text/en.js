@@ -195,7 +195,7 @@ export default {
     paid_released: 'Paid, and given back', paid_late: 'Paid after the deadline', not_paid: 'A payment that never happened', paid_unasked: 'Paid, but not by the buyer',
     expired_early: 'Expired before the deadline', expired_held: 'Expired, and still held', released_twice: 'Given back twice',
     not_linearizable: 'Answers that cannot all be true',
-    linearizable: 'Answers that cannot all be true', two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
+    two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',
     untold: 'Accepted, and not told what became of it', kept: 'The lock of another renewed',
   },
