@@ -110,7 +110,6 @@ type Status struct {
 	Version string `json:"version"`
 	OK      bool   `json:"ok"`
 	Error   string `json:"error,omitempty"`
-	Session string `json:"session,omitempty"` // ZooKeeper's, as its own tools write it
 }
 
 // Open connects to every configured backend and fails with the name and the

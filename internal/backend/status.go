@@ -29,9 +29,6 @@ func (in *Instance) Status(ctx context.Context) []Status {
 			if err != nil {
 				all[i].Error = withoutUser(err.Error())
 			}
-			if b.name == NameZooKeeper {
-				all[i].Session = in.ZooKeeper.SessionName()
-			}
 		})
 	}
 	asking.Wait()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -147,16 +146,6 @@ func (c *ZooKeeperClient) Connected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.connected
-}
-
-// SessionName is empty before the first session.
-func (c *ZooKeeperClient) SessionName() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session == nil {
-		return ""
-	}
-	return fmt.Sprintf("0x%x", uint64(c.session.ID))
 }
 
 // Session returns the session, after waiting for the connection if it is down.

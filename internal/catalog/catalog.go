@@ -6,8 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -105,12 +103,6 @@ type Deps struct {
 // and what the strategy itself asks for.
 func (i Info) Uses() []backend.Capability {
 	return append([]backend.Capability{backend.SQL}, i.Needs...)
-}
-
-// Needing reports whether the strategy uses what a capability is of: "Redis" is
-// also that of a quorum.
-func (i Info) Needing(what string) bool {
-	return slices.ContainsFunc(i.Needs, func(c backend.Capability) bool { return strings.HasPrefix(string(c), what) })
 }
 
 // Missing says why a strategy cannot run on an instance; nil if it can.

@@ -1,5 +1,11 @@
 package catalog
 
+import (
+	"slices"
+
+	"seckill/internal/backend"
+)
+
 // Arrangements of a backend's servers on which some strategies are not right, by
 // the names that the lab's topologies have.
 const (
@@ -13,7 +19,7 @@ func (i Info) Unfit(topology string) string {
 	switch {
 	case topology == onGalera && i.OneNode:
 		return "its lock is local to one node of the database, and buyers come to several: two hold it at once, and it oversells"
-	case topology == onSentinel && i.Needing("Redis") && i.Guarantees[NodeLoss] == Breaks:
+	case topology == onSentinel && slices.Contains(i.Needs, backend.Redis) && i.Guarantees[NodeLoss] == Breaks:
 		return "a failover of Redis forgets what no replica has yet: a lock is granted twice, or a count goes back"
 	}
 	return ""

@@ -28,12 +28,21 @@ type Cell struct {
 	Rules  []string  `json:"rules,omitempty"`  // that were broken,
 	Said   string    `json:"said,omitempty"`   // and what it came to
 	Seed   string    `json:"seed,omitempty"`   // of its buyers
-	Units  [5]int64  `json:"units,omitzero"`   // told sold, unknown, at first, left after the first part, in the ledger
+	Units  [5]int64  `json:"units,omitzero"`   // toldSold and the following
 	After  int       `json:"after,omitempty"`  // requests sold in the second part
 	Stood  float64   `json:"stood,omitempty"`  // the longest time without a sale in the first part
 	Fault  []int     `json:"fault,omitempty"`  // from, until, if it took effect
 	Course [][3]int  `json:"course,omitempty"` // of the first part: when, sold, without an answer
 }
+
+// Units of a cell.
+const (
+	toldSold = iota
+	unknown
+	initial
+	leftOver // after the first part
+	inLedger
+)
 
 // What cells say that have no verdict.
 const (
@@ -52,51 +61,43 @@ func (c *Cell) Tested() bool { return c.Word != "" && c.Word != wordNotValid && 
 
 // A trial is a cell that is being run.
 type trial struct {
+	Cell
 	strategy string
 	fault    fault.Name
 	seed     uint64
 
-	notTested  string
 	happened   *fault.Happening // nil: the control run
 	verdict    ledger.Verdict   // the worst of both parts
 	violations []ledger.Violation
 	problems   []string
 	blocked    string // when and how long the sale stood still
-
-	sold, unknown           int
-	initial, left, inLedger int64
-	soldAfter               int
-	goesOn                  bool // sales went on after the fault, or nothing was left
-
-	stood  float64
-	course [][3]int // Cell.Course
+	goesOn     bool   // sales went on after the fault, or nothing was left
 }
 
 func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
 
 // cell is what the trial came to.
-func (t *trial) cell(may bool) Cell {
-	tested := t.notTested == "" && t.verdict != ledger.NotValid
+func (t *trial) cell(may bool) *Cell {
+	tested := t.Not == "" && t.verdict != ledger.NotValid
 	word, said := t.tells(tested)
-	c := Cell{Word: word, May: may, Not: t.notTested, Seed: fmt.Sprint(t.seed), After: t.soldAfter, Stood: t.stood, Course: t.course,
-		Wrong: !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn),
-		Units: [5]int64{int64(t.sold), int64(t.unknown), t.initial, t.left, t.inLedger}}
-	if c.Wrong {
+	t.Word, t.May = word, may
+	t.Wrong = !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn)
+	if t.Wrong {
 		said = append(said, "It promises to withstand this.")
 	}
-	c.Said = strings.Join(said, "; ")
+	t.Said = strings.Join(said, "; ")
 	for _, v := range t.violations {
-		c.Rules = append(c.Rules, v.Rule)
+		t.Rules = append(t.Rules, v.Rule)
 	}
 	if h := t.happened; h != nil && h.Effect != nil {
-		if t.notTested != "" {
-			c.Why = h.Effect.Why
+		if t.Not != "" {
+			t.Why = h.Effect.Why
 		}
 		if h.Effect.Took {
-			c.Fault = []int{h.At / 100, h.Until / 100}
+			t.Fault = []int{h.At / 100, h.Until / 100}
 		}
 	}
-	return c
+	return &t.Cell
 }
 
 // tells is a cell's word, and what went wrong.
@@ -115,7 +116,7 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 	case !tested:
 		return wordNotTested, nil
 	case !t.goesOn:
-		stopped := fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.left), "unit"))
+		stopped := fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.Units[leftOver]), "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil
@@ -176,10 +177,10 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 			t.blocked = "after the fault: " + t.blocked
 		}
 	}
-	t.sold += r.Counts[ledger.OutcomeSold]
-	t.unknown += r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
+	t.Units[toldSold] += int64(r.Counts[ledger.OutcomeSold])
+	t.Units[unknown] += int64(r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError])
 	if r.Audit != nil {
-		t.initial, t.inLedger = r.Audit.Initial, r.Audit.Sold
+		t.Units[initial], t.Units[inLedger] = r.Audit.Initial, r.Audit.Sold
 		for _, v := range r.Audit.Violations {
 			if !slices.ContainsFunc(t.violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
 				t.violations = append(t.violations, v)
@@ -199,7 +200,7 @@ func (t *trial) stockGone(violations []ledger.Violation) bool {
 		return false
 	}
 	known, _ := fault.Find(t.happened.Kind)
-	return known.LosesData() && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
+	return known.Question == string(catalog.NodeLoss) && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
 }
 
 // weigh says whether the fault was there, and could matter.
@@ -209,36 +210,24 @@ func (t *trial) weigh() {
 	}
 	switch h := t.happened; {
 	case h == nil:
-		t.notTested = "the fault was not injected"
+		t.Not = "the fault was not injected"
 	case h.State == fault.HasFailed:
-		t.notTested = h.Error
+		t.Not = h.Error
 	case h.Effect == nil || !h.Effect.Took:
-		t.notTested = "it took no effect" + why(h.Effect)
+		t.Not = "it took no effect"
 	case !h.Effect.Matters:
-		t.notTested = "it could not matter" + why(h.Effect)
+		t.Not = "it could not matter"
 	}
-}
-
-func why(e *fault.Effect) string {
-	if e == nil || e.Why == "" {
-		return ""
-	}
-	said := map[fault.Why]string{fault.NoUnits: "the stock was gone", fault.Idle: "the process had no purchase under way",
-		fault.NoPoint: "the strategy does not read before it writes", fault.NotReached: "no purchase reached the point",
-		fault.NothingPassed: "nothing was sent meanwhile", fault.NotMet: "no command was refused or had to wait",
-		fault.NoLook: "no purchase looked at the clock",
-		fault.WentOn: "it ended before it should have", fault.DataKept: "the server came back with its data"}
-	return ": " + said[e.Why]
 }
 
 // stand finds the longest time without a sale.
 func (t *trial) stand() {
 	longest, last, sold := 0, 0, 0 // the last sale
-	for _, p := range t.course {
+	for _, p := range t.Course {
 		longest = max(longest, p[0]-last)
 		if p[1] > sold {
 			last, sold = p[0], p[1]
 		}
 	}
-	t.stood = float64(longest) / 10
+	t.Stood = float64(longest) / 10
 }

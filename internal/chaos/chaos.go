@@ -27,7 +27,7 @@ import (
 // None is the fault of a control run.
 const None fault.Name = "none"
 
-// A Lab is what faults happen to; *lab.Lab is one.
+// A Lab is what faults happen to; fault.Lab is one.
 type Lab interface {
 	fault.Place
 	Faults() []fault.Status
@@ -71,11 +71,17 @@ func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
 	}
+	here := o.Lab.Faults()
 	r := &Result{Format: Format, Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
 		Repeat: o.Settings.command(), Servers: []string{}, Faults: o.Faults, Rows: []Row{}}
 	if e := o.Earlier; e != nil && !strings.HasSuffix(e.Begun, r.Begun) { // whose cells are kept
 		first, _, _ := strings.Cut(e.Begun, " – ")
 		r.Begun = first + " – " + r.Begun
+	}
+	for _, f := range here {
+		if !f.Available && slices.Contains(o.Faults, f.Kind) {
+			r.Missing = append(r.Missing, fmt.Sprintf("%s: %s", f.Kind, f.Missing))
+		}
 	}
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
@@ -85,8 +91,12 @@ func Run(ctx context.Context, o Options) *Result {
 				if o.OnStep != nil {
 					o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
 				}
-				if c := o.cell(ctx, info, name); ctx.Err() == nil {
-					row.Cells[i] = &c
+				c := new(Cell)
+				if applies(info, name, here) {
+					c = o.cell(ctx, info, name)
+				}
+				if ctx.Err() == nil {
+					row.Cells[i] = c
 				}
 			}
 			done++
@@ -97,32 +107,23 @@ func Run(ctx context.Context, o Options) *Result {
 	return r
 }
 
-// applies says why a fault need not be tried with a strategy; "" if it must be.
-func (o Options) applies(info catalog.Info, name fault.Name) string {
-	if name == None {
-		return ""
-	}
-	all := o.Lab.Faults()
-	i := slices.IndexFunc(all, func(f fault.Status) bool { return f.Kind == name })
+// applies reports whether a fault must be tried with a strategy: it can be had here, and
+// is of a server or a clock that the strategy uses.
+func applies(info catalog.Info, name fault.Name, here []fault.Status) bool {
+	i := slices.IndexFunc(here, func(f fault.Status) bool { return f.Kind == name })
 	switch {
-	case i < 0:
-		return "there is no such fault"
-	case !all[i].Available:
-		return all[i].Missing
-	case all[i].Uses != "" && !info.Needing(all[i].Uses):
-		return "the strategy does not use " + all[i].Uses
-	case name == fault.JumpClock && info.Guarantees[catalog.Clocks] == "":
-		return "the strategy asks no clock of its own"
+	case name == None:
+		return true
+	case i < 0 || !here[i].Available, here[i].Uses != "" && !slices.Contains(info.Needs, here[i].Uses):
+		return false
 	}
-	return ""
+	return name != fault.JumpClock || info.Guarantees[catalog.Clocks] != ""
 }
 
 // cell runs one sale.
-func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) Cell {
-	t := &trial{strategy: info.Name, fault: name, seed: o.seed(info.Name, name), verdict: ledger.NotValid}
-	if t.notTested = o.applies(info, name); t.notTested != "" {
-		return Cell{}
-	}
+func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
+	seed := o.seed(info.Name, name)
+	t := &trial{Cell: Cell{Seed: fmt.Sprint(seed)}, strategy: info.Name, fault: name, seed: seed, verdict: ledger.NotValid}
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
 		t.failed("the service processes could not be started: %v", err)
 		return t.cell(o.may(info, name))
@@ -161,7 +162,7 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	sale.OnProgress = func(p loadtest.Progress) {
 		// A pause means nothing when no more buyers come.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(s.lasts()) {
-			t.course = append(t.course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
+			t.Course = append(t.Course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
 		}
 	}
 	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: t.strategy, SKU: s.SKU}}, nil)
@@ -230,8 +231,8 @@ func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result) {
 		return
 	}
 	t.take(second, false)
-	t.left, t.soldAfter = left, second.Counts[ledger.OutcomeSold]
-	t.goesOn = t.soldAfter > 0 || left == 0
+	t.Units[leftOver], t.After = left, second.Counts[ledger.OutcomeSold]
+	t.goesOn = t.After > 0 || left == 0
 }
 
 const (

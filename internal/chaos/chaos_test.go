@@ -43,7 +43,7 @@ func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
 
 var (
 	sound  = catalog.Info{Name: "sound", Guarantees: catalog.Sound.Holds(catalog.DeadHolder, catalog.LostReply)}
-	broken = catalog.Info{Name: "broken", Guarantees: catalog.Unsound, Needs: []backend.Capability{backend.RedisQuorum}}
+	broken = catalog.Info{Name: "broken", Guarantees: catalog.Unsound, Needs: []backend.Capability{backend.Redis}}
 )
 
 // vague may tell a buyer sold out too early.
@@ -131,7 +131,10 @@ func TestCells(t *testing.T) {
 			"proves nothing", false, loadtest.ExitNotValid},
 		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, loadtest.ExitNotValid},
 		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "", false, loadtest.ExitNotValid},
-		"asks no clock":      {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "", false, loadtest.ExitNotValid},
+		"not its servers": {paperLab{}, nil, func(o *Options) {
+			o.Strategies, o.Faults = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}, []fault.Name{fault.RestartRedis}
+		}, "", false, loadtest.ExitNotValid},
+		"asks no clock": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "", false, loadtest.ExitNotValid},
 		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, loadtest.ExitHeld},
 		"a broken one, missed": {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)},
@@ -162,9 +165,9 @@ func TestHowLongNothingWasSold(t *testing.T) {
 		{[][3]int{{1, 5, 0}, {2, 9, 0}, {3, 9, 1}, {4, 9, 2}, {5, 10, 2}, {6, 12, 2}, {7, 12, 2}}, 0.3},
 		{[][3]int{{2, 5, 0}, {5, 5, 0}, {7, 5, 1}}, 0.5},
 	} {
-		cell := trial{course: c.course}
-		if cell.stand(); cell.stood != c.want {
-			t.Errorf("%v: it stood %v, want %v", c.course, cell.stood, c.want)
+		cell := trial{Cell: Cell{Course: c.course}}
+		if cell.stand(); cell.Stood != c.want {
+			t.Errorf("%v: it stood %v, want %v", c.course, cell.Stood, c.want)
 		}
 	}
 }
@@ -197,8 +200,8 @@ func TestNoSecondPart(t *testing.T) {
 // A cell is written in short: a course in tenths of a second, the fault from when
 // until when.
 func TestCellInShort(t *testing.T) {
-	c := (&trial{verdict: ledger.Held, goesOn: true, stood: 1.3, seed: 7,
-		happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, course: [][3]int{{1, 3, 0}}}).cell(false)
+	c := (&trial{Cell: Cell{Stood: 1.3, Seed: "7", Course: [][3]int{{1, 3, 0}}}, verdict: ledger.Held, goesOn: true,
+		happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}}).cell(false)
 	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
 		t.Errorf("%+v", c)
 	}
@@ -235,11 +238,20 @@ func TestStockIsGone(t *testing.T) {
 	}
 }
 
+// A fault that cannot be had here is named, with what would bring it.
+func TestMissingFaultsAreNamed(t *testing.T) {
+	o := options(&paperLab{})
+	o.Faults = []fault.Name{fault.PauseMySQL}
+	if said := Run(t.Context(), o).Summary(); !strings.HasSuffix(said, "not to be had here: pause_mysql: it is embedded") {
+		t.Errorf("it says %q", said)
+	}
+}
+
 // What is kept of an earlier run has its day.
 func TestAResumedRunHasBothDays(t *testing.T) {
 	today := time.Now().UTC().Format(time.DateOnly)
 	for earlier, want := range map[string]string{today: today, "2020-01-02": "2020-01-02 – " + today, "2020-01-02 – 2020-01-03": "2020-01-02 – " + today} {
-		if r := Run(t.Context(), Options{Earlier: &Result{Begun: earlier}}); r.Begun != want {
+		if r := Run(t.Context(), Options{Lab: &paperLab{}, Earlier: &Result{Begun: earlier}}); r.Begun != want {
 			t.Errorf("after one of %s it says %s, want %s", earlier, r.Begun, want)
 		}
 	}

@@ -28,6 +28,7 @@ type Result struct {
 	Settings Settings     `json:"settings"`
 	Left     int          `json:"left,omitempty"` // cells that were not run
 	Faults   []fault.Name `json:"faults"`
+	Missing  []string     `json:"missing,omitempty"` // faults that cannot be had here, and why
 	Rows     []Row        `json:"rows"`
 	// Missed are strategies shipped as broken that no cell saw breaking.
 	Missed []string `json:"missed,omitempty"`
@@ -139,6 +140,9 @@ func (r *Result) Summary() string {
 	}
 	add(words[wordNotTested], "%d not tested")
 	add(words[""], "%d not applicable")
+	if r.Missing != nil {
+		said = append(said, "not to be had here: "+strings.Join(r.Missing, "; "))
+	}
 	add(words[wordNotValid], "%d prove nothing")
 	add(r.Left, "%d not run")
 	return strings.Join(said, "; ")

@@ -2,10 +2,12 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"seckill/internal/fault/point"
+	"seckill/internal/lab"
 )
 
 // An Effect is what became of a fault.
@@ -63,11 +65,12 @@ func (e *Effect) void(why Why) { e.Took, e.Matters, e.Why = false, false, why }
 // busy looks again while no purchase is under way and units are left, if the aim
 // says so.
 func (s *scene) busy(ctx context.Context, number int) (seen Effect) {
-	ctx, cancel := context.WithTimeout(ctx, looking)
-	defer cancel()
-	await(ctx, func() bool {
+	_ = lab.Await(ctx, looking, func(ctx context.Context) error {
 		seen = s.look(ctx, number)
-		return !s.aim.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0
+		if !s.aim.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0 {
+			return nil
+		}
+		return errors.New("no purchase is under way")
 	})
 	return seen
 }
@@ -113,7 +116,6 @@ const (
 	LackEmbedded = "embedded_server" // name: it has no process
 	LackCluster  = "cluster_server"  // name: one of several would be hit
 	LackLink     = "no_link"         // name: services reach it directly
-	LackMariaDB  = "no_mariadb"      // the lab has no administrator's account
 	LackTopology = "other_topology"  // name, topology: it is one server here
 )
 

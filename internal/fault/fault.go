@@ -31,7 +31,7 @@ type Fault struct {
 	Lasts              bool // it has an end of its own, after Aim.For
 	// Uses is the backend that the fault is about, as strategies name it in
 	// their needs: it cannot matter for those that do not use it. "": for all.
-	Uses string
+	Uses backend.Capability
 
 	at   place
 	harm harm
@@ -61,52 +61,25 @@ const (
 
 	// PauseService: as in a long garbage collection, or when its machine is
 	// suspended. Its sockets stay open.
-	PauseService        Name = "pause_service"
-	KillService         Name = "kill_service"
-	JumpClock           Name = "jump_clock"
-	CutZooKeeperSession Name = "cut_zookeeper_session"
+	PauseService Name = "pause_service"
+	KillService  Name = "kill_service"
+	JumpClock    Name = "jump_clock"
 
 	RestartRedis Name = "restart_redis"
 	// RestartMySQL does not test fsync: what the system has in memory survives a
 	// kill. Each command that a server had taken, and not answered, is an unknown
 	// outcome.
-	RestartMySQL     Name = "restart_mysql"
-	RestartZooKeeper Name = "restart_zookeeper"
-	RestartEtcd      Name = "restart_etcd"
+	RestartMySQL Name = "restart_mysql"
+	RestartEtcd  Name = "restart_etcd"
 	// PauseMySQL: its sockets stay open, and what was sent runs when it goes on.
 	PauseMySQL Name = "pause_mysql"
-	PauseRedis Name = "pause_redis"
-	FullRedis  Name = "full_redis"
-	FullEtcd   Name = "full_etcd"
 	LockRow    Name = "lock_row_mysql"
 
-	// Of the link between one service process and a server: the other processes
-	// reach it.
-	LoseRepliesMySQL   Name = "lose_replies_mysql"
-	LoseRepliesRedis   Name = "lose_replies_redis"
-	PartitionRedis     Name = "partition_redis"
-	PartitionZooKeeper Name = "partition_zookeeper"
-	PartitionEtcd      Name = "partition_etcd"
-
-	// Of one of several servers. What most of those that vote acknowledged, most of
-	// them have; the other two elect another leader.
-	LoseZooKeeper Name = "lose_zookeeper"
 	LoseEtcd      Name = "lose_etcd"
 	FailoverRedis Name = "failover_redis"
-	// LoseShard, PauseShard: of several Redis among which clients divide the keys.
-	// Sales whose keys are elsewhere go on.
-	LoseShard  Name = "lose_shard"
-	PauseShard Name = "pause_shard"
 	// LoseMySQL: services are led to another node of the Galera cluster until it is
 	// back.
 	LoseMySQL Name = "lose_mysql"
-)
-
-// Which backend strategies name in their needs.
-const (
-	usesRedis     = string(backend.Redis)
-	usesZooKeeper = string(backend.ZooKeeper)
-	usesEtcd      = string(backend.Etcd)
 )
 
 // All are the faults, in the order in which they are shown.
@@ -115,10 +88,10 @@ var All = []Fault{
 		Describe: "the process that holds the lock stands still before it commits"},
 	{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: hang,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: kill,
+	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: killHolder,
 		Describe: "the process that holds the lock is killed between its read and its write"},
 	{Name: CutHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: cut,
-		Describe: "the process that holds the lock loses its connections, or its ZooKeeper session if the lock is there"},
+		Describe: "the process that holds the lock loses its connections"},
 
 	{Name: PauseService, Question: leaseEnd, Lasts: true, at: service, harm: pause,
 		Describe: "a service process stands still, whatever it is doing"},
@@ -127,62 +100,63 @@ var All = []Fault{
 	{Name: JumpClock, Question: clocks, Lasts: true, at: service, harm: jump,
 		Describe: "the clock of a service process jumps ahead by ten minutes"},
 
-	{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: usesRedis, at: server(backend.NameRedis), harm: restartEmpty,
+	{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: restartEmpty,
 		Describe: "Redis crashes, and comes back without its data"},
-	{Name: PauseRedis, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesRedis, at: server(backend.NameRedis), harm: pause,
+	{Name: "pause_redis", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: pause,
 		Describe: "Redis stands still, while leases run out"},
-	{Name: FullRedis, Question: lostReply, Everywhere: true, Lasts: true, Uses: usesRedis, at: server(backend.NameRedis), harm: fillRedis,
+	{Name: "full_redis", Question: lostReply, Everywhere: true, Lasts: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: fillRedis,
 		Describe: "Redis' memory is full: it refuses every write that could need more"},
 	{Name: RestartMySQL, Question: lostReply, Everywhere: true, at: server(backend.NameMySQL), harm: restart,
 		Describe: "MySQL is killed, and recovers with its data"},
 	{Name: PauseMySQL, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: pause,
 		Describe: "MySQL stands still"},
-	{Name: LockRow, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: lockRow, missing: noAdministrator,
+	{Name: LockRow, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: lockRow,
 		Describe: "another session holds the row for longer than statements wait for it"},
-	{Name: RestartZooKeeper, Question: leaseEnd, Everywhere: true, Uses: usesZooKeeper, at: server(backend.NameZooKeeper), harm: restart,
+	{Name: "restart_zookeeper", Question: leaseEnd, Everywhere: true, Uses: backend.ZooKeeper, at: server(backend.NameZooKeeper), harm: restart,
 		Describe: "ZooKeeper is killed, and comes back with its data"},
-	{Name: RestartEtcd, Question: leaseEnd, Everywhere: true, Uses: usesEtcd, at: server(backend.NameEtcd), harm: restart,
+	{Name: RestartEtcd, Question: leaseEnd, Everywhere: true, Uses: backend.Etcd, at: server(backend.NameEtcd), harm: restart,
 		Describe: "etcd is killed, and comes back with its data"},
-	{Name: FullEtcd, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesEtcd, at: server(backend.NameEtcd), harm: fillEtcd,
+	{Name: "full_etcd", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Etcd, at: server(backend.NameEtcd), harm: fillEtcd,
 		Describe: "etcd's space is used up: it refuses every write but deletions"},
-	{Name: CutZooKeeperSession, Question: leaseEnd, Uses: usesZooKeeper, at: service, harm: cutSession, missing: func(l *lab.Lab) *Lack { return notOurs(l, backend.NameZooKeeper) },
-		Describe: "ZooKeeper ends the session of a service process, and with it its locks"},
 
-	{Name: LoseRepliesMySQL, Question: lostReply, Lasts: true, at: service,
+	// Of the link between one service process and a server: the other processes
+	// reach it.
+	{Name: "lose_replies_mysql", Question: lostReply, Lasts: true, at: service,
 		harm: loseReplies(backend.NameMySQL), missing: noLink(backend.NameMySQL),
 		Describe: "MySQL does what a service process asks, and its replies are lost"},
-	{Name: PartitionRedis, Question: leaseEnd, Lasts: true, Uses: usesRedis, at: service,
+	{Name: "partition_redis", Question: leaseEnd, Lasts: true, Uses: backend.Redis, at: service,
 		harm: partition(backend.NameRedis), missing: noLink(backend.NameRedis),
 		Describe: "nothing passes between a service process and Redis; what was sent arrives in the end"},
-	{Name: LoseRepliesRedis, Question: lostReply, Lasts: true, Uses: usesRedis, at: service,
+	{Name: "lose_replies_redis", Question: lostReply, Lasts: true, Uses: backend.Redis, at: service,
 		harm: loseReplies(backend.NameRedis), missing: noLink(backend.NameRedis),
 		Describe: "Redis does what a service process asks, and its replies are lost"},
-	{Name: PartitionZooKeeper, Question: leaseEnd, Lasts: true, Uses: usesZooKeeper, at: service,
+	{Name: "partition_zookeeper", Question: leaseEnd, Lasts: true, Uses: backend.ZooKeeper, at: service,
 		harm: partition(backend.NameZooKeeper), missing: noLink(backend.NameZooKeeper),
 		Describe: "nothing passes between a service process and ZooKeeper; what was sent arrives in the end"},
-	{Name: PartitionEtcd, Question: leaseEnd, Lasts: true, Uses: usesEtcd, at: service,
+	{Name: "partition_etcd", Question: leaseEnd, Lasts: true, Uses: backend.Etcd, at: service,
 		harm: partition(backend.NameEtcd), missing: noLink(backend.NameEtcd),
 		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
 
-	{Name: LoseZooKeeper, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesZooKeeper,
+	// Of one of several servers. What most of those that vote acknowledged, most of
+	// them have; the other two elect another leader.
+	{Name: "lose_zookeeper", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.ZooKeeper,
 		at: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
-	{Name: LoseEtcd, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesEtcd,
+	{Name: LoseEtcd, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Etcd,
 		at: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
 		Describe: "one of three etcd servers is killed, the leader"},
-	{Name: FailoverRedis, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesRedis,
+	{Name: FailoverRedis, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis,
 		at: leader(backend.NameRedis, lab.Sentinel), harm: failover,
 		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
-	{Name: LoseShard, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesRedis, at: shard, harm: kill,
+	// Of several Redis among which clients divide the keys. Sales whose keys are
+	// elsewhere go on.
+	{Name: "lose_shard", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis, at: shard, harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: PauseShard, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesRedis, at: shard, harm: pause,
+	{Name: "pause_shard", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: shard, harm: pause,
 		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
 	{Name: LoseMySQL, Everywhere: true, Lasts: true, at: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }
-
-// LosesData reports whether a server loses what it had.
-func (f Fault) LosesData() bool { return f.Question == nodeLoss }
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -216,14 +190,14 @@ func In(l *lab.Lab) Lab { return Lab{l} }
 
 // A Status says whether a fault can be injected here, and what it is like.
 type Status struct {
-	Kind      Name   `json:"kind"`
-	Available bool   `json:"available"`
-	Missing   string `json:"missing"`        // why not, in English,
-	Lack      *Lack  `json:"lack,omitempty"` // and by a code
-	Holder    bool   `json:"holder"`         // it waits for the holder of a lock
-	Service   bool   `json:"service"`        // it hits the service process that is named
-	Lasts     bool   `json:"lasts"`          // it ends by itself
-	Uses      string `json:"uses,omitempty"` // it matters only where this backend is used
+	Kind      Name               `json:"kind"`
+	Available bool               `json:"available"`
+	Missing   string             `json:"missing"`        // why not, in English,
+	Lack      *Lack              `json:"lack,omitempty"` // and by a code
+	Holder    bool               `json:"holder"`         // it waits for the holder of a lock
+	Service   bool               `json:"service"`        // it hits the service process that is named
+	Lasts     bool               `json:"lasts"`          // it ends by itself
+	Uses      backend.Capability `json:"uses,omitempty"` // it matters only where this backend is used
 	// Question is the column of the guarantee matrix that asks the same, if one does.
 	Question string `json:"question,omitempty"`
 }

@@ -2,14 +2,13 @@ package fault
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -34,7 +33,13 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 	if err := p.Pause(); err != nil {
 		return nil, err
 	}
-	return s.injected(await(ctx, p.Stands), func(ctx context.Context, e *Effect) error {
+	stands := lab.Await(ctx, time.Second, func(context.Context) error {
+		if !p.Stands() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	return s.injected(stands == nil, func(ctx context.Context, e *Effect) error {
 		p.Harm.Lock()
 		defer p.Harm.Unlock()
 		if p.Done() != run || !p.Alive() || !p.Paused() {
@@ -236,22 +241,6 @@ func (s *scene) onRedis(ctx context.Context, do func(*backend.Instance) error) e
 	return do(in)
 }
 
-// await asks until it is so, for a second at most.
-func await(ctx context.Context, so func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	again := time.NewTicker(time.Millisecond)
-	defer again.Stop()
-	for !so() {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return so()
-		}
-	}
-	return true
-}
-
 // Faults of a server that goes on, and refuses commands or has them wait.
 
 // fillRedis has it refuse writes: its memory is used up, and it throws nothing away.
@@ -307,52 +296,48 @@ func refusesPut(ctx context.Context, addr string) bool {
 
 // lockRow holds the row for longer than a statement waits for it (error 1205).
 func lockRow(ctx context.Context, s *scene) (*Injection, error) {
-	dsn, _ := s.lab.AdminDSN()
-	c, err := mysql.ParseDSN(dsn)
+	c := s.lab.Config().Only(backend.SQL)
+	c.RowLockWait = harming // buyers are before it
+	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	c.DBName, c.Logger = "seckill", &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
+	tx, waited, err := holdRow(ctx, in.DB, s.aim.SKU)
 	if err != nil {
-		return nil, err
-	}
-	db := sql.OpenDB(connector)
-	tx, waited, err := holdRow(ctx, db, s.aim.SKU)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), in.Close())
 	}
 	begun := time.Now()
 	return s.injected(true, func(ctx context.Context, e *Effect) error {
-		defer db.Close()
-		after, err := rowLockWaits(ctx, db)
+		defer in.Close()
+		after, err := rowLockWaits(ctx, in.DB)
 		e.Stood = int(time.Since(begun).Milliseconds())
 		if after == waited {
 			e.void(NotMet)
 		}
-		return errors.Join(err, tx.Rollback())
+		return errors.Join(err, tx.Rollback().Error)
 	})
 }
 
 // holdRow locks the row until the transaction ends. waited is how often statements
 // have waited for rows before.
-func holdRow(ctx context.Context, db *sql.DB, sku int64) (tx *sql.Tx, waited int64, err error) {
+func holdRow(ctx context.Context, db *gorm.DB, sku int64) (tx *gorm.DB, waited int64, err error) {
 	if waited, err = rowLockWaits(ctx, db); err != nil {
 		return nil, 0, err
 	}
-	if tx, err = db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {
-		return nil, 0, err
+	if tx = db.WithContext(context.WithoutCancel(ctx)).Begin(); tx.Error != nil {
+		return nil, 0, tx.Error
 	}
 	var num int64
-	if err := tx.QueryRowContext(ctx, "SELECT num FROM stock WHERE id = ? FOR UPDATE", sku).Scan(&num); err != nil {
-		return nil, 0, errors.Join(err, tx.Rollback())
+	if err := tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", sku).Row().Scan(&num); err != nil {
+		return nil, 0, errors.Join(err, tx.Rollback().Error)
 	}
 	return tx, waited, nil
 }
 
 // rowLockWaits is the server's own count.
-func rowLockWaits(ctx context.Context, db *sql.DB) (n int64, err error) {
-	err = db.QueryRowContext(ctx, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'innodb_row_lock_waits'").Scan(&n)
+func rowLockWaits(ctx context.Context, db *gorm.DB) (n int64, err error) {
+	var name string
+	err = db.WithContext(ctx).Raw("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Row().Scan(&name, &n)
 	if err != nil {
 		return 0, fmt.Errorf("read how often statements waited for rows: %w", err)
 	}

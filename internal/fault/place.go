@@ -101,7 +101,7 @@ func leader(name, topology string) place {
 // shard is the Redis, of several that divide the keys, to which most commands go.
 var shard = place{
 	missing: func(l *lab.Lab) *Lack {
-		if l.Topology() == lab.Ring {
+		if l.Topology() == lab.Ring && l.Group(backend.NameRedis) != nil {
 			return nil
 		}
 		return NewLack(LackTopology, map[string]any{"name": backend.NameRedis, "topology": lab.Ring},
@@ -127,13 +127,6 @@ func (s *scene) lock(p *lab.Process, err error) error {
 
 // points are those of a service process.
 func points(p *lab.Process) *point.Client { return point.NewClient(p.AdminAddr()) }
-
-func noAdministrator(l *lab.Lab) *Lack {
-	if _, ok := l.AdminDSN(); ok {
-		return nil
-	}
-	return NewLack(LackMariaDB, nil, "only of MariaDB does the lab have an administrator's account: install mariadb-server")
-}
 
 // noLink says why what a service process sends to a server cannot be held back.
 func noLink(name string) func(*lab.Lab) *Lack {
@@ -209,6 +202,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 				failed = fmt.Errorf("wait for a purchase in %s: %w", c.process.Name, c.err)
 				delete(left, c.number)
 			case c.Holder == nil:
+				c.letGo()
 				s.seen.Why = NoPoint
 				return nil
 			default:
@@ -267,20 +261,16 @@ func hang(_ context.Context, s *scene) (*Injection, error) {
 	})
 }
 
-// cut takes the connections of the holder's process, or its session with ZooKeeper
-// if the lock is there. It leaves the purchase where it stands for a while: its
+// killHolder: the request that held the purchase ends with the process.
+func killHolder(ctx context.Context, s *scene) (*Injection, error) {
+	defer s.letGo()
+	return kill(ctx, s)
+}
+
+// cut takes the connections of the holder's process, and with them what a backend
+// ties to a connection. It leaves the purchase where it stands for a while: its
 // successor is to come first.
 func cut(ctx context.Context, s *scene) (*Injection, error) {
-	said, err := points(s.process).State(ctx, s.aim.Strategy, s.aim.SKU)
-	if err != nil {
-		return nil, err
-	}
-	if said.ZooKeeper {
-		if err = s.endSession(ctx, said.Session); err != nil {
-			return nil, err
-		}
-		return hang(ctx, s)
-	}
 	closed, err := points(s.process).Cut(ctx)
 	if err == nil && closed == 0 {
 		err = fmt.Errorf("%s had no connection to cut", s.process.Name)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/backend"
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
@@ -58,10 +57,6 @@ func (s *Server) faultState(c *gin.Context) error {
 			return err
 		}
 		state.Left = &left
-		state.ZooKeeper = slices.Contains(sl.info.Needs, backend.ZooKeeper)
-	}
-	if s.Instance.ZooKeeper != nil {
-		state.Session = s.Instance.ZooKeeper.SessionName()
 	}
 	c.JSON(http.StatusOK, state)
 	return nil

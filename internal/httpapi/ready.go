@@ -16,15 +16,10 @@ type readiness struct {
 }
 
 // ready says whether every configured backend answers. A process whose database
-// is down is alive (/healthz) and recovers by itself. To the operator alone it
-// shows sessions, which help to take one over.
+// is down is alive (/healthz) and recovers by itself.
 func (s *Server) ready(c *gin.Context) {
 	r, status := readiness{Ready: true, Strategy: s.Default, Backends: s.Instance.Status(context.WithoutCancel(c.Request.Context()))}, http.StatusOK
-	for i := range r.Backends {
-		b := &r.Backends[i]
-		if !s.isAdmin(c) {
-			b.Session = ""
-		}
+	for _, b := range r.Backends {
 		if !b.OK {
 			r.Ready, status = false, http.StatusServiceUnavailable
 		}

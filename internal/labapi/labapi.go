@@ -236,7 +236,7 @@ func (s *Server) isClosing() bool {
 	}
 }
 
-// A Lab is what runs behind the page; *lab.Lab is one.
+// A Lab is what runs behind the page; fault.Lab is one.
 type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service

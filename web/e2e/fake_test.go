@@ -113,7 +113,7 @@ func (f *fake) Faults() []fault.Status {
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // on paper
 		{Kind: fault.RestartRedis, Missing: "redis is embedded in the lab", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded in the lab")},
-		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
+		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }
 

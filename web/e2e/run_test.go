@@ -70,7 +70,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
 	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615" +
-		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,cut_zookeeper_session.1.600.")
+		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,partition_zookeeper.1.600.")
 	tb.settings()
 	tb.chosen("conditional", "naive")
 	tb.await(`document.querySelector("#rate").value === "200" && document.querySelector("#seed").value === "18446744073709551615"`)

@@ -17,10 +17,8 @@ import (
 
 // A Report is what a fault has to know of a service process.
 type Report struct {
-	InFlight  int64  `json:"in_flight"`            // purchases in this process
-	Left      *int64 `json:"units_left,omitempty"` // of the sale that was asked about
-	Session   string `json:"session,omitempty"`    // with ZooKeeper; "": it has none now
-	ZooKeeper bool   `json:"zookeeper,omitempty"`  // the strategy's locks live there
+	InFlight int64  `json:"in_flight"`            // purchases in this process
+	Left     *int64 `json:"units_left,omitempty"` // of the sale that was asked about
 }
 
 // A Client uses the points of another process, through its admin listener.

@@ -145,7 +145,6 @@ export default {
       pause_service: 'Freeze a service process', kill_service: 'Kill a service process', jump_clock: 'Set a service’s clock ahead', restart_redis: 'Restart Redis without its data',
       pause_redis: 'Freeze Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd',
-      cut_zookeeper_session: 'End a service’s ZooKeeper session',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
       failover_redis: 'Fail Redis over before it replicates', lose_shard: 'Kill a shard of Redis', pause_shard: 'Freeze a shard of Redis',
       lose_mysql: 'Kill one of three database nodes',

@@ -224,7 +224,6 @@ export default {
       pause_service: '暂停一个服务进程', kill_service: '杀死一个服务进程', jump_clock: '把一个服务的时钟拨快', restart_redis: '重启 Redis，丢掉数据',
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd',
-      cut_zookeeper_session: '结束一个服务的 ZooKeeper 会话',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
       failover_redis: '复制之前就切换 Redis', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一',

@@ -59,7 +59,6 @@ const lacks = {
   embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
   cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
   no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
-  no_mariadb: () => '实验室只有 MariaDB 的管理员账号。请安装 mariadb-server。',
   other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
 };
 /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
@@ -132,7 +131,7 @@ export default {
       pause_holder: '持有锁的进程在 COMMIT 之前暂停，直到租约结束之后。',
       hang_holder: '持有锁的那次购买卡住，它的进程照常运行，照常续期。',
       kill_holder: '持有锁的进程在读与写之间被杀死。',
-      cut_holder: '持有锁的进程失去所有连接，或者失去它的 ZooKeeper 会话。',
+      cut_holder: '持有锁的进程失去所有连接，后端绑在连接上的状态也随之结束。',
       pause_service: '进程暂停，就像一次漫长的垃圾回收，它自己并不知道。',
       kill_service: '进程被杀死，正在做的事也随之丢失。',
       jump_clock: '进程的时钟向前跳十分钟，之后再跳回来。',
@@ -142,7 +141,6 @@ export default {
       pause_mysql: 'MySQL 暂停。这期间收到的语句在它继续之后执行。',
       restart_zookeeper: 'ZooKeeper 被杀死，带着数据重新启动。',
       restart_etcd: 'etcd 被杀死，带着数据重新启动。',
-      cut_zookeeper_session: 'ZooKeeper 结束这个服务的会话，它的锁也随之释放。',
       lose_zookeeper: '三台 ZooKeeper 中的领导者被杀死，另外两台选出新的领导者。',
       lose_etcd: '三台 etcd 中的领导者被杀死，另外两台选出新的领导者。',
       lock_row_mysql: '另一个会话占住这一行，超过语句的等待上限（错误 1205）。',
