@@ -76,21 +76,21 @@ type Grade struct {
 
 // A Level is one task, as the page lists it. Its solution is not told.
 type Level struct {
-	Name string `json:"name"` // "first-lost-update"
+	Name string `json:"name" yaml:"-"` // "first-lost-update"
 	// Number is its place, from 1.
-	Number int `json:"number"`
+	Number int `json:"number" yaml:"-"`
 	// Chapter is the chapter of the course that it belongs to, by its number;
 	// 0: none.
-	Chapter int     `json:"chapter"`
-	Setting Setting `json:"setting"`
+	Chapter int     `json:"chapter" yaml:"chapter"`
+	Setting Setting `json:"setting" yaml:",inline"`
 	// Breaks are the rules of which one must be broken to win, if that is
 	// possible.
-	Breaks []string `json:"breaks"`
+	Breaks []string `json:"breaks" yaml:"breaks"`
 	// Available: the strategy can run here; else Missing says what it needs.
-	Available bool     `json:"available"`
-	Missing   []string `json:"missing,omitempty"`
+	Available bool     `json:"available" yaml:"-"`
+	Missing   []string `json:"missing,omitempty" yaml:"-"`
 	// Text by language: "en" and "zh".
-	Text map[string]LevelText `json:"text"`
+	Text map[string]LevelText `json:"text" yaml:"text"`
 }
 
 // A LevelText is what the page says of a level.

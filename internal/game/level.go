@@ -21,29 +21,18 @@ import (
 //go:embed levels/*.yaml
 var levelFiles embed.FS
 
-// A Task is a level with its answer.
+// A Task is a level with its answer, as its file has it.
 type Task struct {
-	Level
+	Level     `yaml:",inline"`
+	Processes int `yaml:"processes"` // as for Free
 	// Impossible, if not 0: no schedule breaks what the level names, and so many
 	// were run to know it (of those that commute, one).
-	Impossible int
+	Impossible int `yaml:"impossible"`
 	// Solution is the best known schedule that does; "" if none does.
-	Solution string
-	// Its moves and switches. A switch is a preemption, as explore counts them.
-	Moves, Switches int
-}
-
-// levelFile is a level as it is written.
-type levelFile struct {
-	Chapter    int       `yaml:"chapter"`
-	Setting    Setting   `yaml:",inline"`
-	Processes  int       `yaml:"processes"` // as for Free
-	Breaks     []string  `yaml:"breaks"`
-	Impossible int       `yaml:"impossible"`
-	Solution   string    `yaml:"solution"`
-	Switches   int       `yaml:"switches"`
-	En         LevelText `yaml:"en"`
-	Zh         LevelText `yaml:"zh"`
+	Solution string `yaml:"solution"`
+	// Switches of the solution are its preemptions, as explore counts them.
+	Switches int `yaml:"switches"`
+	Moves    int `yaml:"-"` // of the solution
 }
 
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
@@ -54,24 +43,21 @@ func ReadLevel(name string, text []byte) (t Task, err error) {
 	if m == nil {
 		return t, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
 	}
-	var f levelFile
-	if err := yamlfile.Decode(text, &f); err != nil {
+	if err := yamlfile.Decode(text, &t); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}
-	f.Setting.fill(f.Processes)
-	if f.Setting.Faults == nil {
-		f.Setting.Faults = []explore.Fault{}
-	} else {
-		f.Setting.MaxFaults = cmp.Or(f.Setting.MaxFaults, 1)
-	}
-	t = Task{Impossible: f.Impossible, Solution: f.Solution, Switches: f.Switches}
+	t.Name = m[2]
 	t.Number, _ = strconv.Atoi(m[1])
-	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks, Setting: f.Setting,
-		Text: map[string]LevelText{"en": f.En, "zh": f.Zh}}
+	t.Setting.fill(t.Processes)
+	if t.Setting.Faults == nil {
+		t.Setting.Faults = []explore.Fault{}
+	} else {
+		t.Setting.MaxFaults = cmp.Or(t.Setting.MaxFaults, 1)
+	}
 	if err := t.check(); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}
-	moves, _ := Read(f.Solution)
+	moves, _ := Read(t.Solution)
 	t.Moves = len(moves)
 	return t, nil
 }
@@ -93,7 +79,11 @@ func (t Task) check() error {
 	if t.Impossible > 0 && t.Solution != "" {
 		return fmt.Errorf("a level that is impossible has no solution")
 	}
-	for _, language := range []string{"en", "zh"} {
+	languages := []string{"en", "zh"}
+	if len(t.Text) != len(languages) {
+		return fmt.Errorf("text: give it in the languages %q", languages)
+	}
+	for _, language := range languages {
 		text := t.Text[language]
 		for field, s := range map[string]string{"title": text.Title, "goal": text.Goal, "hint": text.Hint, "solved": text.Solved} {
 			if s == "" {

@@ -96,6 +96,8 @@ func TestWrongLevelFiles(t *testing.T) {
 		{"01-x.yaml", "solution: abbbbbaaaa", "solution: xyz", "letter 1"},
 		{"01-x.yaml", "switches: 1", "impossible: 1", "has no solution"},
 		{"01-x.yaml", "  hint:", "  hnt:", "unknown field"},
+		{"01-x.yaml", "chapter: 1", "number: 1", "unknown field"},
+		{"01-x.yaml", "  en:", "  fr: {title: x}\n  en:", "languages"},
 		{"01-x.yaml", "breaks:", "faults: [rain]\nbreaks:", "no fault"},
 	} {
 		_, err := game.ReadLevel(c.name, []byte(strings.Replace(string(good), c.from, c.to, 1)))
