@@ -153,42 +153,22 @@ func (f finalReply) orBetter(other finalReply) finalReply {
 	return f
 }
 
-// lateAtMost is how long after the deadline a late payment is sent: the sweepers
-// come meanwhile.
-const lateAtMost = 600 * time.Millisecond
-
 // afterwards is what a buyer does with what they got: cancel it, or pay what they
-// have reserved, at once or when its deadline is past.
+// have reserved.
 func (w *worker) afterwards(p purchase, final finalReply) {
 	reserved := final.Outcome == ledger.OutcomeReserved
 	switch {
 	case final.Outcome != ledger.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.insist(p, final.OrderID, ledger.Told{Call: ledger.CallCancel}, 0, ledger.OutcomeCancelled, w.cancel)
+		r, doubt := w.insist(p, final.OrderID, ledger.CallCancel, 0, ledger.OutcomeCancelled, w.cancel)
 		w.tally.cancelled(p, r, doubt, !reserved)
 	case !reserved:
 	case p.forgets:
 		w.tally.forgot()
-	case p.paysLate:
-		// The deadline is counted from a time before the answer, so by then it is past.
-		due := final.at + w.Reserve + time.Duration(w.share(p.index, drawPay+drawPause)*float64(lateAtMost))
-		w.copies.Go(func() {
-			if !w.pause(due - w.elapsed()) {
-				w.tally.forgot()
-				return
-			}
-			late := w.take()
-			late.payFor(p, final.OrderID, true, 0)
-			w.put(late)
-		})
 	default:
-		w.payFor(p, final.OrderID, false, final.holds)
+		r, doubt := w.insist(p, final.OrderID, ledger.CallPay, final.holds, ledger.OutcomeSold, w.pay)
+		w.tally.paid(p, r, doubt, w.elapsed())
 	}
-}
-
-func (w *worker) payFor(p purchase, id string, late bool, holds time.Duration) {
-	r, doubt := w.insist(p, id, ledger.Told{Call: ledger.CallPay, Late: late}, holds, ledger.OutcomeSold, w.pay)
-	w.tally.paid(p, r, doubt, late, w.elapsed())
 }
 
 // insist makes a call about an order, and makes it again as a purchase is sent
@@ -196,15 +176,14 @@ func (w *worker) payFor(p purchase, id string, late bool, holds time.Duration) {
 // doubt: a call had no answer, and may have done it. What is reserved has certainly
 // not expired until holds.
 func (w *worker) insist(
-	p purchase, id string, as ledger.Told, holds time.Duration, done ledger.Outcome, call func(purchase, string) reply,
+	p purchase, id string, kind ledger.Call, holds time.Duration, done ledger.Outcome, call func(purchase, string) reply,
 ) (r reply, doubt bool) {
 	for try := 0; ; try++ {
-		as.Sent = w.elapsed()
+		sent := w.elapsed()
 		r = call(p, id)
 		r.OrderID, r.Remaining = id, 0
-		as.Answered = w.elapsed()
-		as.Early = r.Outcome == ledger.OutcomeExpired && as.Answered < holds
-		w.tally.told(p, as, try, r)
+		at := w.elapsed()
+		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: at, Early: r.Outcome == ledger.OutcomeExpired && at < holds}, try, r)
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		if r.Outcome == done || !r.Again() || try >= w.Retry || !w.pause(w.before(p.index, try, r)) {
 			return r, doubt

@@ -35,8 +35,8 @@ func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 var Ranges = map[string]Range{
 	"sku": {1, 1 << 53}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
-	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1}, "pay_late": {0, 1},
-	"concurrency": {1, 50_000}, "connections": {1, 50_000}, "rate": {1e-6, 1_000_000},
+	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
+	"concurrency": {1, 50_000}, "rate": {1e-6, 1_000_000},
 	"duration": wait, "timeout": wait,
 	"reserve": {1, 60}, // a run waits for its last deadline
 }
@@ -51,7 +51,7 @@ func (s Scenario) numbers() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
 		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "retry": float64(s.Retry),
-		"forget": s.Forget, "pay_late": s.PayLate, "timeout": s.Timeout.Seconds(),
+		"forget": s.Forget, "timeout": s.Timeout.Seconds(),
 	}
 	if s.SKUs > 1 {
 		used["zipf"] = s.Zipf
@@ -66,8 +66,6 @@ func (s Scenario) numbers() map[string]float64 {
 	}
 	if s.Profile == Closed {
 		used["concurrency"] = float64(s.Concurrency)
-	} else if s.Connections != 0 {
-		used["connections"] = float64(s.Connections)
 	}
 	return used
 }
@@ -142,8 +140,7 @@ func (s Scenario) fits() error {
 		given bool
 		with  string
 	}{
-		{"rate", s.Rate != 0, profile}, {"duration", s.Duration != 0, profile}, {"connections", s.Connections != 0, profile},
-		{"zipf", s.Zipf != 0, "one SKU"},
+		{"rate", s.Rate != 0, profile}, {"duration", s.Duration != 0, profile}, {"zipf", s.Zipf != 0, "one SKU"},
 	} {
 		if _, used := s.numbers()[unused.field]; unused.given && !used {
 			return wrong(unused.field, "unused", nil, "%s means nothing with %s", unused.field, unused.with)
@@ -154,10 +151,8 @@ func (s Scenario) fits() error {
 		return wrong("async", "unused", nil, "async means nothing with reservations: a reservation is answered at once")
 	case s.Reserve%time.Second != 0:
 		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
-	case s.Reserve == 0 && s.Forget+s.PayLate != 0:
-		return wrong("reserve", "missing", nil, "only who reserves can forget to pay, or pay late: give --reserve, such as 2s")
-	case s.Forget+s.PayLate > 1:
-		return wrong("pay_late", "range", nil, "%v forget and %v pay late: both together are 1 at most", s.Forget, s.PayLate)
+	case s.Reserve == 0 && s.Forget != 0:
+		return wrong("reserve", "missing", nil, "only who reserves can forget to pay: give --reserve, such as 2s")
 	}
 	return nil
 }

@@ -171,11 +171,6 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 // take sells without asking whether there is anything left.
 func (f *fake) take(p asked) saleAnswer {
 	f.stock.Num -= p.Quantity
-	return f.record(p)
-}
-
-// record writes an order without taking units.
-func (f *fake) record(p asked) saleAnswer {
 	o := ledger.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
 		Run: f.stock.Run, UserID: p.User, SKUID: p.SKU, Quantity: p.Quantity, Remaining: f.stock.Num,
 		Status: ledger.Active, Strategy: p.strategy, CreatedAt: time.Now()}

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"cmp"
 	"context"
 	"sort"
 	"sync"
@@ -32,6 +31,7 @@ type load struct {
 	open  func() caller
 	begun time.Time
 
+	connections        int           // the most of an open loop
 	drain, finalWithin time.Duration // of an open loop, of what is accepted
 
 	stopped <-chan struct{}
@@ -39,15 +39,14 @@ type load struct {
 
 	mu     sync.Mutex
 	free   []*worker
-	copies sync.WaitGroup // in flight, and late payments
+	copies sync.WaitGroup // in flight, and what was accepted
 
 	promises []promise
-	allSent  bool           // no more promises come
-	asking   sync.WaitGroup // for what they came to
+	asking   bool // askForAll runs
 }
 
 func newLoad(p *plan, t *tally, open func() caller) *load {
-	return &load{plan: p, tally: t, open: open, drain: usualDrain, finalWithin: usualFinal}
+	return &load{plan: p, tally: t, open: open, connections: usualConnections, drain: usualDrain, finalWithin: usualFinal}
 }
 
 // A worker is a caller that makes one call at a time.
@@ -89,9 +88,6 @@ func (l *load) warm(n int) {
 // answer or has given up. Copies may still be in flight: see finish.
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
-	if l.Async {
-		l.asking.Go(l.askForAll)
-	}
 	if l.Open() {
 		l.runOpen(ctx)
 	} else {
@@ -103,10 +99,6 @@ func (l *load) run(ctx context.Context) {
 // finish waits for the copies in flight, and for what was accepted.
 func (l *load) finish() {
 	l.copies.Wait()
-	l.mu.Lock()
-	l.allSent = true
-	l.mu.Unlock()
-	l.asking.Wait()
 	for _, w := range l.free {
 		w.close()
 	}
@@ -162,7 +154,7 @@ const (
 // and there may be no more, requests wait for one, and that wait counts as their
 // latency.
 func (l *load) runOpen(ctx context.Context) {
-	most := min(cmp.Or(l.Connections, usualConnections), l.requests)
+	most := min(l.connections, l.requests)
 	warm := min(most, fewWarm)
 	if l.Profile == Spike {
 		warm = most // the crowd has connected before the sale opens

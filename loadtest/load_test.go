@@ -36,6 +36,7 @@ type slow struct {
 	sent         []time.Duration
 	begun        time.Time
 	drain        time.Duration // of the load; 0: the usual
+	connections  int           // likewise
 }
 
 func (s *slow) buy(purchase) reply {
@@ -61,7 +62,8 @@ func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result
 	c.SKU, c.Stock, c.Quantity, c.Timeout = 1, 1, 1, time.Minute
 	c = c.normal()
 	p := newPlan(c, []int64{1})
-	l := newLoad(p, newTally(p), func() caller { return s })
+	l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
+	l.connections = cmp.Or(s.connections, l.connections)
 	l.drain = cmp.Or(s.drain, l.drain)
 	s.begun = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -70,9 +72,8 @@ func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result
 		time.AfterFunc(stop, cancel)
 	}
 	l.run(ctx)
-	r := &Result{}
-	l.tally.summarize(r, l.elapsed())
-	return l, r
+	l.tally.summarize(l.elapsed())
+	return l, l.tally.result
 }
 
 func near(got, want time.Duration) bool { // histograms keep three digits
@@ -86,8 +87,8 @@ const ms = time.Millisecond
 // once sent, only as many know of it as there are connections.
 func TestAStallShowsAtItsFullLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second)}
-		l, r := send(t, s, Scenario{Profile: Constant, Rate: 100, Duration: 5 * time.Second, Connections: 2}, 0)
+		s := &slow{takes: ms, stall: time.Now().Add(time.Second), until: time.Now().Add(3 * time.Second), connections: 2}
+		l, r := send(t, s, Scenario{Profile: Constant, Rate: 100, Duration: 5 * time.Second}, 0)
 		if r.Requests != 500 || s.most != 2 {
 			t.Fatalf("%d requests, %d at a time; want 500 and 2", r.Requests, s.most)
 		}
@@ -150,10 +151,10 @@ func TestClosedLoop(t *testing.T) {
 // too slow, and at once when the run is stopped.
 func TestDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &slow{takes: time.Second, drain: 3 * time.Second}
+		s := &slow{takes: time.Second, drain: 3 * time.Second, connections: 1}
 		// 20 requests, one a second: those that are due in the first two
 		// seconds are sent up to three seconds later.
-		_, r := send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: 2 * time.Second, Connections: 1}, 0)
+		_, r := send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: 2 * time.Second}, 0)
 		if r.Requests != 5 || r.Dropped != 15 {
 			t.Errorf("%d sent, %d dropped, want 5 and 15", r.Requests, r.Dropped)
 		}
@@ -162,8 +163,8 @@ func TestDropped(t *testing.T) {
 		if r.Requests != 11 || r.Dropped != 0 {
 			t.Errorf("stopped after 1.05s: %d sent, %d dropped, want 11 and 0", r.Requests, r.Dropped)
 		}
-		s = &slow{takes: time.Second}
-		_, r = send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: time.Hour, Connections: 1}, 1050*ms)
+		s = &slow{takes: time.Second, connections: 1}
+		_, r = send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: time.Hour}, 1050*ms)
 		if r.Requests != 2 || r.Dropped != 9 {
 			t.Errorf("stopped with one connection: %d sent, %d dropped, want 2 and 9", r.Requests, r.Dropped)
 		}

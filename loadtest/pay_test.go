@@ -31,9 +31,9 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		early   bool
 	}{{time.Second, true}, {3 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
 			p := newPlan(s, []int64{1})
-			l := newLoad(p, newTally(p), func() caller { return &hasty{answers: c.answers} })
+			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller { return &hasty{answers: c.answers} })
 			l.run(t.Context())
 			pays := 0
 			for _, told := range l.tally.history[0] {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"time"
 )
 
 // A plan is every request of one run. Which user asks for what in request i
@@ -14,13 +13,13 @@ import (
 // depend on the workers.
 type plan struct {
 	Scenario
-	pacing
-	runs []int64   // of each SKU
-	sku  []float64 // cumulated shares
+	requests int
+	runs     []int64   // of each SKU
+	sku      []float64 // cumulated shares
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
-	p := &plan{Scenario: s, pacing: s.pacing(), runs: runs}
+	p := &plan{Scenario: s, requests: s.Requests(), runs: runs}
 	if s.SKUs > 1 {
 		sum := 0.0
 		for k := range s.SKUs {
@@ -79,7 +78,6 @@ type purchase struct {
 	copied        bool   // it is sent several times at once
 	cancels       bool   // the buyer cancels a sale
 	forgets       bool   // … never pays what they have reserved
-	paysLate      bool   // … pays it after the deadline
 }
 
 func (p *plan) purchase(i int) purchase {
@@ -88,11 +86,7 @@ func (p *plan) purchase(i int) purchase {
 	asked := purchase{index: i, user: p.user(o), sku: sku, quantity: p.Quantity, key: p.key(i, sku),
 		copied:  p.Copies > 0 && p.share(i, drawCopies) < p.Copies,
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
-	if p.Reserve > 0 && !asked.cancels {
-		u := p.share(i, drawPay)
-		asked.forgets = u < p.Forget
-		asked.paysLate = !asked.forgets && u < p.Forget+p.PayLate
-	}
+	asked.forgets = p.Reserve > 0 && !asked.cancels && p.share(i, drawPay) < p.Forget
 	return asked
 }
 
@@ -140,28 +134,4 @@ func (p *plan) demand() int64 {
 		}
 	}
 	return slices.Max(wanted)
-}
-
-// A pacing says when each request is due, counted from the start of the run. In
-// a closed loop no request has a time: a worker sends it when it is free.
-type pacing struct {
-	requests int
-	rate     float64 // requests a second; 0: all are due at once
-}
-
-func (s Scenario) pacing() pacing {
-	if s.Profile != Constant {
-		return pacing{requests: s.Buyers}
-	}
-	// A product such as 0.1 × 30 must not lose its last request to rounding.
-	n := math.Ceil(s.Rate*s.Duration.Seconds() - 1e-9)
-	return pacing{int(min(n, maxRequests+1)), s.Rate} // more is refused
-}
-
-// due is when request i should be sent.
-func (p *pacing) due(i int) time.Duration {
-	if p.rate == 0 {
-		return 0
-	}
-	return time.Duration(float64(i) / p.rate * float64(time.Second))
 }

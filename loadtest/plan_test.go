@@ -38,20 +38,18 @@ func TestMix(t *testing.T) {
 	const n = 50_000
 	for _, seed := range seeds {
 		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantity: 1, Duplicates: 0.25,
-			Cancellations: 0.1, Buying: Buying{Reserve: time.Second, Forget: .2, PayLate: .3}, Buyers: n, Seed: seed}, make([]int64, 4))
+			Cancellations: 0.1, Buying: Buying{Reserve: time.Second, Forget: .2}, Buyers: n, Seed: seed}, make([]int64, 4))
 		got := map[string]int{}
 		for i := range n {
 			a := p.purchase(i)
 			got[fmt.Sprint("sku ", a.sku)]++
-			does := 0
-			for what, so := range map[string]bool{"cancels": a.cancels, "forgets": a.forgets, "pays late": a.paysLate} {
+			for what, so := range map[string]bool{"cancels": a.cancels, "forgets": a.forgets} {
 				if so {
 					got[what]++
-					does++
 				}
 			}
-			if does > 1 {
-				t.Fatalf("seed %d: buyer %d does %d things: %+v", seed, i, does, a)
+			if a.cancels && a.forgets {
+				t.Fatalf("seed %d: buyer %d does both: %+v", seed, i, a)
 			}
 			if o := p.original(i); o != i {
 				got["duplicate"]++
@@ -61,8 +59,7 @@ func TestMix(t *testing.T) {
 			}
 		}
 		harmonic := 1 + 1./2 + 1./3 + 1./4
-		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1,
-			"forgets": .9 * .2, "pays late": .9 * .3} {
+		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4, "duplicate": .25, "cancels": .1, "forgets": .9 * .2} {
 			if is := float64(got[what]) / n; math.Abs(is-share) > 0.01 {
 				t.Errorf("seed %d: %s in the share %.3f, want %.3f", seed, what, is, share)
 			}
@@ -84,16 +81,16 @@ func TestSchedule(t *testing.T) {
 		{"a rate that is no whole number", Scenario{Profile: Constant, Rate: 0.1, Duration: 30 * s}, 3, map[int]time.Duration{2: 20 * s}},
 		{"half a request", Scenario{Profile: Constant, Rate: 1, Duration: 1500 * time.Millisecond}, 2, map[int]time.Duration{1: s}},
 	} {
-		sc := test.scenario.pacing()
-		if sc.requests != test.requests {
-			t.Errorf("%s: %d requests, want %d", test.name, sc.requests, test.requests)
+		sc := test.scenario
+		if sc.Requests() != test.requests {
+			t.Errorf("%s: %d requests, want %d", test.name, sc.Requests(), test.requests)
 		}
 		for i, want := range test.due {
 			if got := sc.due(i); (got - want).Abs() > 10*time.Microsecond {
 				t.Errorf("%s: request %d is due after %v, want %v", test.name, i, got, want)
 			}
 		}
-		for i := 1; i < sc.requests; i++ {
+		for i := 1; i < test.requests; i++ {
 			if sc.due(i) < sc.due(i-1) {
 				t.Errorf("%s: request %d is due before the one before it", test.name, i)
 			}

@@ -100,7 +100,6 @@ type Cancellations struct {
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
-	Late      int `json:"late"`    // payments sent after the deadline
 	Expired   int `json:"expired"` // payments that were told so
 	Refused   int `json:"refused"` // … for another reason
 	Unknown   int `json:"unknown"`

@@ -89,15 +89,6 @@ func TestRetriesAndCopies(t *testing.T) {
 				return true
 			}
 		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: ledger.Lost, rules: []string{ledger.RuleTwice}, retries: true},
-		{name: "sells to every copy", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if f.stock.Num < p.Quantity {
-					return false
-				}
-				respond(w, f.take(p))
-				return true
-			}
-		}, verdict: ledger.Lost, rules: []string{ledger.RuleTwice}},
 		{name: "refuses a copy of what it sold", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if _, again := f.sold(p); again {
@@ -107,14 +98,6 @@ func TestRetriesAndCopies(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}},
-		{name: "loses cancellations", plant: func(f *fake) {
-			f.giveBack = func(n int, w http.ResponseWriter) bool {
-				if n == 2 {
-					respond(w, map[string]string{"status": ledger.Cancelled})
-				}
-				return n == 2
-			}
-		}, adjust: func(c *Config) { c.Cancellations = .5 }, verdict: ledger.Lost, rules: []string{ledger.RuleNotCancelled}},
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				if n%2 == 0 {

@@ -42,9 +42,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
 		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
 	}
-	if err := r.result.conclude(c.Require); err != nil {
-		return nil, err
-	}
+	r.result.conclude(c.Require)
 	if r.result.Verdict == ledger.Held {
 		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets))
 	}
@@ -92,8 +90,8 @@ type run struct {
 }
 
 func newRun(c Config) *run {
-	p := newPlan(c.Scenario, make([]int64, c.SKUs))
-	r := &run{Config: c, plan: p, tally: newTally(p), result: newResult(c),
+	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
+	r := &run{Config: c, plan: p, tally: newTally(p, result), result: result,
 		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
 	for _, t := range c.Targets {
 		r.services = append(r.services, service{
@@ -120,7 +118,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	took := l.elapsed()
 	r.result.Processor = Processor{Servers: servers(), Generator: new((cpuTime() - cpu).Seconds())}
 	l.finish()
-	r.tally.summarize(r.result, took)
+	r.tally.summarize(took)
 	call(r.End)
 	stopMeter(context.WithoutCancel(ctx))
 	if p := r.result.bottleneck(); p != nil {
@@ -153,11 +151,17 @@ func newResult(c Config) *Result {
 	r := &Result{
 		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   named(nil),
-		Calls:    named(nil),
+		Counts:   map[ledger.Outcome]int{},
+		Calls:    map[ledger.Outcome]int{},
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
 		Start:        time.Now(),
+	}
+	for _, o := range Outcomes { // also those that do not come
+		r.Counts[o], r.Calls[o] = 0, 0
+	}
+	if c.Async {
+		r.TwoSteps = &TwoSteps{}
 	}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})

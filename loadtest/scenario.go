@@ -1,6 +1,9 @@
 package loadtest
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // ShopSKU is what the shop of `seckill up` sells. A run that does not join the shop's
 // sale leaves it out: it would reset it.
@@ -35,8 +38,6 @@ type Scenario struct {
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
 	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."`
 	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
-	// Connections are opened when a request is due and none is free. 0: 1000.
-	Connections int           `json:"connections,omitempty" yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
 	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
 	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
 
@@ -50,7 +51,6 @@ type Buying struct {
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
 	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	PayLate float64       `json:"pay_late,omitempty" yaml:"pay_late" group:"rare" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
 	// Async: the strategy must be able to accept, or every answer is final as without.
 	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 }
@@ -89,8 +89,8 @@ const (
 // memory is about what judging takes if every call is answered.
 func (s Scenario) memory() float64 {
 	requests := float64(s.Requests())
-	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget-s.PayLate)) // what is given back is sold again
-	more := sales * s.Cancellations                                                                       // calls
+	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // what is given back is sold again
+	more := sales * s.Cancellations                                                             // calls
 	if s.Reserve > 0 {
 		more = sales
 	}
@@ -112,5 +112,21 @@ func (s Scenario) normal() Scenario {
 // those before them.
 func (s Scenario) Open() bool { return s.Profile != Closed && s.Profile != "" }
 
-// Requests is how many requests the scenario makes.
-func (s Scenario) Requests() int { return s.pacing().requests }
+// Requests is how many requests the scenario makes; too many are some more than
+// are allowed.
+func (s Scenario) Requests() int {
+	if s.Profile != Constant {
+		return s.Buyers
+	}
+	// A product such as 0.1 × 30 must not lose its last request to rounding.
+	return int(min(math.Ceil(s.Rate*s.Duration.Seconds()-1e-9), maxRequests+1))
+}
+
+// due is when request i should be sent, counted from the start of the run. In a
+// closed loop no request has a time: a worker sends it when it is free.
+func (s Scenario) due(i int) time.Duration {
+	if s.Profile != Constant {
+		return 0
+	}
+	return time.Duration(float64(i) / s.Rate * float64(time.Second))
+}

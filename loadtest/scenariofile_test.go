@@ -26,7 +26,6 @@ retry: 3
 profile: constant
 rate: 200.5
 duration: 1500ms
-connections: 32
 timeout: 3s
 seed: 18446744073709551615
 async: true
@@ -41,7 +40,7 @@ func TestReadScenario(t *testing.T) {
 	}
 	s, err := read(wholeFile, Scenario{})
 	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Duplicates: 0.1, Copies: .05, Retry: 3,
-		Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond, Connections: 32,
+		Profile: Constant, Rate: 200.5, Duration: 1500 * time.Millisecond,
 		Timeout: 3 * time.Second, Seed: 1<<64 - 1, Buying: Buying{Async: true}, Require: []string{"p99<50ms", "errors==0"}}
 	if err != nil || !reflect.DeepEqual(s, want) || s.Check() != nil {
 		t.Errorf("read\n%+v, %v, want\n%+v", s, err, want)
@@ -81,7 +80,6 @@ func TestCheck(t *testing.T) {
 		{func(s *Scenario) { s.SKU, s.SKUs = ShopSKU-9, 10 }, "the lab's shop"},
 		{func(s *Scenario) { s.Retry = 21 }, "retry is 21"},
 		{func(s *Scenario) { s.Rate = 5 }, `rate means nothing with the profile "closed"`},
-		{func(s *Scenario) { s.Connections = 5 }, `connections means nothing with the profile "closed"`},
 		{func(s *Scenario) { s.Zipf = 1.5 }, "zipf means nothing with one SKU"},
 		{func(s *Scenario) { s.Async, s.Reserve = true, time.Second }, "async means nothing with reservations"},
 		{func(s *Scenario) { s.Profile = "wave" }, `there is no profile "wave"`},
@@ -89,7 +87,6 @@ func TestCheck(t *testing.T) {
 		{func(s *Scenario) { s.Profile, s.Rate, s.Duration = Constant, 1e6, 24*time.Hour }, "10,000,001 buyers"},
 		{func(s *Scenario) { s.Require = []string{"p98<1ms"} }, `a requirement on "p98"`},
 		{func(s *Scenario) { s.Forget = .1 }, "give --reserve, such as 2s"},
-		{func(s *Scenario) { s.Reserve, s.Forget, s.PayLate = time.Second, .6, .6 }, "both together are 1 at most"},
 		{func(s *Scenario) { s.Reserve = 1500 * time.Millisecond }, "give whole seconds"},
 	} {
 		s := DefaultScenario()

@@ -12,26 +12,19 @@ import (
 	"seckill/internal/ledger"
 )
 
-// A tally counts a load while it runs, and keeps what buyers were told.
+// A tally counts a load into its result while it runs, and keeps what buyers were
+// told.
 type tally struct {
 	plan *plan
 
-	mu       sync.Mutex
-	over     bool // every request has ended
-	requests int
-	counts   map[ledger.Outcome]int // of requests, by their final answer
-	calls    map[ledger.Outcome]int // of calls
-	copies   int                    // calls that went out at once with another of their request
-	retries  int                    // calls that came after another of their request
-	answers  map[string]*Answer     // of calls, by code
-	left     []int64                // by SKU, as last told
-	unsure   []bool                 // by SKU: a call had no answer, whatever a later one was told
-	open     []bool                 // by SKU: a request that was accepted has no final answer
+	mu       sync.Mutex // guards what is counted, also in the result
+	result   *Result
+	over     bool               // every request has ended
+	answers  map[string]*Answer // of calls, by code
+	left     []int64            // by SKU, as last told
+	unsure   []bool             // by SKU: a call had no answer, whatever a later one was told
+	open     []bool             // by SKU: a request that was accepted has no final answer
 	units    int64
-	late     int
-	dropped  int
-	cancels  Cancellations
-	reserved Reservations
 	lastSale time.Duration // since the start
 	last     time.Duration // answer to a request
 
@@ -39,21 +32,17 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
-	steps   *TwoSteps       // nil: none were asked for
 	history [][]ledger.Told // every call, by SKU, for the judge
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
 var longest = (2 * time.Hour).Microseconds()
 
-func newTally(p *plan) *tally {
+func newTally(p *plan, r *Result) *tally {
 	s := p.Scenario
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{plan: p, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
-		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h(), counts: map[ledger.Outcome]int{}, calls: map[ledger.Outcome]int{}}
-	if s.Async {
-		t.steps = &TwoSteps{}
-	}
+	t := &tally{plan: p, result: r, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
+		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h()}
 	// A large slice that grows is copied while buyers wait. Memory that stays empty
 	// is not used.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
@@ -89,13 +78,13 @@ func (t *tally) record(p purchase, r finalReply, at timing) {
 // held.
 func (t *tally) answered(p purchase, r finalReply, at timing) {
 	us := micros(at.answered - at.due)
-	t.requests++
-	t.counts[r.Outcome]++
+	t.result.Requests++
+	t.result.Counts[r.Outcome]++
 	t.last = max(t.last, at.answered)
 	_ = t.all.RecordValue(us) // in range
 	_ = t.service.RecordValue(micros(at.answered - at.sent))
 	if at.sent-at.due > lateAfter {
-		t.late++
+		t.result.Late++
 	}
 	if !at.waited {
 		_ = t.lag.RecordValue(micros(at.sent - at.due))
@@ -135,12 +124,12 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 	}
 	switch call.Call {
 	case ledger.CallBuy:
-		t.calls[r.Outcome]++
+		t.result.Calls[r.Outcome]++
 		switch {
 		case try > 0:
-			t.retries++
+			t.result.Retries++
 		case p.copied && p.turn > 0:
-			t.copies++
+			t.result.Copies++
 		}
 		if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
 			return
@@ -190,56 +179,44 @@ func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 	defer t.mu.Unlock()
 	switch {
 	case r.Outcome == ledger.OutcomeCancelled:
-		t.cancels.Done++
+		t.result.Cancellations.Done++
 	case doubt:
-		t.cancels.Unknown++
+		t.result.Cancellations.Unknown++
 	default:
-		if t.cancels.Refused++; sold {
+		if t.result.Cancellations.Refused++; sold {
 			t.units += p.quantity
 		}
 	}
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.
-func (t *tally) paid(p purchase, r reply, doubt, late bool, at time.Duration) {
+func (t *tally) paid(p purchase, r reply, doubt bool, at time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if late {
-		t.reserved.Late++
-	}
 	switch {
 	case r.Outcome == ledger.OutcomeSold:
-		t.reserved.Paid++
+		t.result.Reservations.Paid++
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, at)
 	case r.Outcome == ledger.OutcomeExpired:
-		t.reserved.Expired++ // and then no earlier call has paid
+		t.result.Reservations.Expired++ // and then no earlier call has paid
 	case doubt:
-		t.reserved.Unknown++
+		t.result.Reservations.Unknown++
 	default:
-		t.reserved.Refused++
+		t.result.Reservations.Refused++
 	}
 }
 
 func (t *tally) forgot() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reserved.Forgotten++
+	t.result.Reservations.Forgotten++
 }
 
 func (t *tally) drop(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.dropped += n
-}
-
-// named copies counts, with a 0 for each outcome that did not come.
-func named(counts map[ledger.Outcome]int) map[ledger.Outcome]int {
-	all := make(map[ledger.Outcome]int, len(Outcomes))
-	for _, o := range Outcomes {
-		all[o] = counts[o]
-	}
-	return all
+	t.result.Dropped += n
 }
 
 // progress is the load as it stands; Elapsed, Buyers and Rate are the caller's.
@@ -247,7 +224,7 @@ func (t *tally) progress() (p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p = Progress{
-		Settling: t.over, Requests: t.requests, Counts: named(t.counts), Units: t.units, Late: t.late,
+		Settling: t.over, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units, Late: t.result.Late,
 		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
 		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
 	}
@@ -257,14 +234,12 @@ func (t *tally) progress() (p Progress) {
 	return p
 }
 
-// summarize ends the load and writes what was counted into the result.
-func (t *tally) summarize(r *Result, took time.Duration) {
+// summarize ends the load and writes the result's rates and times.
+func (t *tally) summarize(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	r.Requests, r.Counts = t.requests, named(t.counts)
-	r.Calls, r.Copies, r.Retries = named(t.calls), t.copies, t.retries
-	r.Late, r.Dropped, r.Cancellations, r.Reservations = t.late, t.dropped, t.cancels, t.reserved
+	r := t.result
 	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
 	}
@@ -276,11 +251,11 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}
 	if r.SellingSeconds > 0 {
-		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+t.reserved.Paid) / r.SellingSeconds
+		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.RefusedLatency = latency(t.all), latency(t.sold), latency(t.refused)
 	r.ServiceTime, r.Lag = latency(t.service), latency(t.lag)
-	r.TwoSteps, r.Histogram = t.steps, t.all
+	r.Histogram = t.all
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {

@@ -23,22 +23,28 @@ type promise struct {
 	at    timing // of the first answer
 }
 
-// promise takes over a request that was accepted, and is open.
+// promise takes over a request that was accepted, and is open. A goroutine for each
+// would take ten times the memory, and there may be hundreds of thousands.
 func (l *load) promise(one promise) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.promises = append(l.promises, one)
+	if !l.asking {
+		l.asking = true
+		l.copies.Go(l.askForAll)
+	}
 }
 
 // askForAll has all buyers who were accepted ask again and again, until every one
 // has a final answer, or has stopped asking.
 func (l *load) askForAll() {
 	for {
+		time.Sleep(askEvery)
 		l.mu.Lock()
-		all, ended := l.promises, l.allSent
-		l.promises = nil
+		all := l.promises
+		l.promises, l.asking = nil, len(all) > 0
 		l.mu.Unlock()
-		if ended && len(all) == 0 {
+		if len(all) == 0 {
 			return
 		}
 		var asking errgroup.Group
@@ -47,7 +53,6 @@ func (l *load) askForAll() {
 			asking.Go(func() error { l.askOnce(one); return nil })
 		}
 		_ = asking.Wait() // it has no errors
-		time.Sleep(askEvery)
 	}
 }
 
@@ -83,15 +88,15 @@ func (t *tally) accepted(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.answered(p, r, at)
-	t.steps.Accepted++
+	t.result.TwoSteps.Accepted++
 }
 
 // became counts the last answer to an accepted request.
 func (t *tally) became(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.counts[ledger.OutcomeAccepted]--
-	t.counts[r.Outcome]++
+	t.result.Counts[ledger.OutcomeAccepted]--
+	t.result.Counts[r.Outcome]++
 	at.answered = r.at
 	t.came(p, r, at)
 	if r.Outcome != ledger.OutcomeAccepted {
@@ -99,14 +104,14 @@ func (t *tally) became(p purchase, r finalReply, at timing) {
 	}
 	switch r.Outcome {
 	case ledger.OutcomeSold:
-		t.steps.Ordered++
+		t.result.TwoSteps.Ordered++
 	case ledger.OutcomeAccepted:
-		t.steps.Open++
+		t.result.TwoSteps.Open++
 	case ledger.OutcomeUnknown: // an answer outside the contract
-		t.steps.Open++
+		t.result.TwoSteps.Open++
 		t.answer(r.reply, ledger.CallBuy)
 	default:
-		t.steps.Refused++
+		t.result.TwoSteps.Refused++
 		t.answer(r.reply, ledger.CallBuy)
 	}
 }

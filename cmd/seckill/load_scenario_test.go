@@ -56,7 +56,7 @@ func TestCommandOfAScenario(t *testing.T) {
 		func(s *loadtest.Scenario) { s.Strategy, s.Async = "redis-stream", true },
 		func(s *loadtest.Scenario) { s.Require = []string{"p99<50ms", "errors==0"} },
 		func(s *loadtest.Scenario) {
-			s.Strategy, s.Reserve, s.Forget, s.PayLate = "reserve", 2*time.Second, .1, .05
+			s.Strategy, s.Reserve, s.Forget = "reserve", 2*time.Second, .1
 		},
 	} {
 		want := usual

@@ -121,9 +121,9 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Stock = max(1, min(warm.Stock, int64(warm.Concurrency)/2)) * warm.Quantity
 	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1
-	warm.Plenty = warm.SKUs > 1      // a few buyers over many SKUs
-	warm.Forget, warm.PayLate = 0, 0 // it would wait for deadlines
-	warm.Duplicates = 0              // of so few buyers none would be too many
+	warm.Plenty = warm.SKUs > 1 // a few buyers over many SKUs
+	warm.Forget = 0             // it would wait for deadlines
+	warm.Duplicates = 0         // of so few buyers none would be too many
 	return warm
 }
 

@@ -99,8 +99,8 @@ func (t *text) speed(r *loadtest.Result) {
 		t.row("cancelled", "%s · refused %s · unknown %s", numbers.Thousands(c.Done), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
-		t.row("reserved", "paid %s · forgotten %s · paid late %s, told expired %s · refused %s · unknown %s", numbers.Thousands(c.Paid),
-			numbers.Thousands(c.Forgotten), numbers.Thousands(c.Late), numbers.Thousands(c.Expired), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
+		t.row("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", numbers.Thousands(c.Paid),
+			numbers.Thousands(c.Forgotten), numbers.Thousands(c.Expired), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
 	}
 	switch {
 	case r.CommandsMissing != "":
