@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"internal/numbers": {},
 	"loadtest": {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
 		"internal/tap", "internal/wire", "internal/yamlfile"},
-	"loadtest/report":  {"internal/ledger", "internal/numbers", "loadtest"},
+	"loadtest/report":  {"internal/backend", "internal/ledger", "internal/measure", "internal/numbers", "loadtest"},
 	"loadtest/compare": {"internal/seckill", "internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
 	"web":              {},
 	"web/course":       {},

@@ -62,6 +62,16 @@ var requirable = map[string]metric{
 	"dropped":  {"", func(r *Result) float64 { return float64(r.Dropped) }},
 }
 
+// Metrics are the numbers of a run that a requirement may ask for, by name; times are
+// in microseconds.
+func (r *Result) Metrics() map[string]float64 {
+	all := map[string]float64{}
+	for name, m := range requirable {
+		all[name] = m.of(r)
+	}
+	return all
+}
+
 func counted(o ledger.Outcome) func(*Result) float64 {
 	return func(r *Result) float64 { return float64(r.Counts[o]) }
 }

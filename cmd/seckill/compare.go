@@ -43,7 +43,7 @@ func (CompareCmd) Help() string {
 Exit status: %d as known (correct ones held, broken ones were caught), %d oversold,
 %d lost, %d blocked, %d a broken one was not caught, %d not valid, interrupted,
 or without one that was named,
-%d not written (the message says where the result is), %d wrong command line.`,
+%d the result could not be written, %d wrong command line.`,
 		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitMissed, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -30,8 +27,8 @@ type LoadCmd struct {
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
+	Output
 	PlaceFlags
-	JSON bool `name:"json" help:"Write the result as JSON."`
 
 	required []string // by the scenario file
 }
@@ -70,18 +67,21 @@ func (c *LoadCmd) Validate() error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if err := c.TokenFlags.check(); err != nil {
+	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	return loadtest.Config{Scenario: c.Scenario, Targets: c.Target}.Check()
+	return errors.Join(c.TokenFlags.check(), c.Output.check(report.Name))
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
+	err := c.Output.prepare()
+	if err != nil {
+		return err
+	}
 	config := loadtest.Config{Scenario: c.Scenario}
-	var err error
 	if config.Counterexamples, err = counterexamples(); err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
 	}
-	watch, done := progress(stderr, config)
-	config.OnProgress = watch
+	var done func()
+	config.OnProgress, done = c.progress(stderr, config)
 	result, err := loadtest.Run(ctx, config)
 	done()
 	if errors.Is(err, loadtest.ErrConfig) {
@@ -107,8 +107,8 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err != nil {
 		return err
 	}
-	if err := c.write(stdout, result); err != nil {
-		return fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", err, result.Verdict)
+	if err := c.Output.write(stdout, report.Of(result)); err != nil {
+		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
 	return ended(result.ExitStatus())
 }
@@ -123,31 +123,17 @@ func counterexamples() (loadtest.Counterexamples, error) {
 	return loadtest.ReadCounterexamples(f)
 }
 
-func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
-	if !c.JSON {
-		_, terminal := columns(w)
-		return report.Write(w, r, terminal && os.Getenv("NO_COLOR") == "")
-	}
-	return encode(w, r)
-}
-
-func encode(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
-
 // progress shows the progress of the run on a terminal, and elsewhere what is run.
-func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progress), done func()) {
-	if _, terminal := columns(stderr.Writer); !terminal {
-		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", c.Strategy, c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
+func (c *LoadCmd) progress(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
+	_, terminal := columns(stderr.Writer)
+	switch {
+	case c.Quiet:
+		return nil, func() {}
+	case !terminal:
+		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
 		return nil, func() {}
 	}
-	line := &report.Progress{W: stderr, Stock: c.Stock * int64(max(1, c.SKUs)), Width: func() int {
-		n, _ := columns(stderr.Writer)
-		return cmp.Or(n, 80)
-	}}
-	return line.Show, line.Clear
+	return func(p loadtest.Progress) { overwrite(stderr, report.Line(p, run.Stock*int64(max(1, run.SKUs)))) }, func() { overwrite(stderr, "") }
 }
 
 // usage says what is wrong with the command line of a command.

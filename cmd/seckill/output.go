@@ -26,7 +26,7 @@ type form struct {
 	write      func(io.Writer) error
 }
 
-// forms are those in which a result is written; the first is JSON.
+// forms are those in which a result is written.
 type forms []form
 
 func (o Output) forms(r measure.Report) forms {
@@ -95,9 +95,8 @@ func (o Output) write(stdout io.Writer, r measure.Report) error {
 	return o.forms(r).write(stdout, r.WriteText)
 }
 
-// write writes all forms, and the text if none of them is for standard output. If one
-// fails, the whole result goes to a temporary file, so that minutes of measuring are not
-// lost.
+// write writes all forms, and the text if none of them is for standard output. One that
+// fails does not keep the others from being written.
 func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 	var errs []error
 	printed := true
@@ -119,9 +118,6 @@ func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 		if err := text(stdout); err != nil {
 			errs = append(errs, fmt.Errorf("standard output: %w", err))
 		}
-	}
-	if len(errs) > 0 {
-		errs = append(errs, rescue(all[0].write))
 	}
 	return errors.Join(errs...)
 }
@@ -154,17 +150,4 @@ func replace(file string, write func(io.Writer) error) (err error) {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// rescue keeps a result as JSON, from which every form can be made again. Its error
-// says where.
-func rescue(json func(io.Writer) error) error {
-	f, err := os.CreateTemp("", "seckill-result-*.json")
-	if err != nil {
-		return fmt.Errorf("nor in a file of its own: %w", err)
-	}
-	if err = errors.Join(json(f), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("nor in a file of its own: %w", err), os.Remove(f.Name()))
-	}
-	return fmt.Errorf("the whole result is in %s", f.Name())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -23,16 +24,21 @@ func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what str
 			fmt.Fprintln(stderr, line)
 			return
 		}
-		if width, _ := columns(stderr.Writer); width > 0 { // a line that wraps cannot be written over
-			line = string([]rune(line)[:min(len([]rune(line)), width-1)])
-		}
-		fmt.Fprint(stderr, "\r\x1b[K"+line)
+		overwrite(stderr, line)
 	}
 	return show, func() {
 		if terminal {
-			fmt.Fprint(stderr, "\r\x1b[K")
+			overwrite(stderr, "")
 		}
 	}
+}
+
+// overwrite shows text on a terminal, in place of the line that it showed before.
+func overwrite(stderr stderrWriter, text string) {
+	line := []rune(text)
+	width, _ := columns(stderr.Writer)
+	// A line that wraps cannot be written over, and in some terminals a full one wraps.
+	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), cmp.Or(width, 80)-1)]))
 }
 
 // columns is the width of w, if it is a terminal that can move its cursor.

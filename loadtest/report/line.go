@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"seckill/internal/ledger"
@@ -10,26 +9,10 @@ import (
 	"seckill/loadtest"
 )
 
-// Progress shows how a run goes in one line of a terminal, which is written over.
-type Progress struct {
-	W     io.Writer
-	Width func() int // columns of the terminal
-	Stock int64      // units for sale in all
-}
-
-// Show shows the run as it stands.
-func (s *Progress) Show(p loadtest.Progress) {
-	line := []rune(s.line(p))
-	// One column stays free: a full line would wrap in some terminals.
-	fmt.Fprintf(s.W, "\r%s\x1b[K", string(line[:min(len(line), max(s.Width(), 1)-1)]))
-}
-
-// Clear removes the line, for what is written next.
-func (s *Progress) Clear() { fmt.Fprint(s.W, "\r\x1b[K") }
-
-// line has what matters most first. Numbers are padded so that they keep their places.
-func (s *Progress) line(p loadtest.Progress) string {
-	state, buyers, stock := "", numbers.Thousands(p.Buyers), numbers.Thousands(s.Stock)
+// Line shows how a run goes, in one line; units are those for sale in all. It has
+// what matters most first. Numbers are padded so that they keep their places.
+func Line(p loadtest.Progress, units int64) string {
+	state, buyers, stock := "", numbers.Thousands(p.Buyers), numbers.Thousands(units)
 	switch n := p.Counts[ledger.OutcomeUnknown]; {
 	case p.Settling && n > 0:
 		state = ", waiting for " + numbers.Count(n, "answer")
@@ -37,7 +20,7 @@ func (s *Progress) line(p loadtest.Progress) string {
 		state = ", reading the ledger"
 	}
 	oversold := ""
-	if p.Units > s.Stock {
+	if p.Units > units {
 		oversold = " OVERSOLD"
 	}
 	text := fmt.Sprintf("%*s of %s buyers%s  sold %*s of %s%s  left %*s", len(buyers), numbers.Thousands(p.Requests), buyers, state,

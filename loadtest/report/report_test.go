@@ -64,9 +64,8 @@ func TestWrite(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*loadtest.Result)
-		color  bool
 	}{
-		{"held", func(*loadtest.Result) {}, false},
+		{"held", func(*loadtest.Result) {}},
 		{"blocked", func(r *loadtest.Result) {
 			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
 			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
@@ -75,11 +74,11 @@ func TestWrite(t *testing.T) {
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
 			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310, Asked: 2943, Left: 424}
 			r.Verdict = loadtest.Blocked
-		}, false},
+		}},
 		{"held-by-luck", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
 			r.Known = []loadtest.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
-		}, false},
+		}},
 		{"oversold", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
 			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 1523, 1477
@@ -89,7 +88,7 @@ func TestWrite(t *testing.T) {
 				{Rule: ledger.RuleLostUpdate, Verdict: ledger.Lost, Message: "0 left + 1523 sold = 1523, 1023 more than the 500 there were: deductions were overwritten", Count: 1},
 			}
 			r.Verdict = ledger.Oversold
-		}, false},
+		}},
 		{"lost", func(r *loadtest.Result) {
 			r.LedgerSource = loadtest.SourceService
 			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
@@ -104,13 +103,13 @@ func TestWrite(t *testing.T) {
 					Count: 1234, Examples: []string{"user 5 was given order A", "user 6 was given order B"}},
 			}
 			r.Verdict = ledger.Lost
-		}, false},
+		}},
 		{"not-valid", func(r *loadtest.Result) {
 			r.Interrupted = true
 			r.Requests = 1500
 			r.Problems = []loadtest.Problem{{Text: "interrupted after 1500 of 3000 buyers"}}
 			r.Verdict = ledger.NotValid
-		}, true},
+		}},
 		{"open-loop", func(r *loadtest.Result) {
 			r.Settings.Profile, r.Settings.Rate, r.Settings.Duration = loadtest.Constant, 2400, 1250*time.Millisecond
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
@@ -118,14 +117,14 @@ func TestWrite(t *testing.T) {
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNotChecked}
 			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123_456, Unit: loadtest.UnitMicros},
 				{Requirement: "rate>=1000", Actual: 2400, Unit: loadtest.UnitRate, Met: true}, {Requirement: "errors<0.1%", Met: true}}
-		}, false},
+		}},
 		{"not-linearizable", func(r *loadtest.Result) {
 			why := "user 7 was told sold out of 1, 2ms before so few were left that this is true"
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNo, Checked: 3000, Why: why}
 			audit := r.Audit.Add(ledger.RuleNotLinearizable, why, nil)
 			r.Audit = &audit
 			r.Verdict = ledger.Lost
-		}, false},
+		}},
 		{"unreachable", func(r *loadtest.Result) {
 			c := loadtest.Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: loadtest.Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
 				Concurrency: 1, Quantity: 1, Timeout: time.Second}}
@@ -133,13 +132,13 @@ func TestWrite(t *testing.T) {
 			labtest.Must(t, err)
 			*r = *unreachable
 			r.Problems = []loadtest.Problem{{Text: "http://127.0.0.1:1 cannot be used: connection refused"}}
-		}, false},
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := example()
 			test.change(r)
 			var b bytes.Buffer
-			labtest.Must(t, Write(&b, r, test.color))
+			labtest.Must(t, Of(r).WriteText(&b))
 			golden(t, test.name+".txt", b.Bytes())
 		})
 	}

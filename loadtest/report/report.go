@@ -1,0 +1,212 @@
+// Package report writes load runs for people: a line that shows how one goes, and
+// its result.
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/internal/numbers"
+	"seckill/loadtest"
+)
+
+// Of is the result for people, and for programs.
+func Of(r *loadtest.Result) measure.Report {
+	metrics := r.Metrics()
+	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value"}, Words: 1}
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		figures.Rows = append(figures.Rows, []string{name, strconv.FormatFloat(metrics[name], 'g', 6, 64)})
+	}
+	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: figures,
+		Name: Name, Block: []measure.Table{figures}, Figures: metrics}
+	for _, p := range r.Problems {
+		report.Problems = append(report.Problems, p.Text)
+	}
+	var servers []backend.Status
+	if len(r.Targets) > 0 {
+		servers = r.Targets[0].Backends
+	}
+	report.From = measure.RunOf(r.Settings.Command(), r.Start, measure.ThisMachine(), servers).String()
+	return report
+}
+
+// Name is that of the report's block in a Markdown file.
+const Name = "load"
+
+// answer is the verdict, and what is known of a strategy beyond this run.
+func answer(r *loadtest.Result) []string {
+	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
+	switch r.Verdict {
+	case ledger.Oversold, ledger.Lost:
+		if r.Strategy.Broken {
+			all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
+		}
+	case ledger.Held:
+		if known := loadtest.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
+			all = append(all, known)
+		}
+	}
+	return all
+}
+
+// findings are the rules that were violated.
+func findings(r *loadtest.Result) measure.Table {
+	t := measure.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
+	if r.Audit == nil {
+		return t
+	}
+	for _, v := range r.Audit.Violations {
+		t.Rows = append(t.Rows, []string{v.Rule, v.Message})
+		for _, example := range v.Examples {
+			t.Rows = append(t.Rows, []string{"", example})
+		}
+		if more := v.Count - len(v.Examples); more > 0 && len(v.Examples) > 0 {
+			t.Rows = append(t.Rows, []string{"", fmt.Sprintf("… and %s more", numbers.Thousands(more))})
+		}
+	}
+	return t
+}
+
+func requirements(r *loadtest.Result) measure.Table {
+	t := measure.Table{Title: "Requirements", Head: []string{"what", "came to", ""}, Words: 3}
+	for _, c := range r.Checks {
+		met := "met"
+		if !c.Met {
+			met = "NOT MET"
+		}
+		t.Rows = append(t.Rows, []string{c.Requirement, actual(c), met})
+	}
+	return t
+}
+
+// actual is what a requirement was compared with.
+func actual(c loadtest.Check) string {
+	switch c.Unit {
+	case loadtest.UnitMicros:
+		return numbers.Duration(int64(c.Actual))
+	case loadtest.UnitRate:
+		return numbers.Thousands(int64(c.Actual+.5)) + "/s"
+	}
+	return strconv.FormatFloat(c.Actual, 'g', 4, 64)
+}
+
+// rows are facts, by name.
+type rows [][2]string
+
+func (all *rows) add(name, format string, args ...any) {
+	*all = append(*all, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+// facts are what the verdict rests on.
+func facts(r *loadtest.Result) (all rows) {
+	all.add("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
+	all.add("sale", "%s", r.Settings.Command())
+	for i, target := range r.Targets {
+		all.add("target", "%s", target.URL)
+		if i+1 < len(r.Targets) && slices.Equal(target.Backends, r.Targets[i+1].Backends) {
+			continue // said once, below the last of them
+		}
+		for _, b := range target.Backends {
+			state := b.Version
+			if !b.OK {
+				state = join(" ", state, "DOWN", b.Error)
+			}
+			all.add(b.Name, "%-9s %s", b.Tier, state)
+		}
+	}
+	if r.Requests > 0 {
+		all.outcomes(r)
+		all.speed(r)
+	}
+	if a := r.Audit; a != nil {
+		cancelled := ""
+		if a.Cancelled > 0 {
+			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
+		}
+		all.add("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
+			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), r.LedgerSource, a.Run)
+	}
+	switch l := r.Linearizable; { // not linearizable is a violation
+	case l.Answer == loadtest.LinearYes:
+		all.add("answers", "linearizable: one buyer at a time explains all of %s", numbers.Count(l.Checked, "answer"))
+	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
+		all.add("answers", "not looked at: %s", l.Why)
+	}
+	return all
+}
+
+func (all *rows) outcomes(r *loadtest.Result) {
+	all.add("buyers", "%s", told(r.Counts))
+	if r.Copies+r.Retries > 0 { // else each has one call
+		all.add("  by call", "%s · of these %s and %s", told(r.Calls), numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
+	}
+	for _, a := range r.Answers { // the outcome alone does not explain these
+		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
+			all.add(string(a.Outcome), "%s × %s: %s", a.Code, numbers.Thousands(a.Count), a.Sample)
+		}
+	}
+}
+
+// told is how often each outcome was counted.
+func told(counted map[ledger.Outcome]int) string {
+	var counts []string
+	for _, o := range loadtest.Outcomes {
+		if n := counted[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
+			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+numbers.Thousands(n))
+		}
+	}
+	return strings.Join(counts, " · ")
+}
+
+func (all *rows) speed(r *loadtest.Result) {
+	all.add("speed", "%s requests/s · %s sales/s · %s in %s", numbers.Thousands(int64(r.RequestsPerSec+.5)), numbers.Thousands(int64(r.SalesPerSec+.5)),
+		numbers.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
+	all.add("latency", "%s", latency(r.Latency)) // with two steps: of the first
+	if r.Counts[ledger.OutcomeSold] > 0 {
+		all.add("  of sales", "%s", latency(r.SoldLatency))
+	}
+	if s := r.TwoSteps; s != nil {
+		all.add("two steps", "%s accepted: %s ordered · %s refused afterwards · %s without a final answer", numbers.Thousands(s.Accepted),
+			numbers.Thousands(s.Ordered), numbers.Thousands(s.Refused), numbers.Thousands(s.Open))
+	}
+	if r.Settings.Open() { // above: from when a request was due
+		all.add("  once sent", "%s", latency(r.ServiceTime))
+		all.add("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
+	}
+	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
+		all.add("cancelled", "%s · refused %s · unknown %s", numbers.Thousands(c.Done), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
+	}
+	if c := r.Reservations; c != (loadtest.Reservations{}) {
+		all.add("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", numbers.Thousands(c.Paid),
+			numbers.Thousands(c.Forgotten), numbers.Thousands(c.Expired), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
+	}
+	switch {
+	case r.CommandsMissing != "":
+		all.add("commands", "not known: %s", r.CommandsMissing)
+	default:
+		var sum float64
+		var each []string
+		for _, c := range r.Commands {
+			sum += c.PerPurchase
+			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
+		}
+		all.add("commands", "%s", join(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
+	}
+}
+
+func latency(l loadtest.Latency) string {
+	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
+		numbers.Duration(l.P50), numbers.Duration(l.P90), numbers.Duration(l.P99), numbers.Duration(l.P999), numbers.Duration(l.Max), numbers.Duration(int64(l.Mean)))
+}
+
+// join leaves out what is empty.
+func join(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
