@@ -33,7 +33,7 @@ declare namespace Json {
     started: string;
     done: number;
     total: number;
-    turn?: { strategy: string; baseline?: boolean; concurrency: number };
+    turn?: { strategy: string; concurrency: number };
     standings?: Entry[];
     seconds: number;
     verdicts?: { held: number; caught: number; other: number; not_run: number };

@@ -61,7 +61,7 @@ declare namespace Json {
     broken: boolean;
     available: boolean;
     missing: string[];
-    unfit_on?: string[]; // topologies; older services do not say
+    unfit_on?: string[]; // topologies
     files?: { name: string; content: string }[];
     lesson?: Record<string, string>;
   }
@@ -138,7 +138,7 @@ declare namespace Json {
     params?: Record<string, any>;
     count: number;
     examples?: string[];
-    /** Each of examples as a code with parameters; missing in older runs. */
+    /** Each of examples as a code with parameters. */
     cases?: { code: string; params: Record<string, any> }[];
   }
 
@@ -171,7 +171,6 @@ declare namespace Json {
     cancellations?: { done: number; refused: number; unknown: number };
     selling_seconds: number;
     start?: string;
-    course?: { at: number; requests: number }[];
     requests_per_second: number;
     sales_per_second: number;
     latency_us: { p50: number; p99: number };
