@@ -17,8 +17,8 @@ type Also struct {
 	Differs map[string]map[string]Cell `json:"differs"` // by strategy and question
 }
 
-// Add compares the proof of other servers with this one. Strategies that were
-// asked there before are replaced.
+// Add compares the proof of other servers with this one. What was asked there before,
+// and was not asked now, stays: a proof may ask few questions, or be interrupted.
 func (m *Matrix) Add(name string, other *Matrix) {
 	i := slices.IndexFunc(m.Also, func(a Also) bool { return a.Servers == name })
 	if i < 0 {
@@ -36,21 +36,24 @@ func (m *Matrix) Add(name string, other *Matrix) {
 		if ours == nil {
 			continue
 		}
-		asked, differs := 0, map[string]Cell{}
+		asked, differs := 0, also.Differs[theirs.Strategy]
+		if differs == nil {
+			differs = map[string]Cell{}
+		}
 		for id, c := range theirs.Cells {
 			if c.Answer == Missing {
 				continue
 			}
-			if asked++; !c.sameAs(ours.Cells[id]) {
+			asked++
+			if delete(differs, id); !c.sameAs(ours.Cells[id]) {
 				c.Example = "" // files are those of the first
 				differs[id] = c
 			}
 		}
 		if asked > 0 {
-			also.Asked[theirs.Strategy] = asked
-			delete(also.Differs, theirs.Strategy)
+			also.Asked[theirs.Strategy] = max(asked, also.Asked[theirs.Strategy])
 		}
-		if len(differs) > 0 {
+		if delete(also.Differs, theirs.Strategy); len(differs) > 0 {
 			also.Differs[theirs.Strategy] = differs
 		}
 	}

@@ -23,6 +23,11 @@ func TestOnlyDifferencesAreKept(t *testing.T) {
 	if len(m.Also) != 1 || m.Also[0].Differs["redis-lua"]["oversell"].Answer != prove.Breaks {
 		t.Errorf("%+v, want one set of servers and one difference", m.Also)
 	}
+	other.Rows[1].Cells = map[string]prove.Cell{"waits": other.Rows[1].Cells["waits"]}
+	m.Add("MySQL 9", other) // the proof was interrupted
+	if m.Also[0].Differs["redis-lua"]["oversell"].Answer != prove.Breaks || m.Also[0].Asked["redis-lua"] != 3 {
+		t.Errorf("%+v, want what was not asked again to stay", m.Also)
+	}
 	if m.Add("a server that does not answer", &prove.Matrix{}); len(m.Also) != 1 {
 		t.Errorf("%+v, want nothing of servers that were not asked", m.Also)
 	}
