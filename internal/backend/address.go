@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // A RedisAddress is where a Redis is and how to log in to it.
@@ -78,15 +76,6 @@ func (a RedisAddress) String() string {
 		return a.Host
 	}
 	return u.String()
-}
-
-// Options has the address and the credentials only.
-func (a RedisAddress) Options() *redis.Options {
-	o := &redis.Options{Addr: a.Host, Username: a.User, Password: a.Password}
-	if a.TLS {
-		o.TLSConfig = trusting(a.Host)
-	}
-	return o
 }
 
 // trusting is TLS with a server whose certificate must be for the host of addr, by one

@@ -180,12 +180,14 @@ func (in *Instance) askRedis(ctx context.Context) error {
 	return in.Redis.Ping(ctx).Err()
 }
 
-// redisVersion reads INFO's redis_version line. The embedded engine has neither
-// a section "server" nor a version.
+// redisVersion reads it from INFO. Valkey says which Redis it is like, too. The embedded
+// engine has neither a section "server" nor a version.
 func redisVersion(info string) string {
-	for line := range strings.Lines(info) {
-		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); ok {
-			return "Redis " + v
+	for _, maker := range []string{"Valkey", "Redis"} {
+		for line := range strings.Lines(info) {
+			if v, ok := strings.CutPrefix(strings.TrimSpace(line), strings.ToLower(maker)+"_version:"); ok {
+				return maker + " " + v
+			}
 		}
 	}
 	return "miniredis"

@@ -118,6 +118,9 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 	etcdAt := func(password string, pair tls.Certificate) backend.Config {
 		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + inFront(t, pair, etcd)}}
 	}
+	taken, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameRedis}, Given: redisAt(redis.Password, trusted)})
+	labtest.Must(t, err)
+	t.Cleanup(func() { taken.Stop(context.Background()) })
 	const wrong = "hunter2-wrong"
 	for name, c := range map[string]struct{ right, login, authority backend.Config }{
 		backend.NameMySQL:   {mysqlAt(dsn.Passwd), mysqlAt(wrong), backend.Config{}},

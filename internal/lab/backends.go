@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	_ "github.com/ncruces/go-sqlite3/driver"
-	_ "github.com/ncruces/go-sqlite3/embed" // the SQLite library itself
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
@@ -91,20 +88,21 @@ func addrsOf(processes []*Process) (addrs []string) {
 	return addrs
 }
 
-// checkGiven makes sure that a backend that was given answers: the lab cannot
-// run without what was asked for by its address.
+// checkGiven makes sure that a backend that was given answers, as a service asks when it
+// starts: the lab cannot run without what was asked for by its address.
 func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
-	addresses := k.In(l.options.Given)
-	status := backend.Status{Name: k.Name, Tier: backend.Given, Address: backend.ShowAddresses(addresses), OK: true}
-	for _, address := range addresses {
-		asking, cancel := context.WithTimeout(ctx, answerLimit/6)
-		version, err := k.version(asking, address)
-		cancel()
-		if err != nil {
-			return status, fmt.Errorf("%s at %s does not answer: %w (is it running, and is the address right?)",
-				k.Name, backend.Redact(address), err)
-		}
-		status.Version = version
+	ctx, cancel := context.WithTimeout(ctx, answerLimit/3)
+	defer cancel()
+	given := l.options.Given.Only(k.Offers...)
+	given.Tiers = map[string]backend.Tier{k.Name: backend.Given}
+	in, err := backend.Open(ctx, given)
+	if err != nil {
+		return backend.Status{}, err
+	}
+	defer in.Close()
+	status := in.Status(ctx)[0]
+	if !status.OK {
+		return status, fmt.Errorf("%s at %s does not answer: %s", k.Name, status.Address, status.Error)
 	}
 	return status, nil
 }
@@ -123,9 +121,7 @@ type kind struct {
 	ensemble func(ctx context.Context, k kind, program Program, of string) (*Ensemble, error)
 	// leads asks a server that votes; nil: they do not.
 	leads func(context.Context, *Process) (bool, error)
-	// version asks a server at an address of the form of the flags.
-	version func(ctx context.Context, address string) (string, error)
-	// address is that form of a private server's host:port; nil: the same.
+	// address is a private server's host:port in the form of the flags; nil: the same.
 	address func(addr string) string
 }
 
@@ -133,21 +129,18 @@ type kind struct {
 func (l *Lab) makeKinds() map[string]kind {
 	all := map[string]kind{
 		backend.NameMySQL: {tool: MariaDB, start: l.mysqlServers, embedded: l.addSQLite,
-			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
+			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
 		backend.NameRedis: {tool: Redis, start: l.redisServers, embedded: l.addMiniredis,
-			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
+			ensemble: l.redisPair, address: l.redisURL},
 		backend.NameRedlock: {tool: Redis, start: l.redisServers, count: 5,
-			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
+			ensemble: l.redisFive, address: l.redisURL},
 		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers,
-			ensemble: l.voters, leads: zookeeperLeads, version: zookeeperVersion},
+			ensemble: l.voters, leads: zookeeperLeads},
 		backend.NameEtcd: {tool: Etcd, start: l.etcdServers,
-			ensemble: l.voters, leads: etcdLeads, version: etcdVersion},
+			ensemble: l.voters, leads: etcdLeads},
 	}
 	for name, k := range all {
 		k.Kind, _ = backend.KindNamed(name)
-		if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
-			k.version = sqliteVersion
-		}
 		all[name] = k
 	}
 	return all
@@ -195,24 +188,15 @@ func (l *Lab) command(path string, args ...string) *exec.Cmd {
 
 func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 	file := filepath.Join(l.folder, "seckill.db")
-	version, err := sqliteVersion(ctx, file)
+	in, err := backend.Open(ctx, backend.Config{SQLitePath: file})
 	if err != nil {
 		return backend.Status{}, err
 	}
+	defer in.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.config.SQLitePath = file
-	return backend.Status{Name: backend.NameMySQL, Tier: backend.Embedded, Address: file, Version: version, OK: true}, nil
-}
-
-func sqliteVersion(ctx context.Context, file string) (version string, err error) {
-	db, err := sql.Open("sqlite3", "file:"+file)
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	err = db.QueryRowContext(ctx, "SELECT 'SQLite ' || sqlite_version()").Scan(&version)
-	return version, err
+	return in.Status(ctx)[0], nil
 }
 
 // addMiniredis runs a Redis inside this process. There is no embedded quorum: its

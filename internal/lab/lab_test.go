@@ -109,3 +109,17 @@ func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 		t.Errorf("process %d was started for a Redis that was given", p.PID())
 	}
 }
+
+// A lab takes what a service takes: shards by their names, and a quorum of which one
+// node is down.
+func TestGivenRingAndQuorumWithoutOneNode(t *testing.T) {
+	c := privateLab(t).Config()
+	five := append(slices.Clone(c.RedlockAddrs[:4]), "127.0.0.1:1")
+	l := started(t, lab.Options{Backends: []string{backend.NameRedis, backend.NameRedlock},
+		Given: backend.Config{RedisRing: []string{"a=" + c.RedisAddrs[0]}, RedlockAddrs: five}})
+	for _, s := range l.Backends() {
+		if !s.OK || s.Tier != backend.Given || !strings.HasPrefix(s.Version, "Redis ") && !strings.HasPrefix(s.Version, "Valkey ") {
+			t.Errorf("%+v: want it given, with a version", s)
+		}
+	}
+}

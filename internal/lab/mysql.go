@@ -176,11 +176,6 @@ func isMariaDB(path string) bool {
 	return strings.Contains(string(version), "MariaDB")
 }
 
-func mysqlVersion(ctx context.Context, dsn string) (string, error) {
-	version, _, err := askMySQL(ctx, dsn)
-	return version, err
-}
-
 func askMySQL(ctx context.Context, dsn string) (version, folder string, err error) {
 	err = onMySQL(ctx, dsn, func(db *sql.DB) error {
 		return db.QueryRowContext(ctx, "SELECT VERSION(), @@datadir").Scan(&version, &folder)

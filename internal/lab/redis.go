@@ -80,11 +80,6 @@ func (l *Lab) redisSecrets(name string) (file string, err error) {
 	return file, os.WriteFile(file, []byte(text), 0o600)
 }
 
-func redisVersion(ctx context.Context, address string) (string, error) {
-	info, err := askRedis(ctx, address, "Server")
-	return redisName(info), err
-}
-
 func redisName(info map[string]string) string {
 	if v := info["valkey_version"]; v != "" {
 		return "Valkey " + v
@@ -105,10 +100,9 @@ func withRedis(ctx context.Context, address string, do func(*redis.Client) error
 		return err
 	}
 	defer conn.Close()
-	o := a.Options()
-	o.Dialer = func(context.Context, string, string) (net.Conn, error) { return conn, nil }
-	o.DisableIdentity, o.ContextTimeoutEnabled, o.MaxRetries, o.PoolSize = true, true, -1, 1
-	client := redis.NewClient(o)
+	client := redis.NewClient(&redis.Options{Addr: a.Host, Username: a.User, Password: a.Password,
+		Dialer:          func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1, PoolSize: 1})
 	defer client.Close()
 	return do(client)
 }
