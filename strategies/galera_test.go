@@ -38,7 +38,7 @@ func TestSeveralNodes(t *testing.T) {
 func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 	const sku = 98_002
 	labtest.Must(t, ledger.Migrate(t.Context(), two[0].DB))
-	here, there := ledger.NewStore(two[0].DB).For("test", seckill.NopObserver{}), ledger.NewStore(two[1].DB)
+	here, there := ledger.NewStore(two[0].DB).For("test"), ledger.NewStore(two[1].DB)
 	for _, c := range []struct {
 		refused int // how often another node is first
 		want    error

@@ -90,7 +90,6 @@ type Deps struct {
 	*backend.Instance
 	Ledger   *ledger.Store // bound to the strategy's name
 	Settings Settings
-	Observe  seckill.Observer
 	Log      *slog.Logger
 
 	// Now is the clock of this process, for strategies that compare times of
@@ -120,7 +119,7 @@ func (i Info) Missing(in *backend.Instance) []string {
 // read–compute–write.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
 	d = d.complete()
-	d.Ledger = d.Ledger.For(i.Name, d.Observe)
+	d.Ledger = d.Ledger.For(i.Name)
 	if i.New != nil {
 		return i.New(d)
 	}
@@ -129,7 +128,7 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 		return nil, err
 	}
 	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
-		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}, nil
+		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Fenced: i.Fenced}, nil
 }
 
 // NewLocker makes the lock of a strategy that is one, without anything to
@@ -155,9 +154,6 @@ func (i Info) LockOptions(s Settings) lock.Options {
 }
 
 func (d Deps) complete() Deps {
-	if d.Observe == nil {
-		d.Observe = seckill.NopObserver{}
-	}
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}

@@ -97,7 +97,7 @@ func (s *sale) of(strategies ...string) ledger.Stock {
 	for i, strategy := range strategies {
 		user := int64(i + 1)
 		p := seckill.Purchase{SKU: 1, User: user, Quantity: 1, RequestID: fmt.Sprint("r", user)}
-		if _, err := s.For(strategy, seckill.NopObserver{}).RecordAlone(s.Context(), p, set.Run, 10-user); err != nil {
+		if _, err := s.For(strategy).RecordAlone(s.Context(), p, set.Run, 10-user); err != nil {
 			s.Fatal(err)
 		}
 	}

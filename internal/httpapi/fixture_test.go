@@ -29,7 +29,6 @@ type fake struct {
 	deduct  func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 	restore func(context.Context, string) error
 	reset   func(ctx context.Context, sku, stock int64) error
-	observe seckill.Observer
 	ledger  *ledger.Store
 }
 
@@ -55,7 +54,7 @@ const (
 func (f *fake) info() catalog.Info {
 	return catalog.Info{Name: fakeName, Stock: ledger.InRow,
 		New: func(d catalog.Deps) (seckill.Strategy, error) {
-			f.observe, f.ledger = d.Observe, d.Ledger
+			f.ledger = d.Ledger
 			return f, nil
 		}}
 }

@@ -14,8 +14,6 @@ type metrics struct {
 	requests  *prometheus.CounterVec
 	purchases *prometheus.CounterVec
 	duration  *prometheus.HistogramVec
-	lockWait  *prometheus.HistogramVec
-	retries   *prometheus.CounterVec
 }
 
 // From half a millisecond, a statement on an idle server, to beyond the time
@@ -32,12 +30,8 @@ func newMetrics(s *Server) *metrics {
 			Help: "Requests that reached the strategy; what seckill_backend_commands_total is spread over."}, byStrategy),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_request_duration_seconds",
 			Help: "How long the strategy took, sold or not.", Buckets: seconds}, byStrategy),
-		lockWait: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_lock_wait_seconds",
-			Help: "How long taking the lock took, won or not.", Buckets: seconds}, byStrategy),
-		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "seckill_retries_total",
-			Help: "Further attempts after a conflict or a deadlock."}, byStrategy),
 	}
-	m.registry.MustRegister(m.requests, m.purchases, m.duration, m.lockWait, m.retries,
+	m.registry.MustRegister(m.requests, m.purchases, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_purchases_in_flight",
 			Help: "Purchases that have not been answered yet."}, func() float64 { return float64(s.inFlight.Load()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

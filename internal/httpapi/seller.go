@@ -32,7 +32,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 		return sl
 	}
 	deps := catalog.Deps{Instance: s.Instance, Ledger: s.ledger, Settings: s.Settings,
-		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name), Now: s.Now}
+		Log: s.Log.With("strategy", info.Name), Now: s.Now}
 	var err error
 	if sl.strategy, err = catalog.Build(info, deps); err != nil {
 		s.Log.Warn("a strategy cannot run", "strategy", info.Name, "error", err)
@@ -91,18 +91,14 @@ const (
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
-// sellerMetrics are one strategy's, which has them as its seckill.Observer.
+// sellerMetrics are one strategy's.
 type sellerMetrics struct {
 	outcomes  *prometheus.CounterVec
 	purchases prometheus.Counter
 	duration  prometheus.Observer
-	lockWait  prometheus.Observer
-	retries   prometheus.Counter
 }
 
-func (m *sellerMetrics) LockWaited(seconds float64) { m.lockWait.Observe(seconds) }
-func (m *sellerMetrics) Retried()                   { m.retries.Inc() }
-func (m *sellerMetrics) count(outcome string)       { m.outcomes.WithLabelValues(outcome).Inc() }
+func (m *sellerMetrics) count(outcome string) { m.outcomes.WithLabelValues(outcome).Inc() }
 
 func (m *metrics) register(sl *seller) {
 	name := sl.info.Name
@@ -110,8 +106,6 @@ func (m *metrics) register(sl *seller) {
 		outcomes:  m.requests.MustCurryWith(prometheus.Labels{"strategy": name}),
 		purchases: m.purchases.WithLabelValues(name),
 		duration:  m.duration.WithLabelValues(name),
-		lockWait:  m.lockWait.WithLabelValues(name),
-		retries:   m.retries.WithLabelValues(name),
 	}
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

@@ -91,7 +91,7 @@ func TestLookUpDuringACommit(t *testing.T) {
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
-	st := ledger.NewStore(in.DB).For("conditional", seckill.NopObserver{})
+	st := ledger.NewStore(in.DB).For("conditional")
 	written, commit, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		done <- st.Tx(context.Background(), func(tx *gorm.DB) error {

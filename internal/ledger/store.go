@@ -26,24 +26,23 @@ import (
 type Store struct {
 	db       *gorm.DB
 	strategy string
-	observe  seckill.Observer
 	identity *atomic.Pointer[string] // of the database, once it was read
 	view     *sql.TxOptions          // of Tx; nil: the database's usual isolation
 }
 
 // NewStore is the ledger in db. For binds it to a strategy.
 func NewStore(db *gorm.DB) *Store {
-	return &Store{db: db, observe: seckill.NopObserver{}, identity: &atomic.Pointer[string]{}}
+	return &Store{db: db, identity: &atomic.Pointer[string]{}}
 }
 
 // For returns the same ledger, writing orders in the name of strategy.
-func (s *Store) For(strategy string, o seckill.Observer) *Store {
-	return &Store{db: s.db, strategy: strategy, observe: o, identity: s.identity}
+func (s *Store) For(strategy string) *Store {
+	return &Store{db: s.db, strategy: strategy, identity: s.identity}
 }
 
 // On returns the same ledger on another session (a lock's own connection).
 func (s *Store) On(session *gorm.DB) *Store {
-	return &Store{db: session, strategy: s.strategy, observe: s.observe, identity: s.identity}
+	return &Store{db: session, strategy: s.strategy, identity: s.identity}
 }
 
 // ReadCommitted returns the same ledger with transactions that lock the rows they
@@ -78,7 +77,6 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
 			return err
 		}
-		s.observe.Retried()
 	}
 }
 

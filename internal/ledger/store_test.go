@@ -31,7 +31,7 @@ func migrated(t *testing.T, in *backend.Instance) *ledger.Store {
 	for range 2 { // the tables may be there already
 		labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	}
-	return ledger.NewStore(in.DB).For("test", seckill.NopObserver{})
+	return ledger.NewStore(in.DB).For("test")
 }
 
 // Both kinds of database the ledger runs on.

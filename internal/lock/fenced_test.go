@@ -42,9 +42,9 @@ func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
 	in := labtest.Open(t, backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
 	l := &granting{tokens: tokens}
-	s := &fencedSale{t, &lock.Guarded{Locker: l, Fenced: true, Observe: seckill.NopObserver{},
+	s := &fencedSale{t, &lock.Guarded{Locker: l, Fenced: true,
 		Key:    func(sku int64) string { return fmt.Sprint(sku) },
-		Ledger: ledger.NewStore(in.DB).For("fenced", seckill.NopObserver{})}, l}
+		Ledger: ledger.NewStore(in.DB).For("fenced")}, l}
 	s.reset(stock)
 	return s
 }

@@ -29,7 +29,6 @@ type Guarded struct {
 	// never ends is left to Clearer.
 	Outlives time.Duration
 	Ledger   *ledger.Store
-	Observe  seckill.Observer
 	// Fenced has the row check the lease's fencing token: see fenced.go.
 	Fenced bool
 }
@@ -121,9 +120,7 @@ func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, 
 }
 
 func (g *Guarded) under(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
-	asked := time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), o)
-	g.Observe.LockWaited(time.Since(asked).Seconds())
 	if err != nil {
 		return notAcquired(err)
 	}

@@ -139,19 +139,6 @@ func NothingTaken(err error) bool {
 	return false
 }
 
-// An Observer is told what a strategy does while it works; the service turns
-// it into metrics. Its methods must be safe for concurrent use and cheap.
-type Observer interface {
-	LockWaited(seconds float64) // how long a lock's Acquire took, won or not
-	Retried()                   // one more attempt after a conflict or a deadlock
-}
-
-// NopObserver observes nothing.
-type NopObserver struct{}
-
-func (NopObserver) LockWaited(float64) {}
-func (NopObserver) Retried()           {}
-
 // A FieldError says what is wrong with one field: in words, and as a stable
 // code with parameters, which a page translates.
 type FieldError struct {

@@ -32,14 +32,13 @@ var RedisMulti = catalog.Info{
 	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},
-			d.Settings.Retries, d.Observe}, nil
+			d.Settings.Retries}, nil
 	},
 }
 
 type redisMulti struct {
 	number
 	retries int
-	observe seckill.Observer
 }
 
 func (s *redisMulti) Deduct(
@@ -73,7 +72,6 @@ func (s *redisMulti) retry(
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return got, err
 		}
-		s.observe.Retried()
 		pause := rand.N(min(time.Millisecond<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
 			return got, err // the time is up: conflict, as it stands

@@ -14,17 +14,14 @@ import (
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // A sale is one SKU with its strategy in two processes.
-type sale struct {
-	*saletest.Sale
-	retried saletest.Retries
-}
+type sale struct{ *saletest.Sale }
 
 func open(t *testing.T, i catalog.Info, stock int64) *sale {
 	t.Helper()
 	s := &sale{}
 	settings := catalog.DefaultSettings()
 	settings.QueueAtOnce, settings.LockWait = 1, 30*time.Second // also where the machine is busy
-	d := catalog.Deps{Settings: settings, Observe: &s.retried}
+	d := catalog.Deps{Settings: settings}
 	s.Sale = saletest.Open(t, i, stock, d, d)
 	return s
 }

@@ -17,7 +17,7 @@ func TestMergedCorrectsItsOwnOrdersOnly(t *testing.T) {
 	s := open(t, Merged, 1000)
 	config := labtest.Config(t, Merged.Needs...)
 	config.RowLockWait = time.Second
-	short := ledger.NewStore(labtest.Open(t, config).DB).For(Merged.Name, &s.retried)
+	short := ledger.NewStore(labtest.Open(t, config).DB).For(Merged.Name)
 	for _, n := range []int64{2, 20, 200} {
 		rollBack := errors.New("taken back by the test")
 		err := s.Store.Tx(t.Context(), func(other *gorm.DB) error {

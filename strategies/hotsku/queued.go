@@ -29,15 +29,13 @@ var Queued = catalog.Info{
 	Also:  []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)
-		return &queued{oneTrip: trip, observe: d.Observe,
-			atOnce: d.Settings.QueueAtOnce, wait: d.Settings.LockWait,
-			lines: map[int64]*line{}}, err
+		return &queued{oneTrip: trip, atOnce: d.Settings.QueueAtOnce,
+			wait: d.Settings.LockWait, lines: map[int64]*line{}}, err
 	},
 }
 
 type queued struct {
 	oneTrip // what a buyer sends in their turn; cancellations do not queue
-	observe seckill.Observer
 	atOnce  int
 	wait    time.Duration
 
@@ -61,10 +59,7 @@ const longest = 10_000
 func (s *queued) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	came := time.Now()
-	err := s.enter(ctx, p.SKU)
-	s.observe.LockWaited(time.Since(came).Seconds())
-	if err != nil {
+	if err := s.enter(ctx, p.SKU); err != nil {
 		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	}
 	defer s.leave(p.SKU, time.Now())

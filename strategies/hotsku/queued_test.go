@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"seckill/internal/lab/labtest"
-	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
 
 // queue is queued without a database.
 func queue(atOnce int, wait time.Duration) *queued {
-	return &queued{observe: seckill.NopObserver{}, atOnce: atOnce, wait: wait, lines: map[int64]*line{}}
+	return &queued{atOnce: atOnce, wait: wait, lines: map[int64]*line{}}
 }
 
 // line7 has so many buyers of SKU 7 inside, and returns what lets one out who

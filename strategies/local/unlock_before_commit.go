@@ -29,15 +29,14 @@ var UnlockBeforeCommit = catalog.Info{
 	Also:       []string{"mutex_per_sku.go", "mutex.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unlockBeforeCommit{mutexes{byKey: map[string]*counted{}},
-			d.Settings.LockWait, d.Ledger, d.Observe}, nil
+			d.Settings.LockWait, d.Ledger}, nil
 	},
 }
 
 type unlockBeforeCommit struct {
-	locks   mutexes
-	wait    time.Duration
-	store   *ledger.Store
-	observe seckill.Observer
+	locks mutexes
+	wait  time.Duration
+	store *ledger.Store
 }
 
 func (s *unlockBeforeCommit) Deduct(
@@ -100,10 +99,8 @@ func (s *unlockBeforeCommit) Restore(
 func (s *unlockBeforeCommit) lock(
 	ctx context.Context, sku int64,
 ) (unlock func(), err error) {
-	asked := time.Now()
 	lease, err := s.locks.Acquire(ctx, fmt.Sprint("stock ", sku),
 		lock.Options{Wait: s.wait})
-	s.observe.LockWaited(time.Since(asked).Seconds())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -31,17 +30,16 @@ var LockInsert = catalog.Info{
 	Also:  []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,
-				d.Settings.LockPoll, d.Observe},
+				d.Settings.LockPoll},
 			create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
 }
 
 type insertLock struct {
-	db      *gorm.DB
-	ttl     time.Duration // when Options name none; C: 30 s
-	poll    time.Duration
-	observe seckill.Observer
+	db   *gorm.DB
+	ttl  time.Duration // when Options name none; C: 30 s
+	poll time.Duration
 }
 
 func (l *insertLock) Acquire(
@@ -86,7 +84,6 @@ func (l *insertLock) try(
 		ok, err = l.takeOver(ctx, key, owner, ttl)
 	}
 	if undone(err) || held(err) {
-		l.observe.Retried()
 		return false, nil
 	}
 	if err != nil { // it may have been done all the same
@@ -134,7 +131,6 @@ func (l *insertLock) delete(
 		if !undone(res.Error) || ctx.Err() != nil {
 			return res.RowsAffected, res.Error
 		}
-		l.observe.Retried()
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockInsertByName writes into the row when the lock ends, and deletes rows
@@ -28,18 +27,17 @@ var LockInsertByName = catalog.Info{
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &insertByName{d.LockDB, d.Settings.LockLease,
-			d.Settings.LockPoll, d.Observe, named{}}
-		l.named = named{l.delete, d.Observe}
+			d.Settings.LockPoll, named{}}
+		l.named = named{l.delete}
 		return l, create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
 }
 
 type insertByName struct {
-	db      *gorm.DB
-	ttl     time.Duration // when Options name none; C: 30 s
-	poll    time.Duration
-	observe seckill.Observer
+	db   *gorm.DB
+	ttl  time.Duration // when Options name none; C: 30 s
+	poll time.Duration
 	named
 }
 
@@ -75,7 +73,6 @@ func (l *insertByName) try(
 		}
 		switch {
 		case undone(err), held(err):
-			l.observe.Retried()
 			return false, nil
 		case err != nil || past == 0:
 			return false, err

@@ -10,7 +10,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockInsertPlain is a unique key and nothing else: of several INSERTs of one
@@ -27,17 +26,16 @@ var LockInsertPlain = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &insertPlain{d.LockDB, d.Settings.LockPoll, d.Observe, named{}}
-		l.named = named{l.delete, d.Observe}
+		l := &insertPlain{d.LockDB, d.Settings.LockPoll, named{}}
+		l.named = named{l.delete}
 		return l, create(d.LockDB, distributedLock)
 	},
 	Key: stockKey,
 }
 
 type insertPlain struct {
-	db      *gorm.DB
-	poll    time.Duration
-	observe seckill.Observer
+	db   *gorm.DB
+	poll time.Duration
 	named
 }
 
@@ -61,7 +59,6 @@ func (l *insertPlain) try(
 	case taken(err):
 		return false, nil
 	case undone(err), held(err):
-		l.observe.Retried()
 		return false, nil
 	}
 	return err == nil, err

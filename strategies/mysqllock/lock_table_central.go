@@ -10,7 +10,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/seckill"
 )
 
 // LockTableCentral locks one row that is always there before it looks for the
@@ -42,7 +41,6 @@ type tableLock struct {
 	forUpdate bool                    // the record is read so, too, as in B
 	poll      time.Duration
 	now       func() time.Time
-	observe   seckill.Observer
 	named
 }
 
@@ -50,8 +48,8 @@ func newTableLock(
 	d catalog.Deps, central func(key string) string,
 ) *tableLock {
 	l := &tableLock{d.LockDB, central, d.Settings.RecordLock,
-		d.Settings.LockPoll, d.Now, d.Observe, named{}}
-	l.named = named{l.free, d.Observe}
+		d.Settings.LockPoll, d.Now, named{}}
+	l.named = named{l.free}
 	return l
 }
 
@@ -66,10 +64,7 @@ func (l *tableLock) Acquire(
 		func() (bool, error) {
 			ok, err := l.try(ctx, key, ttl)
 			switch {
-			case undone(err):
-				l.observe.Retried()
-				return false, nil
-			case held(err):
+			case undone(err), held(err):
 				return false, nil
 			}
 			return ok, err

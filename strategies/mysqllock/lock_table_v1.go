@@ -29,17 +29,16 @@ var LockTableV1 = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe, named{}}
-		l.named = named{l.delete, d.Observe}
+		l := &tableV1{d.LockDB, d.Settings.LockPoll, named{}}
+		l.named = named{l.delete}
 		return l, create(d.LockDB, lockRecord)
 	},
 	Key: stockKey,
 }
 
 type tableV1 struct {
-	db      *gorm.DB
-	poll    time.Duration
-	observe seckill.Observer
+	db   *gorm.DB
+	poll time.Duration
 	named
 }
 
@@ -52,7 +51,6 @@ func (l *tableV1) Acquire(
 			deadlock = nil
 			ok, err = l.try(ctx, key)
 			if undone(err) {
-				l.observe.Retried()
 				deadlock, err = err, nil
 			}
 			if held(err) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock/locktest"
 )
@@ -25,17 +24,14 @@ func eachLock(t *testing.T, f func(t *testing.T, info catalog.Info)) {
 }
 
 // A bench is a lock on an instance of its own.
-type bench struct {
-	*locktest.Process
-	retried saletest.Retries
-}
+type bench struct{ *locktest.Process }
 
 var testSettings = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}}
 
 func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *bench {
 	t.Helper()
 	b := &bench{}
-	d := catalog.Deps{Settings: testSettings, Observe: &b.retried}
+	d := catalog.Deps{Settings: testSettings}
 	for _, c := range change {
 		c(&d)
 	}

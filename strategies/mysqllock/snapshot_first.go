@@ -31,15 +31,14 @@ var SnapshotFirst = catalog.Info{
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		limit, err := rowWait(d.LockDB)
 		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},
-			d.Settings.LockWait, d.Ledger, d.Observe}, err
+			d.Settings.LockWait, d.Ledger}, err
 	},
 }
 
 type snapshotFirst struct {
-	lock    userLock
-	wait    time.Duration
-	store   *ledger.Store
-	observe seckill.Observer
+	lock  userLock
+	wait  time.Duration
+	store *ledger.Store
 }
 
 func (s *snapshotFirst) Deduct(
@@ -153,10 +152,8 @@ func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {
 		return nil
 	}
-	asked := time.Now()
 	err := s.lock.wait(ctx, s.conn, stockKey(sku), s.wait,
-		asked.Add(s.wait))
-	s.observe.LockWaited(time.Since(asked).Seconds())
+		time.Now().Add(s.wait))
 	switch {
 	case errors.Is(err, errUserLockHeld):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)

@@ -112,8 +112,7 @@ func freed(rows int64, err error) error {
 // A named lock is freed by its name, whoever holds it.
 type named struct {
 	// free tries once, and says how many locks are gone by it.
-	free    func(ctx context.Context, key string) (rows int64, err error)
-	observe seckill.Observer
+	free func(ctx context.Context, key string) (rows int64, err error)
 }
 
 // again frees once more when a deadlock has undone it: the row of a holder that
@@ -126,7 +125,6 @@ func (n *named) again(
 		if !undone(err) || ctx.Err() != nil {
 			return rows, err
 		}
-		n.observe.Retried()
 	}
 }
 

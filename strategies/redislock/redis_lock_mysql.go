@@ -33,7 +33,7 @@ var RedisLockMySQL = catalog.Info{
 		return &lockMySQL{&lock.Guarded{Locker: front, Key: stockKey,
 			Options:  RedisLua.LockOptions(d.Settings),
 			Outlives: d.Settings.LockLease,
-			Ledger:   d.Ledger, Observe: d.Observe}}, nil
+			Ledger:   d.Ledger}}, nil
 	},
 }
 

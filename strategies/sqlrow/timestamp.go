@@ -26,7 +26,7 @@ var Timestamp = catalog.Info{
 	Repair:     "version",
 	Stock:      ledger.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		s := &timestamp{d.Ledger, d.Settings.Retries, d.Observe,
+		s := &timestamp{d.Ledger, d.Settings.Retries,
 			d.Now, wholeSeconds}
 		if d.Settings.MicrosecondTS {
 			s.layout = microseconds
@@ -38,7 +38,6 @@ var Timestamp = catalog.Info{
 type timestamp struct {
 	store   *ledger.Store
 	retries int
-	observe seckill.Observer
 	now     func() time.Time // this process's clock
 	layout  string
 }
@@ -130,7 +129,6 @@ func (s *timestamp) retry(ctx context.Context, attempt func() error) error {
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return err
 		}
-		s.observe.Retried()
 		most := min(2*time.Millisecond<<min(n, 10), 64*time.Millisecond)
 		if tap.Sleep(ctx, rand.N(most)) != nil {
 			return err // the buyer's time is up: conflict, as it stands

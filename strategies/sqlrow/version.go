@@ -25,14 +25,13 @@ var Version = catalog.Info{
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &version{d.Ledger, d.Settings.Retries, d.Observe}, nil
+		return &version{d.Ledger, d.Settings.Retries}, nil
 	},
 }
 
 type version struct {
 	store   *ledger.Store
 	retries int
-	observe seckill.Observer
 }
 
 // versioned is the row as it was read.
@@ -115,7 +114,6 @@ func (s *version) retry(ctx context.Context, attempt func() error) error {
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return err
 		}
-		s.observe.Retried()
 		pause := rand.N(min(firstPause<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
 			return err // the buyer's time is up: conflict, as it stands

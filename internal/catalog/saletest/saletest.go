@@ -94,11 +94,3 @@ func (s *Sale) Held(t testing.TB, told ...ledger.Told) {
 		t.Errorf("the audit says %s, want held: %+v", r.Verdict, r.Violations)
 	}
 }
-
-// Retries counts further attempts.
-type Retries struct {
-	seckill.NopObserver
-	atomic.Int64
-}
-
-func (r *Retries) Retried() { r.Add(1) }
