@@ -145,7 +145,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 
 func TestAPurchaseHasADeadline(t *testing.T) {
 	f, _ := lingers(seckill.ErrBusy)
-	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 300 * time.Millisecond})
+	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second})
 	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "a purchase that takes too long", 429, "busy")
 }
 
@@ -220,7 +220,7 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 		<-ctx.Done()
 		return err
 	}
-	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 300 * time.Millisecond, Instance: s.Instance})
+	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second, Instance: s.Instance})
 	var got ledger.Order
 	ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
 	if got.Status != ledger.Cancelled {

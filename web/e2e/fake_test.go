@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -22,7 +22,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
@@ -43,6 +42,8 @@ type fake struct {
 	turns    chan compare.Entry
 	ends     chan *compare.Result
 	services []lab.Service
+	host     *httptest.Server
+	silent   atomic.Bool
 }
 
 var fakeBackends = []backend.Status{
@@ -50,15 +51,11 @@ var fakeBackends = []backend.Status{
 	{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:39011", Version: "miniredis 2.40", OK: true},
 }
 
-func startFake(t *testing.T) *fake {
-	f, _ := startFakeAt(t, "127.0.0.1:0", "")
-	return f
-}
+func startFake(t *testing.T) *fake { return startFakeWith(t, "") }
 
-// startFakeAt serves a fake at an address until stop is called or the test
-// ends.
-func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
-	f = &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
+// startFakeWith serves a fake with a token until the test ends.
+func startFakeWith(t *testing.T, token string) *fake {
+	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	f.server = labapi.New(labapi.Config{
@@ -72,28 +69,33 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 			return nil
 		},
 	})
-	listener, err := net.Listen("tcp", address)
-	labtest.Must(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/", f.server)
 	mux.HandleFunc("GET /api/lab/v1/levels", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/levels.json") })
 	mux.HandleFunc("POST /api/lab/v1/replays", fakeReplay)
-	host := httptest.NewUnstartedServer(mux)
-	host.Listener.Close()
-	host.Listener = listener
-	host.Start()
-	f.url = host.URL
-	stop = sync.OnceFunc(func() {
+	f.host = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.silent.Load() {
+			panic(http.ErrAbortHandler) // the connection breaks off
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	f.url = f.host.URL
+	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if err := f.server.Close(ctx); err != nil {
 			t.Error(err)
 		}
-		host.Close()
+		f.host.Close()
 		service.Close()
 	})
-	t.Cleanup(stop)
-	return f, stop
+	return f
+}
+
+// falls has the lab fall silent, or speak again; connections break off.
+func (f *fake) falls(silent bool) {
+	f.silent.Store(silent)
+	f.host.CloseClientConnections()
 }
 
 func (f *fake) Backends() []backend.Status { return fakeBackends }

@@ -270,7 +270,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 // and comes by itself once the lab is back.
 func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	t.Parallel()
-	f, stop := startFakeAt(t, "127.0.0.1:0", "")
+	f := startFake(t)
 	tb := f.open("trace/naive.oversell")
 	tb.forgive("net::ERR_")
 	tb.says("h1", "naive sells 3 of 2")
@@ -280,7 +280,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	other := f.open("")
 	other.forgive("net::ERR_")
 	other.shows("#settings")
-	stop()
+	f.falls(true)
 	other.click("#settings")
 	other.says(".failed", "这个页面加载失败") // the form, which comes when it is asked for
 	tb.says(".lost-connection", "断了")
@@ -293,7 +293,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	tb.good("not loaded")
 	tb.click(".failed button")
 	tb.says(".failed button", "Try again") // it still does not
-	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
+	f.falls(false)
 	tb.says("h1", "naive sells")
 	tb.await(`!document.querySelector(".failed, .lost-connection")`)
 	other.eval(`document.querySelector(".failed button")?.click()`) // unless the form has come by itself meanwhile
@@ -302,7 +302,7 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 
 func TestLabWithToken(t *testing.T) {
 	t.Parallel()
-	f, _ := startFakeAt(t, "127.0.0.1:0", "s3cret")
+	f := startFakeWith(t, "s3cret")
 	stranger := f.open("")
 	stranger.forgive("status of 403")
 	stranger.click(".guided li:first-child button")
