@@ -16,13 +16,6 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 var lockInfos = []catalog.Info{LockInsertPlain, LockInsertByName, LockInsert, LockRow, LockTableV1, LockTableCentral,
 	LockTableSegmented, GetLock}
 
-// eachLock runs a test for every lock of the family.
-func eachLock(t *testing.T, f func(t *testing.T, info catalog.Info)) {
-	for _, info := range lockInfos {
-		t.Run(info.Name, func(t *testing.T) { f(t, info) })
-	}
-}
-
 // A bench is a lock on an instance of its own.
 type bench struct{ *locktest.Process }
 
