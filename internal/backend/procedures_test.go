@@ -21,13 +21,7 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)
 	defer l.Stop(context.Background())
-	dsn, ok := l.AdminDSN()
-	if !ok {
-		t.Skip("the private server is no MariaDB, and has no administrator")
-	}
-	admin, err := sql.Open("mysql", dsn)
-	labtest.Must(t, err)
-	defer admin.Close()
+	admin := labtest.Admin(t, l)
 	do := func(statement string) {
 		t.Helper()
 		if _, err := admin.Exec(statement); err != nil {

@@ -2,7 +2,6 @@ package game_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -19,13 +18,7 @@ import (
 // leaves no connection behind.
 func TestAnAccountWithoutDatabases(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
-	dsn, ok := l.AdminDSN()
-	if !ok {
-		t.Skip("the private server is no MariaDB, and has no administrator")
-	}
-	admin, err := sql.Open("mysql", dsn)
-	labtest.Must(t, err)
-	defer admin.Close()
+	admin := labtest.Admin(t, l)
 	const poor = "'poor'@'127.0.0.1'"
 	for _, statement := range []string{"CREATE USER " + poor, "GRANT ALL ON seckill.* TO " + poor} {
 		_, err := admin.Exec(statement)

@@ -109,7 +109,7 @@ func freed(rows int64, err error) error {
 	return nil
 }
 
-// A named lock is freed by its name, whoever holds it.
+// A named lock is freed by its name alone, also by a client that does not hold it.
 type named struct {
 	// free tries once, and says how many locks are gone by it.
 	free func(ctx context.Context, key string) (rows int64, err error)

@@ -2,7 +2,6 @@ package sqlrow
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 
@@ -22,13 +21,7 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}})
 	labtest.Must(t, err)
 	defer l.Stop(context.Background())
-	dsn, ok := l.AdminDSN()
-	if !ok {
-		t.Skip("the private server is no MariaDB, and has no administrator")
-	}
-	admin, err := sql.Open("mysql", dsn)
-	labtest.Must(t, err)
-	defer admin.Close()
+	admin := labtest.Admin(t, l)
 	readOnly := func(value string) {
 		if _, err := admin.Exec("SET GLOBAL read_only = " + value); err != nil {
 			t.Error(err)

@@ -1,6 +1,6 @@
 // Package labtest gives tests the real servers: one lab a test program, whose
 // backends start when the first test needs them. A server that is not
-// installed fails the test; nothing is skipped.
+// installed fails the test.
 package labtest
 
 import (
@@ -183,4 +183,18 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Admin is the administrator of a lab's private MariaDB. It skips the test if the lab has
+// none: the lab locks the administrator of a private MySQL, and the one of a given server is not ours.
+func Admin(t testing.TB, l *lab.Lab) *sql.DB {
+	t.Helper()
+	dsn, ok := l.AdminDSN()
+	if !ok {
+		t.Skip("the lab has no private MariaDB, and so no administrator")
+	}
+	admin, err := sql.Open("mysql", dsn)
+	Must(t, err)
+	t.Cleanup(func() { admin.Close() })
+	return admin
 }
