@@ -138,18 +138,23 @@ func needs(t *testing.T, family string, f *ast.File) (files []string) {
 			}
 		}
 	}
-	declared := declarations(t, family)
+	in := declarations(t, family)
 	for _, used := range f.Unresolved {
-		if in := declared[used.Name]; in != "" {
-			files = append(files, in)
+		if file := in[used.Name]; file != "" {
+			files = append(files, file)
 		}
 	}
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
+var declared = map[string]map[string]string{} // by family, once read
+
 // declarations say which file of a family declares a name.
 func declarations(t *testing.T, family string) map[string]string {
+	if in := declared[family]; in != nil {
+		return in
+	}
 	sources, err := filepath.Glob(filepath.Join(family, "*.go"))
 	labtest.Must(t, err)
 	in := map[string]string{}
@@ -163,5 +168,6 @@ func declarations(t *testing.T, family string) map[string]string {
 			in[name] = filepath.Base(source)
 		}
 	}
+	declared[family] = in
 	return in
 }

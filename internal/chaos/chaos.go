@@ -79,7 +79,8 @@ func Run(ctx context.Context, o Options) *Result {
 		r.Begun = first + " – " + r.Begun
 	}
 	for _, f := range here {
-		if !f.Available && slices.Contains(o.Faults, f.Kind) {
+		used := f.Uses == "" || slices.ContainsFunc(o.Strategies, func(i catalog.Info) bool { return slices.Contains(i.Needs, f.Uses) })
+		if !f.Available && used && slices.Contains(o.Faults, f.Kind) {
 			r.Missing = append(r.Missing, fmt.Sprintf("%s: %s", f.Kind, f.Missing))
 		}
 	}
@@ -110,14 +111,12 @@ func Run(ctx context.Context, o Options) *Result {
 // applies reports whether a fault must be tried with a strategy: it can be had here, and
 // is of a server or a clock that the strategy uses.
 func applies(info catalog.Info, name fault.Name, here []fault.Status) bool {
-	i := slices.IndexFunc(here, func(f fault.Status) bool { return f.Kind == name })
-	switch {
-	case name == None:
+	if name == None {
 		return true
-	case i < 0 || !here[i].Available, here[i].Uses != "" && !slices.Contains(info.Needs, here[i].Uses):
-		return false
 	}
-	return name != fault.JumpClock || info.Guarantees[catalog.Clocks] != ""
+	i := slices.IndexFunc(here, func(f fault.Status) bool { return f.Kind == name })
+	return i >= 0 && here[i].Available && (here[i].Uses == "" || slices.Contains(info.Needs, here[i].Uses)) &&
+		(name != fault.JumpClock || info.Guarantees[catalog.Clocks] != "")
 }
 
 // cell runs one sale.

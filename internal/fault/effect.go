@@ -65,7 +65,7 @@ func (e *Effect) void(why Why) { e.Took, e.Matters, e.Why = false, false, why }
 // busy looks again while no purchase is under way and units are left, if the aim
 // says so.
 func (s *scene) busy(ctx context.Context, number int) (seen Effect) {
-	_ = lab.Await(ctx, looking, func(ctx context.Context) error {
+	_ = lab.Await(ctx, looking, func(context.Context) error { // a look has its own limit: the last one is not cut off
 		seen = s.look(ctx, number)
 		if !s.aim.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0 {
 			return nil

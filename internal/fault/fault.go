@@ -88,7 +88,7 @@ var All = []Fault{
 		Describe: "the process that holds the lock stands still before it commits"},
 	{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: hang,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: killHolder,
+	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: kill,
 		Describe: "the process that holds the lock is killed between its read and its write"},
 	{Name: CutHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: cut,
 		Describe: "the process that holds the lock loses its connections"},
@@ -249,7 +249,7 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 		s.seen = s.busy(ctx, number)
 	}
 	i, err := f.harm(ctx, s)
-	if err != nil && f.Holder {
+	if f.Holder && (err != nil || !f.Lasts) {
 		s.letGo()
 	}
 	return i, err

@@ -321,14 +321,14 @@ func lockRow(ctx context.Context, s *scene) (*Injection, error) {
 // holdRow locks the row until the transaction ends. waited is how often statements
 // have waited for rows before.
 func holdRow(ctx context.Context, db *gorm.DB, sku int64) (tx *gorm.DB, waited int64, err error) {
-	if waited, err = rowLockWaits(ctx, db); err != nil {
-		return nil, 0, err
-	}
 	if tx = db.WithContext(context.WithoutCancel(ctx)).Begin(); tx.Error != nil {
 		return nil, 0, tx.Error
 	}
 	var num int64
 	if err := tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", sku).Row().Scan(&num); err != nil {
+		return nil, 0, errors.Join(err, tx.Rollback().Error)
+	}
+	if waited, err = rowLockWaits(ctx, db); err != nil { // after this one, which may have waited, too
 		return nil, 0, errors.Join(err, tx.Rollback().Error)
 	}
 	return tx, waited, nil

@@ -100,13 +100,7 @@ func leader(name, topology string) place {
 
 // shard is the Redis, of several that divide the keys, to which most commands go.
 var shard = place{
-	missing: func(l *lab.Lab) *Lack {
-		if l.Topology() == lab.Ring && l.Group(backend.NameRedis) != nil {
-			return nil
-		}
-		return NewLack(LackTopology, map[string]any{"name": backend.NameRedis, "topology": lab.Ring},
-			"Redis is not shards here: start the lab with --topology %s", lab.Ring)
-	},
+	missing: leader(backend.NameRedis, lab.Ring).missing,
 	find: func(ctx context.Context, s *scene) error {
 		return s.lock(s.lab.Group(backend.NameRedis).Shard(ctx))
 	}}
@@ -259,12 +253,6 @@ func hang(_ context.Context, s *scene) (*Injection, error) {
 		}
 		return nil
 	})
-}
-
-// killHolder: the request that held the purchase ends with the process.
-func killHolder(ctx context.Context, s *scene) (*Injection, error) {
-	defer s.letGo()
-	return kill(ctx, s)
 }
 
 // cut takes the connections of the holder's process, and with them what a backend

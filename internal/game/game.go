@@ -245,6 +245,9 @@ func (g *Game) ready(ctx context.Context) error {
 	return g.replay(ctx, g.moves)
 }
 
+// LabCloses refuses what would begin while the lab is being stopped.
+var LabCloses = problem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so nothing begins any more.")
+
 var unknownGame = problem(http.StatusNotFound, "unknown_game", "There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
 
 // Close ends the game and leaves nothing of it on the servers. It waits for a move

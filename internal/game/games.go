@@ -124,7 +124,7 @@ func (gs *Games) enter() error {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	if gs.closed {
-		return problem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so no game begins any more.")
+		return LabCloses
 	}
 	gs.busy.Add(1)
 	return nil
@@ -135,14 +135,14 @@ func (gs *Games) enter() error {
 func (gs *Games) keep(g *Game) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	gs.games = append(gs.games, g)
-	gives := gs.games[0]
 	if gs.closed {
-		gives = g
-	} else if len(gs.games) <= cmp.Or(gs.Most, MostGames) {
+		go gs.end(g)
 		return
 	}
-	go gs.end(gs.take(gives.id)) // the next player does not wait for it; Close does
+	gs.games = append(gs.games, g)
+	if len(gs.games) > cmp.Or(gs.Most, MostGames) {
+		go gs.end(gs.take(gs.games[0].id)) // the next player does not wait for it; Close does
+	}
 }
 
 // take removes a game from the list; nil: there is none of this name. The caller holds
@@ -192,8 +192,9 @@ func (gs *Games) Close(ctx context.Context) error {
 	gs.mu.Lock()
 	gs.closed = true
 	for _, g := range gs.games {
-		go func() { _ = gs.End(g.id) }()
+		go gs.end(g)
 	}
+	gs.games = nil
 	gs.mu.Unlock()
 	done := make(chan struct{})
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/yamlfile"
 )
@@ -79,11 +80,10 @@ func (t Task) check() error {
 	if t.Impossible > 0 && t.Solution != "" {
 		return fmt.Errorf("a level that is impossible has no solution")
 	}
-	languages := []string{"en", "zh"}
-	if len(t.Text) != len(languages) {
-		return fmt.Errorf("text: give it in the languages %q", languages)
+	if len(t.Text) != len(catalog.Languages) {
+		return fmt.Errorf("text: give it in the languages %q", catalog.Languages)
 	}
-	for _, language := range languages {
+	for _, language := range catalog.Languages {
 		text := t.Text[language]
 		for field, s := range map[string]string{"title": text.Title, "goal": text.Goal, "hint": text.Hint, "solved": text.Solved} {
 			if s == "" {

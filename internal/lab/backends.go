@@ -193,10 +193,11 @@ func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 		return backend.Status{}, err
 	}
 	defer in.Close()
+	status := in.Status(ctx)[0]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.config.SQLitePath = file
-	return in.Status(ctx)[0], nil
+	return status, nil
 }
 
 // addMiniredis runs a Redis inside this process. There is no embedded quorum: its

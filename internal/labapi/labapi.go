@@ -308,9 +308,6 @@ func (t *turn) take(what string) (release func(), err error) {
 	}), nil
 }
 
-var labCloses = &web.Problem{Code: "lab_closes", Status: http.StatusServiceUnavailable,
-	Detail: "The lab is being stopped, so nothing begins any more."}
-
 // entrances are the addresses that people open.
 var entrances = map[string]string{
 	"/":     "index.html",

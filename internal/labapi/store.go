@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/game"
 	"seckill/internal/history"
 	"seckill/internal/web"
 )
@@ -114,7 +115,7 @@ func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], rel
 	defer s.beginning.Unlock()
 	if s.isClosing() {
 		release()
-		return nil, labCloses
+		return nil, game.LabCloses
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &entry[T, P]{stop: stop}

@@ -13,7 +13,7 @@ import (
 // the first is kept.
 type Also struct {
 	Servers string                     `json:"servers"` // "MySQL 9.7.0", "Redis 7.0.15, a Cluster"
-	Asked   map[string]int             `json:"asked"`   // cells, by strategy
+	Asked   map[string]int             `json:"asked"`   // cells, by strategy: the most that were asked at once
 	Differs map[string]map[string]Cell `json:"differs"` // by strategy and question
 }
 
@@ -45,7 +45,8 @@ func (m *Matrix) Add(name string, other *Matrix) {
 				continue
 			}
 			asked++
-			if delete(differs, id); !c.sameAs(ours.Cells[id]) {
+			delete(differs, id)
+			if !c.sameAs(ours.Cells[id]) {
 				c.Example = "" // files are those of the first
 				differs[id] = c
 			}
@@ -53,7 +54,8 @@ func (m *Matrix) Add(name string, other *Matrix) {
 		if asked > 0 {
 			also.Asked[theirs.Strategy] = max(asked, also.Asked[theirs.Strategy])
 		}
-		if delete(also.Differs, theirs.Strategy); len(differs) > 0 {
+		delete(also.Differs, theirs.Strategy)
+		if len(differs) > 0 {
 			also.Differs[theirs.Strategy] = differs
 		}
 	}
@@ -76,18 +78,17 @@ func (c Cell) sameAs(d Cell) bool {
 // elsewhere lists what came out otherwise on other servers, a line each.
 func (m *Matrix) elsewhere() (lines []string) {
 	for _, a := range m.Also {
-		asked, differ := 0, 0
-		for strategy, n := range a.Asked {
-			asked, differ = asked+n, differ+len(a.Differs[strategy])
-		}
-		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, asked, differ))
+		asked, differing := 0, []string{}
 		for _, r := range m.Rows {
+			asked += a.Asked[r.Strategy]
 			for _, q := range m.Questions {
 				if c, differs := a.Differs[r.Strategy][q.ID]; differs {
-					lines = append(lines, fmt.Sprintf("  %s · %s: %s (here: %s)", r.Strategy, q.Title, c.Summary(), r.Cells[q.ID].Sign()))
+					differing = append(differing, fmt.Sprintf("  %s · %s: %s (here: %s)", r.Strategy, q.Title, c.Summary(), r.Cells[q.ID].Sign()))
 				}
 			}
 		}
+		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, asked, len(differing)))
+		lines = append(lines, differing...)
 	}
 	return lines
 }

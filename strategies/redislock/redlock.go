@@ -12,8 +12,9 @@ import (
 )
 
 // Redlock asks five independent Redis servers and has the lock when three of
-// them agree: one may be lost, or forget, and the lock is not. A holder paused
-// past its lease works on beside its successor.
+// them agree: one may be lost, and the lock is not. One that forgets its vote
+// gives a second majority if the holder had just three; a holder paused past
+// its lease works on beside its successor.
 var Redlock = catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +

@@ -65,8 +65,6 @@ declare namespace Json {
     word?: string;
     wrong?: boolean;
     may?: boolean;
-    why?: string;
-    not?: string;
     rules?: string[];
     said?: string;
     seed?: string;

@@ -64,16 +64,16 @@ function answerOf(cell, href) {
   const word = cell?.word ?? '';
   const answer = answers[word];
   return {
-    sign: signs[answer], kind: kinds[answer], says: `${w.words[word]}${cell?.wrong ? `. ${w.wrong}` : ''}`, href: broke(cell) ? href : undefined,
+    sign: signs[answer], kind: kinds[answer], says: `${w.words[word]}${cell?.wrong ? `${t.semicolon}${w.wrong}` : ''}`, href: broke(cell) ? href : undefined,
     what: broke(cell) ? (word === 'blocked' || word === 'stopped' ? w.stuck : proofWords().about[brokenOf(cell?.rules?.[0])]) : undefined,
   };
 }
 
 /** @param {string} fault @returns {string} */
-const faultTitle = (fault) => t.faults.kinds[fault] ?? words().control;
+const faultTitle = (fault) => (fault === 'none' ? words().control : t.faults.kinds[fault] ?? fault);
 
 /** @param {string} fault @returns {string} */
-const faultHint = (fault) => labWords().faults.hints[fault] ?? words().controlHint;
+const faultHint = (fault) => (fault === 'none' ? words().controlHint : labWords().faults.hints[fault] ?? '');
 
 /**
  * One sale that did not hold: what became of it, its course, its figures and its command.
@@ -84,12 +84,12 @@ function Sale({ all, name, fault, cell, close }) {
   const f = w.figures;
   const word = cell.word ?? '';
   const [told, unknown, initial, left, ledger] = cell.units ?? [];
-  const rows = /** @type {[string, unknown][]} */ (cell.units ? [
+  const rows = /** @type {[string, unknown][]} */ ([
     [f.told, count(told)], [f.unknown, count(unknown)], [f.ledger, f.of(ledger, initial)],
     cell.rules && [f.broken, t.list(cell.rules.map((rule) => t.rules[rule] ?? rule))],
     [f.stood, w.seconds(cell.stood ?? 0)],
     [f.after, f.left(cell.after ?? 0, left)], [f.seed, cell.seed],
-  ].filter(Boolean) : []);
+  ].filter(Boolean));
   return html`
     <${Dialog} title=${html`<code>${name}</code> · ${faultTitle(fault)}`} close=${close}
       ways=${html`<${Ways} name=${name} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>

@@ -42,7 +42,7 @@ export function useOrders(sale, user, news) {
       else await call('DELETE', `/api/v1/${isReserved(order) ? 'reservations' : 'orders'}/${id}`);
       if (what === 'cancel') setNote({ what, id, says: (w) => w.wasCancelled });
     } catch (e) {
-      const refused = e instanceof Refused && e.status < 500;
+      const refused = e instanceof Refused && (e.status < 500 || e.status === 503);
       setNote({ what, id, failed: true, unknown: !refused, says: (w) => (e.code === 'expired' ? w.reservation.late : refused ? e.message : w.reservation.unknown[what]) });
     }
     going.current = false;

@@ -27,7 +27,7 @@ const lookups = 5;
 // Browsers have randomUUID only with https or on localhost.
 const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
-/** What a copy is told only if its key has no order, and is getting none. */
+/** What the service tells a copy only if its key has no order, and is getting none. */
 const final = new Set(['sold_out', 'duplicate', 'busy', 'conflict', 'idempotency_mismatch']);
 
 /**
@@ -113,12 +113,12 @@ export function usePurchase(sale, user) {
   };
 
   const run = useRef(sale?.run);
-  useEffect(() => { // of another buyer, or another sale, which ends what is not known of the last one
+  useEffect(() => { // another buyer, or another sale: the ledger says whether an order of it came of what is not known
     run.current = sale?.run;
     if (!sale) return;
     const left = /** @type {Attempt | null} */ (recalled(place(user), null));
     const now = going.current.get(user);
-    if (!now && left?.user === user && left.run === sale.run) look(left);
+    if (!now && left?.user === user) look(left);
     else setState(now ?? nothing);
   }, [user, sale?.run]);
 

@@ -128,7 +128,7 @@ export default {
     unknown_level: '没有这一关。',
     unknown_strategy: '没有这个策略。',
     unknown_comparison: '没有这次对比：只保留最近的几次。',
-    unknown_outcome: '服务进程在答复之前消失了：请求可能已经生效，也可能没有。',
+    unknown_outcome: '结果不明：请求可能已经生效，也可能没有。再试之前请先查一查。',
     unknown_run: '没有这次运行：只保留最近的几次。',
     unknown_trace: '没有这条轨迹：只保留最近的几条。',
     unsupported_media_type: '内容的格式不对：应当是 JSON。',

@@ -1,9 +1,9 @@
 // Shapes and texts of a drawing, as SVG source. Colours are written out, and
 // nothing refers to a stylesheet, a font or an ID: a drawing stands alone.
 
-const named = ['panel', 'ink', 'muted', 'line', 'field', 'plain', 'plain-soft', 'accent', 'second', 'stroke-3', 'stroke-4', 'bad', 'bad-soft', 'warn'];
+const named = /** @type {const} */ (['panel', 'ink', 'muted', 'line', 'field', 'plain', 'plain-soft', 'accent', 'second', 'stroke-3', 'stroke-4', 'bad', 'bad-soft', 'warn']);
 
-/** @typedef {Record<string, string>} Palette */
+/** @typedef {Record<typeof named[number], string>} Palette */
 
 /**
  * Colours of the page, which has each as light-dark(…, …).
@@ -11,7 +11,7 @@ const named = ['panel', 'ink', 'muted', 'line', 'field', 'plain', 'plain-soft', 
  */
 export function palette(dark) {
   const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(named.map((name) => [name, (style.getPropertyValue(`--${name}`).match(/#\w+/g) ?? [])[dark ? 1 : 0]]));
+  return /** @type {Palette} */ (Object.fromEntries(named.map((name) => [name, (style.getPropertyValue(`--${name}`).match(/#\w+/g) ?? [])[dark ? 1 : 0]])));
 }
 
 /** A buyer's line: a colour, and a dash that tells it apart without colours. */
