@@ -99,7 +99,7 @@ func (s Scenario) Check() error {
 // checkReset refuses a sale whose resets would end that of the lab's shop.
 func (s Scenario) checkReset() error {
 	if last := s.SKU + int64(s.normal().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
-		return wrong("sku", "range", nil, "a run of SKU %d would reset the sale of the lab's shop: give another", int64(ShopSKU))
+		return wrong("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others", s.SKU, last, int64(ShopSKU))
 	}
 	return nil
 }

@@ -76,10 +76,10 @@ func (c Config) Check() error {
 		if err := c.checkReset(); err != nil {
 			return err
 		}
-	}
-	if !c.Joins && !c.Rest { // others may want the rest
-		if err := c.normal().checkDemand(); err != nil {
-			return err
+		if !c.Rest { // others may want the rest
+			if err := c.normal().checkDemand(); err != nil {
+				return err
+			}
 		}
 	}
 	for _, t := range c.Targets {

@@ -64,9 +64,6 @@ func (c *LoadCmd) Validate() error {
 	if s.Strategy = c.Strategy; !slices.Equal(s.Require, c.required) { // flags add to the file's
 		s.Require = slices.Concat(c.required, s.Require)
 	}
-	if err := s.Check(); err != nil {
-		return err
-	}
 	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
 	}

@@ -113,6 +113,12 @@ func endLab(stderr io.Writer, l *lab.Lab) {
 	}
 }
 
+func stopLab(l *lab.Lab) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return l.Stop(ctx)
+}
+
 // openLedger connects to the database that the verdict is taken from. If none is
 // known, the service will be asked.
 func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -107,7 +106,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err != nil {
 		return err
 	}
-	defer stopLab(losing)
+	defer endLab(stderr, losing)
 	m, err := prove.Run(ctx, c.options(stderr, losing))
 	if m == nil {
 		return err
@@ -314,7 +313,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	if err != nil {
 		return now, err
 	}
-	defer stopLab(losing)
+	defer func() { err = errors.Join(err, stopLab(losing)) }()
 	servers, err := c.servers(ctx, []catalog.Info{info}, losing)
 	if err != nil {
 		return now, err
@@ -346,12 +345,6 @@ func (p provers) Close() error { return stopLab(p.Lab) }
 // Ensemble is one for all workers: it would be a dozen servers for each.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
 	return p.losing.Ensemble(ctx, name)
-}
-
-func stopLab(l *lab.Lab) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	return l.Stop(ctx)
 }
 
 // losingLab has no servers but those that nodes are lost of, started when the first

@@ -151,7 +151,8 @@ func (s *Server) sell(
 			outcome = outcomeReplayed
 		}
 	case keyed && (errors.Is(err, seckill.ErrDuplicate) || mayHide(err) && (!claims || idMadeHere.MatchString(p.RequestID))):
-		// Of a copy that no claim kept out: one at another node of Galera, or one without a key.
+		// Of a copy that no claim kept out: one at another node of Galera, one without a key, or one that an Acceptor
+		// turned away, whose order another strategy may have written.
 		r, err = s.earlier(ctx, p, err)
 		outcome = outcomeReplayed
 	}

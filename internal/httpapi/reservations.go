@@ -121,11 +121,18 @@ func (s *Server) reserver(strategy string) seckill.Reserver {
 }
 
 func (s *Server) reservers() string {
-	var names []string
+	var names, twins []string // a broken twin is advised only where there is no other
 	for _, sl := range s.sellers {
-		if s.reserver(sl.info.Name) != nil && sl.info.Repair == "" { // not a broken twin
+		switch {
+		case s.reserver(sl.info.Name) == nil:
+		case sl.info.Repair != "":
+			twins = append(twins, sl.info.Name)
+		default:
 			names = append(names, sl.info.Name)
 		}
+	}
+	if len(names) == 0 {
+		names = twins
 	}
 	if len(names) == 0 {
 		return "none can here, as they need MySQL or MariaDB"

@@ -31,9 +31,9 @@ type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	now  singleflight.Group // readings under way, by SKU
 
-	mu    sync.RWMutex
-	bySKU map[int64]reading
-	times map[int64]int // that a SKU was forgotten
+	mu        sync.RWMutex
+	bySKU     map[int64]reading
+	forgotten int // how often forget was called: a reading from before the last is not kept
 }
 
 // A reading is what the database said.
@@ -43,7 +43,7 @@ type reading struct {
 }
 
 func newStarts(read func(context.Context, int64) (ledger.Start, error)) *starts {
-	return &starts{read: read, bySKU: map[int64]reading{}, times: map[int64]int{}}
+	return &starts{read: read, bySKU: map[int64]reading{}}
 }
 
 // in is how long buyers of sku have to wait; not above 0 when the sale is on. A
@@ -78,7 +78,7 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	s.mu.RLock()
-	times := s.times[sku]
+	forgotten := s.forgotten
 	s.mu.RUnlock()
 	r.asked = time.Now()
 	said, err := s.read(ctx, sku)
@@ -91,7 +91,7 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	r.opens = time.Now().Add(said.In())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.times[sku] == times {
+	if s.forgotten == forgotten {
 		s.bySKU[sku] = r
 	}
 	return r, nil
@@ -103,7 +103,7 @@ func (s *starts) forget(sku int64) {
 	defer s.mu.Unlock()
 	s.now.Forget(strconv.FormatInt(sku, 10))
 	delete(s.bySKU, sku)
-	s.times[sku]++
+	s.forgotten++
 }
 
 // started refuses purchases of a sale that has not.

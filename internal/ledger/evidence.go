@@ -232,7 +232,7 @@ func (h *hearing) listen() {
 	for _, r := range h.Snapshot.Refusals {
 		h.refused[requestKey{r.UserID, r.RequestID}] = true
 	}
-	naming, met := map[string][]*Told{}, map[string]bool{} // by OrderID
+	naming := map[string][]*Told{} // calls about an order, by its id; those that meet it are taken out
 	h.buys = make([]*Told, 0, len(h.Told))
 	for i := range h.Told {
 		if t := &h.Told[i]; t.Call == CallBuy {
@@ -244,8 +244,8 @@ func (h *hearing) listen() {
 	h.findRequests()
 	for _, s := range h.sales {
 		if s.ours {
-			met[s.PublicID] = true
 			s.hear(naming[s.PublicID])
+			delete(naming, s.PublicID)
 			if s.request = h.requestOf(s.Order); s.request != nil {
 				s.request.sale = s
 			}
@@ -254,7 +254,7 @@ func (h *hearing) listen() {
 	}
 	for i := range h.Told {
 		t := &h.Told[i]
-		if t.Call == CallBuy || met[t.OrderID] {
+		if t.Call == CallBuy || naming[t.OrderID] == nil {
 			continue
 		}
 		h.unmet = append(h.unmet, t)

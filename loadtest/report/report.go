@@ -20,7 +20,7 @@ import (
 // Of is the result for people, and for programs.
 func Of(r *loadtest.Result) measure.Report {
 	metrics := r.Metrics()
-	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value"}, Words: 1}
+	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in µs)"}, Words: 1}
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		figures.Rows = append(figures.Rows, []string{name, strconv.FormatFloat(metrics[name], 'g', 6, 64)})
 	}
