@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"seckill/internal/ledger"
@@ -37,9 +38,10 @@ type Config struct {
 	// how long planned faults held it up.
 	Patience time.Duration
 	Outage   func() time.Duration
-	// Counterexamples are schedules known to break our strategies. A run that
-	// held names those of its strategy.
-	Counterexamples Counterexamples
+	// Examples has a file STRATEGY.QUESTION.json for each cell of the guarantee matrix
+	// whose counterexample is kept; nil: none is. A run that held names those of its
+	// strategy.
+	Examples fs.FS
 	// ServersTime, if not nil, is the processor time that the servers behind the
 	// targets have used so far, and whether that is known.
 	ServersTime func() (time.Duration, bool)

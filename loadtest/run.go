@@ -44,7 +44,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	r.result.conclude(c.Require)
 	if r.result.Verdict == ledger.Held {
-		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets))
+		r.result.Known = c.breaking()
 	}
 	return r.result, nil
 }

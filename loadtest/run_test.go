@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"seckill/internal/lab/labtest"
@@ -132,7 +133,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				f := &fake{token: "secret"}
 				test.plant(f)
 				c := serve(t, f)
-				c.Counterexamples = Counterexamples{testStrategy: {"lease-end": "conditional.lease-end"}}
+				c.Examples = fstest.MapFS{"conditional.lease-end.json": {}}
 				if test.adjust != nil {
 					test.adjust(&c)
 				}

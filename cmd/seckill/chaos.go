@@ -33,7 +33,6 @@ type ChaosCmd struct {
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
-	known    loadtest.Counterexamples
 	earlier  *chaos.Result // nil: none
 }
 
@@ -64,9 +63,6 @@ func (c *ChaosCmd) Validate() (err error) {
 	}
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology
-	if c.known, err = counterexamples(); err != nil {
-		return err
-	}
 	c.settings.Seed = rand.Uint64()
 	if c.Resume != "" {
 		if c.earlier, err = readChaos(c.Resume); err != nil {
@@ -125,7 +121,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Known: c.known, Earlier: c.earlier,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
 	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},

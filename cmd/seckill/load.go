@@ -78,10 +78,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err != nil {
 		return err
 	}
-	config := loadtest.Config{Scenario: c.Scenario}
-	if config.Counterexamples, err = counterexamples(); err != nil {
-		return err
-	}
+	config := loadtest.Config{Scenario: c.Scenario, Examples: web.Guarantees()}
 	where, err := c.where(ctx, stderr, "load", c.Target, c.Scenario.Strategy)
 	if err != nil {
 		return err
@@ -108,16 +105,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
 	return ended(result.ExitStatus())
-}
-
-// counterexamples are those of the matrix that the program was built with.
-func counterexamples() (loadtest.Counterexamples, error) {
-	f, err := web.Guarantees().Open("matrix.json")
-	if err != nil {
-		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
-	}
-	defer f.Close()
-	return loadtest.ReadCounterexamples(f)
 }
 
 // progress shows the progress of the run on a terminal, and elsewhere what is run.

@@ -142,8 +142,8 @@ func (t *trial) because(problems []loadtest.Problem) {
 	}
 }
 
-// may reports whether a strategy breaks by itself, is known to break by a fault,
-// or promises nothing about it.
+// may reports whether a strategy breaks by itself, or does not promise to withstand
+// a fault.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Procs) || info.Unfit(o.Settings.Where) != "" {
 		return true
@@ -152,8 +152,7 @@ func (o Options) may(info catalog.Info, name fault.Name) bool {
 	if err != nil { // there was none
 		return false
 	}
-	promised := info.Guarantees[catalog.Question(known.Question)] == catalog.Holds
-	return !promised || o.Known[info.Name][known.Question] != ""
+	return info.Guarantees[catalog.Question(known.Question)] != catalog.Holds
 }
 
 // take adds what one part came to. That the second was cut off is no problem: a

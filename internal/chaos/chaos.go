@@ -43,7 +43,6 @@ type Options struct {
 	// Sale is where the load goes; its scenario is Settings'.
 	Sale     loadtest.Config
 	Settings Settings
-	Known    loadtest.Counterexamples           // of the strategies; nil: nothing is
 	Earlier  *Result                            // of the same settings, whose cells are not run again; nil: none
 	OnStep   func(done, total int, what string) // before each cell; nil: not called
 

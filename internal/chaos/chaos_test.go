@@ -49,6 +49,9 @@ var (
 // vague may tell a buyer sold out too early.
 var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Breaks(catalog.SoldOut)}
 
+// mortal is known to break when a holder dies.
+var mortal = catalog.Info{Name: "mortal", Guarantees: sound.Guarantees.Breaks(catalog.DeadHolder)}
+
 // answers is a sale whose ledger balances, and whose answers do not.
 func answers() *loadtest.Result { return sale(ledger.Lost, 600, 600, ledger.RuleNotLinearizable) }
 
@@ -95,7 +98,6 @@ func TestCells(t *testing.T) {
 	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []loadtest.Problem{{Text: "interrupted"}}, &ledger.Served{State: ledger.ServedBlocked}
 	early := sale(ledger.NotValid, 50, 650)
 	early.Interrupted, early.Problems = true, []loadtest.Problem{{Text: "interrupted"}, {Text: "read too early"}}
-	known := loadtest.Counterexamples{"sound": {"dead-holder": "sound-dead-holder"}}
 	for name, c := range map[string]struct {
 		lab    paperLab
 		parts  []*loadtest.Result
@@ -110,8 +112,9 @@ func TestCells(t *testing.T) {
 		"nobody could buy afterwards":         {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, loadtest.ExitNotValid},
 		"oversold in the second":              {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, loadtest.ExitOversold},
 		"lost":                                {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, loadtest.ExitLost},
-		"lost, as it is known to be":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Known = known }, "lost", false, loadtest.ExitHeld},
-		"wrong answers":                       {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, loadtest.ExitLost},
+		"lost, as it is known to be": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()},
+			func(o *Options) { o.Strategies = []catalog.Info{mortal} }, "lost", false, loadtest.ExitHeld},
+		"wrong answers": {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, loadtest.ExitLost},
 		"wrong answers, not promised": {paperLab{effect: took}, []*loadtest.Result{answers(), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, loadtest.ExitHeld},
 		"lost, and wrong answers": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()},

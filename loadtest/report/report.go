@@ -49,11 +49,24 @@ func answer(r *loadtest.Result) []string {
 			all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
 		}
 	case ledger.Held:
-		if known := loadtest.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
-			all = append(all, known)
+		if r.Known != nil {
+			all = append(all, heldThisTime(r))
 		}
 	}
 	return all
+}
+
+// heldThisTime says how to see the schedules that break a strategy whose run held.
+func heldThisTime(r *loadtest.Result) string {
+	var b strings.Builder
+	var played []string
+	fmt.Fprintf(&b, "%s held this time; a schedule is known that breaks it.\n", r.Strategy.Name)
+	for _, k := range r.Known {
+		fmt.Fprintf(&b, "  %s: seckill prove --replay %s\n", k.When, k.Example)
+		played = append(played, "#/trace/"+k.Example)
+	}
+	fmt.Fprintf(&b, "  The page of seckill up plays it at %s.", strings.Join(played, " and "))
+	return b.String()
 }
 
 // findings are the rules that were violated.

@@ -77,7 +77,8 @@ func TestWrite(t *testing.T) {
 		}},
 		{"held-by-luck", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
-			r.Known = []loadtest.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
+			r.Known = []loadtest.Known{{Question: "oversell", Example: "naive.oversell", When: "two buyers at once"},
+				{Question: "processes", Example: "naive.processes", When: "buyers at two service processes"}}
 		}},
 		{"oversold", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
