@@ -20,6 +20,7 @@ func TestLoadRunOnACluster(t *testing.T) {
 			continue
 		}
 		t.Run(info.Name, func(t *testing.T) {
+			t.Parallel() // most of the time is waiting
 			h := newHarness(t, info, processes, calm(info))
 			h.loadRun(t, 2, h.expected(t))
 		})

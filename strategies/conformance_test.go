@@ -76,7 +76,7 @@ func calm(info catalog.Info) catalog.Settings {
 	case "zk-norecheck": // where a waiter gives up, the next walks in
 		s.LockWait = time.Minute
 	case "redis-get-set": // the last waiters wait for a lock that no one takes again
-		s.LockWait = 3 * time.Second
+		s.LockWait = time.Second
 	}
 	return s
 }

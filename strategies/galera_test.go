@@ -3,6 +3,7 @@ package strategies_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
+	"seckill/internal/wire"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/sqlrow"
 )
@@ -119,17 +122,35 @@ func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
 // first buyer writes over the sale: the strategies that say so, and no others.
 func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
-	f := &forgetting{harness: newHarness(t, info, two, settings)}
-	f.hold(t, "UPDATE")
-	f.sell(t, 2)
+	h := newHarness(t, info, two, settings)
+	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan ledger.Told, 1)
+	ctx := taptest.Before(t.Context(), "UPDATE", func() {
+		close(begun)
+		<-goOn
+	})
+	go func() {
+		r, err := h.Buy(ctx, 1, 2)
+		late <- wire.Told(h.Purchase(1, 2), r, err)
+	}()
+	select {
+	case <-begun:
+	case early := <-late:
+		t.Fatalf("the first buyer never came to the write: %+v", early)
+	}
+	r, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1))
+	heard := []ledger.Told{wire.Told(h.Purchase(2, 1), r, err)}
 	// A read waits until the first node has the sale. Sooner, its buyer would be
 	// refused at COMMIT, and hold by luck.
-	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), f.SKU); err != nil {
+	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU); err != nil {
 		t.Fatal(err)
 	}
-	close(f.goOn)
-	f.heard = append(f.heard, <-f.late)
-	f.judged(t, info.OneNode, ledger.RuleLostUpdate)
+	close(goOn)
+	heard = append(heard, <-late)
+	report := h.Judge(t, heard...)
+	lost := slices.ContainsFunc(report.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleLostUpdate })
+	if lost != info.OneNode || !lost && report.Verdict == ledger.Oversold {
+		t.Errorf("the audit says %s, %+v of %+v; want a lost update: %t", report.Verdict, report.Violations, heard, info.OneNode)
+	}
 	if (info.Unfit(lab.Galera) != "") != info.OneNode {
 		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))
 	}

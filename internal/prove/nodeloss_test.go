@@ -14,6 +14,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies"
+	"seckill/strategies/counter"
 	"seckill/strategies/redislock"
 )
 
@@ -45,10 +46,22 @@ func loseNodes(
 	return cells, examples
 }
 
-// A lock on one Redis is lost with its primary.
+// A lock on one Redis is lost with its primary, and a counter goes back. Where the
+// row has the last word, a token or a condition in it, nothing is sold twice.
 func TestFailoverLosesTheLock(t *testing.T) {
 	on := losing(t, backend.Redis)
-	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua)
+	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua,
+		redislock.RedisFenced, counter.RedisCounter, counter.RedisCounterMySQL)
+	for name, want := range map[string][]string{"redis-fenced": {explore.RuleOverlap},
+		"redis-counter": {ledger.RuleOversold, ledger.RuleLostUpdate}, "redis-counter-mysql": {ledger.RuleCounterDisagrees}} {
+		var broken []string
+		for _, p := range examples[name].Problems {
+			broken = append(broken, p.Rule)
+		}
+		if cells[name].Answer != prove.Breaks || !slices.Equal(broken, want) {
+			t.Errorf("%s: %+v breaks %q, want %q", name, cells[name], broken, want)
+		}
+	}
 	for _, name := range []string{"redsync", "redis-lua"} {
 		c, e := cells[name], examples[name]
 		if c.Answer != prove.Breaks || c.Rule != ledger.RuleOversold || c.Example == "" {
