@@ -49,9 +49,6 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 	if _, err := c.Delete(ctx, key, clientv3.WithPrefix()); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.KeepAlive(ctx, lease.ID); err != nil {
-		t.Error(err)
-	}
 	if _, err := c.Revoke(ctx, lease.ID); err != nil {
 		t.Error(err)
 	}
@@ -60,7 +57,7 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 		"etcd txn if create(" + key + ") = 0 then put " + key + ` "v"; get ` + key + " else get " + key,
 		"wait watch", fmt.Sprint("etcd get ", key, " --rev=", put.Header.Revision),
 		"etcd put " + key + `/b "w"`, "etcd txn then delete " + key + "/b", "etcd delete " + key + " --prefix",
-		"etcd keepalive " + id, "etcd revoke " + id,
+		"etcd revoke " + id,
 	}
 	if !slices.Equal(r.seen, want) {
 		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.seen, "\n"), strings.Join(want, "\n"))

@@ -91,7 +91,7 @@ func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.St
 // The barrier relies on the server sending a watch's event before the answer to
 // any request made after the change.
 func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
-	_, err := tap.WaitFor(ctx, what, fired, func(context.Context) error {
+	_, err := tap.WaitAtMost(ctx, what, tap.Forever, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
 		return err
 	})

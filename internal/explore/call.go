@@ -29,10 +29,8 @@ type call struct {
 
 	answer    chan error // lets it go on
 	loseReply bool
-	step      int // index of the schedule's step that let it go
-
-	timer chan time.Time // of a wait with a limit; the scheduler rings it
-	rung  bool
+	step      int  // index of the schedule's step that let it go
+	rung      bool // the limit of this wait is over
 }
 
 type callState int
@@ -115,11 +113,10 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 		return nil // Sleep is next
 	}
 	s := a.newCall(ctx, c)
-	a.run.track(s)
+	c.Own = s
 	switch {
 	case c.Backend == tap.Waiting:
 		s.state = waiting
-		s.timer = a.run.timerOf(c)
 		a.tell(event{kind: evEnters, call: s})
 		return nil
 	case c.Name == "ROLLBACK" && ctx.Err() != nil:
@@ -132,12 +129,8 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	a.tell(event{kind: evCalls, call: s})
 	select {
 	case err := <-s.answer:
-		if err != nil {
-			a.run.untrack(c)
-		}
 		return err
 	case <-a.run.over:
-		a.run.untrack(c)
 		return errDead
 	}
 }
@@ -147,8 +140,8 @@ func (a *actor) Reads() bool { return a.run.peek }
 
 // After implements tap.Tap.
 func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
-	s := a.run.untrack(c)
-	if s == nil { // a back-off
+	s, ok := c.Own.(*call)
+	if !ok { // a back-off
 		return err
 	}
 	a.tell(event{kind: evLeaves, call: s, err: err})
@@ -192,16 +185,6 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	case <-a.run.over:
 		return errDead
 	}
-}
-
-// Timer implements tap.Sleeper: a wait's limit is over when the scheduler says
-// so.
-func (a *actor) Timer(c *tap.Command, _ time.Duration) <-chan time.Time {
-	ring := make(chan time.Time, 1)
-	a.run.mu.Lock()
-	defer a.run.mu.Unlock()
-	a.run.timers[c] = ring
-	return ring
 }
 
 // Began implements tap.Minder.

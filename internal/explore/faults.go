@@ -406,7 +406,7 @@ func mayBeLate(c *tap.Command) bool {
 	case tap.Redis:
 		return c.Name != "SUBSCRIBE"
 	case tap.Etcd:
-		return c.Name != "watch" && c.Name != "keepalive"
+		return c.Name != "watch"
 	}
 	return false
 }

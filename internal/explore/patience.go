@@ -73,9 +73,9 @@ func (r *run) wakeThose(which func(*actor) bool) (any bool) {
 func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 	for _, a := range r.actors {
 		a.each(func(c *call) {
-			if c.inside() && c.timer != nil && !c.rung {
+			if c.inside() && c.command.Ring != nil && !c.rung {
 				c.rung = true
-				c.timer <- time.Time{}
+				c.command.Ring <- time.Time{}
 				any = true
 			}
 		})

@@ -24,8 +24,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 
 func (w *World) newRun(s *Scenario, peek bool) *run {
 	return &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
-		events: make(chan event, 64), over: make(chan struct{}), calls: map[*tap.Command]*call{},
-		timers: map[*tap.Command]chan time.Time{}}
+		events: make(chan event, 64), over: make(chan struct{})}
 }
 
 func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {

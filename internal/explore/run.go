@@ -6,11 +6,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/probe"
-	"seckill/internal/tap"
 )
 
 // A run is one schedule on its way.
@@ -22,10 +20,6 @@ type run struct {
 	events   chan event
 	over     chan struct{} // closed when the scheduler has gone
 	programs sync.WaitGroup
-
-	mu     sync.Mutex
-	calls  map[*tap.Command]*call // under way
-	timers map[*tap.Command]chan time.Time
 
 	steps    atomic.Int64 // that were taken when the actors were last let go
 	last     *thread      // whose turn it was
@@ -44,28 +38,6 @@ type run struct {
 
 	idleTries int
 	forced    bool // a step came by itself since the last choice
-}
-
-func (r *run) track(c *call) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.calls[c.command] = c
-}
-
-func (r *run) untrack(c *tap.Command) *call {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.calls[c]
-	delete(r.calls, c)
-	return s
-}
-
-func (r *run) timerOf(c *tap.Command) chan time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ring := r.timers[c]
-	delete(r.timers, c)
-	return ring
 }
 
 // heed takes in one event.

@@ -37,17 +37,16 @@ type Hold struct {
 // A Recorder keeps what several buyers send and when they have the lock, on one
 // clock. It is for several goroutines.
 type Recorder struct {
-	mu     sync.Mutex
-	names  *Names
-	began  time.Time
-	list   []Sent
-	held   []Hold
-	places map[*tap.Command]int
+	mu    sync.Mutex
+	names *Names
+	began time.Time
+	list  []*Sent
+	held  []Hold
 }
 
 // NewRecorder begins now.
 func NewRecorder(names *Names) *Recorder {
-	return &Recorder{names: names, began: time.Now(), places: map[*tap.Command]int{}}
+	return &Recorder{names: names, began: time.Now()}
 }
 
 // Start sets the clock to 0.
@@ -71,21 +70,16 @@ func (r *Recorder) Plain(text string) string {
 func (r *Recorder) Sent(ctx context.Context, who string, c *tap.Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.places[c] = len(r.list)
-	r.list = append(r.list, Sent{Who: who, Backend: c.Backend, Command: c, Text: r.names.Plain(Describe(c)), Background: tap.IsBackground(ctx),
-		At: r.now()})
+	s := &Sent{Who: who, Backend: c.Backend, Command: c, Text: r.names.Plain(Describe(c)), Background: tap.IsBackground(ctx), At: r.now()}
+	c.Own = s
+	r.list = append(r.list, s)
 }
 
 // Answered notes what came back.
 func (r *Recorder) Answered(c *tap.Command, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, known := r.places[c]
-	if !known {
-		return
-	}
-	delete(r.places, c)
-	s := &r.list[at]
+	s := c.Own.(*Sent)
 	s.Took, s.Done, s.Reply = r.now()-s.At, true, r.names.Reply(c)
 	if err != nil {
 		s.Result = r.names.Plain(err.Error())
@@ -114,12 +108,14 @@ func (r *Recorder) releases(who string) {
 func (r *Recorder) List() (list []Sent, held []Hold) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list, held = slices.Clone(r.list), slices.Clone(r.held)
-	for i := range list {
-		if !list[i].Done {
-			list[i].Took = r.now() - list[i].At
+	for _, s := range r.list {
+		sent := *s
+		if !sent.Done {
+			sent.Took = r.now() - sent.At
 		}
+		list = append(list, sent)
 	}
+	held = slices.Clone(r.held)
 	for i := range held {
 		if !held[i].over {
 			held[i].To = r.now()

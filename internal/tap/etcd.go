@@ -12,7 +12,7 @@ import (
 )
 
 // WrapEtcd lets the commands that locks send by c pass the Tap of their context. What the client does by itself
-// (the heartbeats of a KeepAlive, a watch taken up again) belongs to no purchase
+// (a KeepAlive and its heartbeats, a watch taken up again) belongs to no purchase
 // and is left out.
 func WrapEtcd(c *clientv3.Client) {
 	c.KV = etcdKV{c.KV}
@@ -27,35 +27,34 @@ func etcdDo[T any](ctx context.Context, describe func() *Command, send func(cont
 			got = answer
 		}
 		return err
-	}, func(err error) string {
-		if err != nil {
-			return ""
-		}
-		return etcdReply(got)
+	}, func(error) string {
+		r, _ := any(got).(clientv3.OpResponse)
+		return etcdReply(r)
 	})
 	return got, err
 }
 
-// etcdReply leaves out revisions: they count what others wrote as well.
-func etcdReply(answer any) string {
-	switch a := answer.(type) {
-	case *clientv3.GetResponse:
-		return keyValues(a.Kvs)
-	case *clientv3.DeleteResponse:
-		return fmt.Sprint(a.Deleted, " deleted")
-	case *clientv3.TxnResponse:
-		parts := []string{"refused"}
-		if a.Succeeded {
-			parts[0] = "succeeded"
-		}
-		for _, r := range a.Responses {
-			if got := r.GetResponseRange(); got != nil {
-				parts = append(parts, keyValues(got.Kvs))
-			}
-		}
-		return strings.Join(parts, "; ")
+// etcdReply leaves out revisions: they count what others wrote as well. After an error
+// there is nothing in r.
+func etcdReply(r clientv3.OpResponse) string {
+	switch {
+	case r.Get() != nil:
+		return keyValues(r.Get().Kvs)
+	case r.Del() != nil:
+		return fmt.Sprint(r.Del().Deleted, " deleted")
+	case r.Txn() == nil:
+		return ""
 	}
-	return ""
+	parts := []string{"refused"}
+	if r.Txn().Succeeded {
+		parts[0] = "succeeded"
+	}
+	for _, each := range r.Txn().Responses {
+		if got := each.GetResponseRange(); got != nil {
+			parts = append(parts, keyValues(got.Kvs))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func keyValues(list []*mvccpb.KeyValue) string {
@@ -69,72 +68,58 @@ func keyValues(list []*mvccpb.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
+// Every operation is a Do, a transaction too: it passes the Tap when it is committed.
 type etcdKV struct{ clientv3.KV }
 
-func (kv etcdKV) Put(
-	ctx context.Context, key, val string, opts ...clientv3.OpOption,
-) (*clientv3.PutResponse, error) {
-	return etcdDo(ctx, operation(clientv3.OpPut(key, val, opts...)),
-		func(ctx context.Context) (*clientv3.PutResponse, error) { return kv.KV.Put(ctx, key, val, opts...) })
-}
-
-func (kv etcdKV) Get(
-	ctx context.Context, key string, opts ...clientv3.OpOption,
-) (*clientv3.GetResponse, error) {
-	return etcdDo(ctx, operation(clientv3.OpGet(key, opts...)),
-		func(ctx context.Context) (*clientv3.GetResponse, error) { return kv.KV.Get(ctx, key, opts...) })
-}
-
-func (kv etcdKV) Delete(
-	ctx context.Context, key string, opts ...clientv3.OpOption,
-) (*clientv3.DeleteResponse, error) {
-	return etcdDo(ctx, operation(clientv3.OpDelete(key, opts...)),
-		func(ctx context.Context) (*clientv3.DeleteResponse, error) { return kv.KV.Delete(ctx, key, opts...) })
-}
-
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return etcdDo(ctx, operation(op),
-		func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
+	return etcdDo(ctx, func() *Command {
+		verb, text := describeOp(op)
+		return &Command{Name: verb, Text: text, Sets: puts(op)}
+	}, func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
 }
 
-// A transaction is one command: it passes the Tap when it is committed.
-func (kv etcdKV) Txn(ctx context.Context) clientv3.Txn {
-	return &etcdTxn{Txn: kv.KV.Txn(ctx), kv: kv.KV, ctx: ctx}
+func (kv etcdKV) Put(ctx context.Context, key, val string, opts ...clientv3.OpOption) (*clientv3.PutResponse, error) {
+	r, err := kv.Do(ctx, clientv3.OpPut(key, val, opts...))
+	return r.Put(), err
 }
+
+func (kv etcdKV) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	r, err := kv.Do(ctx, clientv3.OpGet(key, opts...))
+	return r.Get(), err
+}
+
+func (kv etcdKV) Delete(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.DeleteResponse, error) {
+	r, err := kv.Do(ctx, clientv3.OpDelete(key, opts...))
+	return r.Del(), err
+}
+
+func (kv etcdKV) Txn(ctx context.Context) clientv3.Txn { return &etcdTxn{kv: kv, ctx: ctx} }
 
 type etcdTxn struct {
-	clientv3.Txn
-	kv                  clientv3.KV
+	kv                  etcdKV
 	ctx                 context.Context
 	cmps                []clientv3.Cmp
 	onSuccess, onFailed []clientv3.Op
 }
 
 func (t *etcdTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
-	t.Txn, t.cmps = t.Txn.If(cs...), cs
+	t.cmps = cs
 	return t
 }
 
 func (t *etcdTxn) Then(ops ...clientv3.Op) clientv3.Txn {
-	t.Txn, t.onSuccess = t.Txn.Then(ops...), ops
+	t.onSuccess = ops
 	return t
 }
 
 func (t *etcdTxn) Else(ops ...clientv3.Op) clientv3.Txn {
-	t.Txn, t.onFailed = t.Txn.Else(ops...), ops
+	t.onFailed = ops
 	return t
 }
 
 func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
-	return etcdDo(t.ctx, func() *Command {
-		return &Command{Name: "txn", Text: describeTxn(t.cmps, t.onSuccess, t.onFailed),
-			Sets: puts(slices.Concat(t.onSuccess, t.onFailed)...)}
-	}, func(ctx context.Context) (*clientv3.TxnResponse, error) {
-		if IsLate(ctx) { // the library's has the context of a caller who has gone
-			return t.kv.Txn(ctx).If(t.cmps...).Then(t.onSuccess...).Else(t.onFailed...).Commit()
-		}
-		return t.Txn.Commit()
-	})
+	r, err := t.kv.Do(t.ctx, clientv3.OpTxn(t.cmps, t.onSuccess, t.onFailed))
+	return r.Txn(), err
 }
 
 type etcdLease struct{ clientv3.Lease }
@@ -149,16 +134,6 @@ func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.L
 		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
 }
 
-// KeepAlive passes once, when it begins.
-func (l etcdLease) KeepAlive(
-	ctx context.Context, id clientv3.LeaseID,
-) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-	return etcdDo(ctx, called("keepalive", fmt.Sprintf("%x", int64(id))),
-		func(ctx context.Context) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
-			return l.Lease.KeepAlive(ctx, id)
-		})
-}
-
 func called(verb, what string) func() *Command {
 	return func() *Command { return &Command{Name: verb, Text: verb + " " + what} }
 }
@@ -169,10 +144,9 @@ type etcdWatcher struct{ clientv3.Watcher }
 // A Tap's error shows as a channel that is closed, as the client's own does
 // when the context has ended; a watch that began all the same ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
-	changes, err := etcdDo(ctx, func() *Command {
-		_, text := describeOp(clientv3.OpGet(key, opts...))
-		return &Command{Name: "watch", Text: "watch" + strings.TrimPrefix(text, "get")}
-	}, func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
+	_, text := describeOp(clientv3.OpGet(key, opts...))
+	changes, err := etcdDo(ctx, called("watch", strings.TrimPrefix(text, "get ")),
+		func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
 		close(closed)
@@ -181,18 +155,14 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-func operation(op clientv3.Op) func() *Command {
-	return func() *Command {
-		verb, text := describeOp(op)
-		return &Command{Name: verb, Text: text, Sets: puts(op)}
-	}
-}
-
 // puts are the keys that operations write.
 func puts(ops ...clientv3.Op) (sets []Pair) {
 	for _, op := range ops {
-		if op.IsPut() {
+		switch _, onSuccess, onFailed := op.Txn(); {
+		case op.IsPut():
 			sets = append(sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
+		case op.IsTxn():
+			sets = append(sets, puts(slices.Concat(onSuccess, onFailed)...)...)
 		}
 	}
 	return sets

@@ -49,6 +49,12 @@ type Command struct {
 	Barrier func(context.Context) error
 	// Asks, on a wait: the news come from a server, which the barrier asks.
 	Asks bool
+	// Ring, on a wait with a limit, ends it. It is there for a Tap that is a Sleeper, and
+	// takes one value.
+	Ring chan<- time.Time
+
+	// Own is the Tap's, from Before to After.
+	Own any
 }
 
 // A Pair is a key and its value.
@@ -85,10 +91,9 @@ type lateKey struct{}
 func IsLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 // A Sleeper is a Tap that owns the clock: Sleep replaces a real back-off, and
-// Timer the timer that ends the wait c after d.
+// Command.Ring the timer of a wait.
 type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
-	Timer(c *Command, d time.Duration) <-chan time.Time
 }
 
 type key struct{}
@@ -217,14 +222,7 @@ func Ask(
 // Wait waits until done yields or is closed, or until ctx ends (its error is
 // returned then). what names what is waited for: "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
-	return WaitFor(ctx, what, done, nil)
-}
-
-// WaitFor is Wait for news from a server, with the wait's Command.Barrier.
-func WaitFor[T any](
-	ctx context.Context, what string, done <-chan T, barrier func(context.Context) error,
-) (T, error) {
-	return WaitAtMost(ctx, what, Forever, done, barrier)
+	return WaitAtMost(ctx, what, Forever, done, nil)
 }
 
 // Forever is a wait without a limit of its own.
@@ -233,17 +231,16 @@ const Forever time.Duration = -1
 // ErrTimeUp ends a wait whose limit is over.
 var ErrTimeUp = errors.New("the limit of this wait is over")
 
-// WaitAtMost is WaitFor with a limit, such as what a lock has left to live:
+// WaitAtMost is Wait with a limit, such as what a lock has left to live:
 // ErrTimeUp when it is over. (A context with a deadline would do the same, on
-// a clock that no Tap can own.)
+// a clock that no Tap can own.) barrier, for news from a server, returns when
+// all that the server has said is in done.
 func WaitAtMost[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
 	if From(ctx) == nil {
-		timer, stop := timer(ctx, nil, limit)
-		defer stop()
-		return await(ctx, timer, done, nil)
+		return await(ctx, realTimer(limit), done, nil)
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
 	ends := sync.OnceFunc(func() { close(over) })
@@ -256,8 +253,11 @@ func WaitAtMost[T any](
 		}
 		return stillWaits(ctx, asks, over)
 	}}
-	timer, stop := timer(ctx, c, limit)
-	defer stop()
+	timer := realTimer(limit)
+	if _, ok := From(ctx).(Sleeper); ok && limit >= 0 {
+		ring := make(chan time.Time, 1)
+		timer, c.Ring = ring, ring
+	}
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
 		defer ends() // before the Tap hears of it, which may ask for news
@@ -317,15 +317,12 @@ func await[T any](
 	}
 }
 
-func timer(ctx context.Context, c *Command, limit time.Duration) (<-chan time.Time, func() bool) {
+// realTimer never rings without a limit.
+func realTimer(limit time.Duration) <-chan time.Time {
 	if limit < 0 {
-		return nil, func() bool { return false }
+		return nil
 	}
-	if s, ok := From(ctx).(Sleeper); ok {
-		return s.Timer(c, limit), func() bool { return false }
-	}
-	t := time.NewTimer(limit)
-	return t.C, t.Stop
+	return time.After(limit)
 }
 
 // Sleep backs off for d, or until ctx ends (its error is returned then).
@@ -336,10 +333,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		if s, ok := From(ctx).(Sleeper); ok {
 			return s.Sleep(ctx, d)
 		}
-		timer := time.NewTimer(d)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(d):
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)

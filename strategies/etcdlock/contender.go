@@ -201,7 +201,7 @@ func (me *contender) untilGone(
 			}
 		}
 	}()
-	_, err := tap.WaitFor(me.waiting, "end of "+key, gone,
+	_, err := tap.WaitAtMost(me.waiting, "end of "+key, tap.Forever, gone,
 		func(ctx context.Context) error { // is the news under way to us?
 			got, err := me.etcd.Get(ctx, key)
 			if err == nil && !isThere(got, rev) {

@@ -72,7 +72,8 @@ func (c *sessions) get(ctx context.Context) (*session, error) {
 	default:
 		ctx, cancel := context.WithTimeoutCause(ctx, patience, errDown)
 		defer cancel()
-		_, err := tap.WaitFor(ctx, "this process's lease", s.ready,
+		_, err := tap.WaitAtMost(ctx, "this process's lease",
+			tap.Forever, s.ready,
 			func(context.Context) error {
 				<-s.ready
 				return nil
