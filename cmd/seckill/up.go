@@ -62,7 +62,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 		u.warn(stderr, chosen)
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	page := u.showPage(listener, log)
+	page := u.showPage(listener, log, stderr)
 	defer page.Close()
 	fmt.Fprintf(stderr, "Starting …   (%s has the page already)\n", page.url)
 	l, err := u.startLab(ctx)
@@ -72,7 +72,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	case err != nil:
 		return err
 	}
-	err = u.host(ctx, l, page, log, stdout, stderr)
+	err = u.host(ctx, l, page, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
 	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
@@ -170,20 +170,22 @@ func seed(ctx context.Context, service, token string, sku int64) error {
 
 // A pageServer runs from the start on.
 type pageServer struct {
-	*labapi.Front
+	*http.Server
+	api   *labapi.Server
 	url   string
 	ended chan error
 }
 
-func (u *UpCmd) showPage(listener net.Listener, log *slog.Logger) *pageServer {
-	p := &pageServer{labapi.NewFront(labapi.Config{Page: web.Files(), Guarantees: web.Guarantees(), Addr: u.Addr, Log: log}),
-		u.pageURL(listener.Addr()), make(chan error, 1)}
+func (u *UpCmd) showPage(listener net.Listener, log *slog.Logger, stderr io.Writer) *pageServer {
+	api := labapi.New(labapi.Config{Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
+		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log})
+	p := &pageServer{api.HTTP(), api, u.pageURL(listener.Addr()), make(chan error, 1)}
 	go func() { p.ended <- p.Serve(listener) }()
 	return p
 }
 
 // host lets the page drive a running lab until ctx ends.
-func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, log *slog.Logger, stdout io.Writer, stderr stderrWriter) error {
+func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -194,27 +196,22 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, log *slo
 	defer in.Close()
 
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
-	api := labapi.New(labapi.Config{
-		Lab: fault.In(l), Strategies: strategies.All(), Missing: missing,
-		Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
+	page.api.Open(labapi.Behind{
+		Lab: fault.In(l), Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
 			defer p.leave()
 			return p.compare(ctx, chosen, o)
 		},
-		History: u.history(stderr),
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
 			return trace.Run(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: log},
-		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
-		Log: log,
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: page.api.Log},
 	})
-	page.Open(api)
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		if err := api.Close(stopping); err != nil {
+		if err := page.api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
 		}
 		if page.Shutdown(stopping) != nil {

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
@@ -21,10 +20,8 @@ import (
 // code.
 func TestGameOverHTTP(t *testing.T) {
 	labtest.Start(t, named(t, "naive").Uses()...)
-	c := labapi.Config{Lab: fault.In(labtest.Start(t)), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
-		Page: fstest.MapFS{}, Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
-		Games: gamesOf(t, nil, "naive")}
-	s := labapi.New(c)
+	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080"})
+	s.Open(labapi.Behind{Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {

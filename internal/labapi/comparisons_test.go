@@ -59,7 +59,7 @@ func measured(stock int64) *compare.Result {
 
 func startComparing(t *testing.T, folder *history.Folder) (*Server, *httptest.Server, *fakeComparing) {
 	f := newComparing()
-	s, h, _ := start(t, func(c *Config) { c.Compare, c.History = f.run, folder })
+	s, h, _ := start(t, func(c *config) { c.Compare, c.History = f.run, folder })
 	return s, h, f
 }
 
@@ -130,7 +130,7 @@ func TestComparisonsLeaveTheShopAlone(t *testing.T) {
 func TestComparedServicesAreAllThere(t *testing.T) {
 	l, f := newFakeLab(), newComparing()
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
-	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
+	_, h, _ := start(t, func(c *config) { c.Lab, c.Compare = l, f.run })
 	_, o := f.begin(t, h.URL, goodComparison)
 	if len(o.Sale.Targets) != 2 {
 		t.Errorf("it runs on %v, want both", o.Sale.Targets)
@@ -138,7 +138,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 
 	l, f = newFakeLab(), newComparing()
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
-	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
+	s, h, _ := start(t, func(c *config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
 	if _, err := s.turn.take("anything"); err != nil {
 		t.Errorf("after it: %v", err)

@@ -41,7 +41,7 @@ func ended(r Run) bool { return r.State.Ended() }
 // Faults come when they are due, are undone, and a run ends after all of that.
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	_, h, load := start(t, func(c *config) { c.Lab = l })
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
 		{"kind":"pause_service","service":2}]`))
@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 // A pause ends when it should, or when the run is stopped.
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	_, h, load := start(t, func(c *config) { c.Lab = l })
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, goodRun)
 	<-load.configs
@@ -108,7 +108,7 @@ func TestPausesByHand(t *testing.T) {
 // what came of it.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	_, h, load := start(t, func(c *config) { c.Lab = l })
 	page := opened(t, h.URL)
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
@@ -145,7 +145,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 func TestServicesAreMadeReady(t *testing.T) {
 	l := newFakeLab()
 	l.starts = make(chan struct{})
-	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	_, h, load := start(t, func(c *config) { c.Lab = l })
 	page := opened(t, h.URL)
 	if r := beginRun(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
 		t.Errorf("the run begins %s, want preparing", r.State)
@@ -174,7 +174,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 
 func TestRunsOutliveTheLab(t *testing.T) {
 	folder := history.Open(t.TempDir())
-	_, h, load := start(t, func(c *Config) {
+	_, h, load := start(t, func(c *config) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})
 	page := opened(t, h.URL)
@@ -185,7 +185,7 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	}
 	page.until(ended)
 
-	_, again, _ := start(t, func(c *Config) { c.History = folder })
+	_, again, _ := start(t, func(c *config) { c.History = folder })
 	page = watch(t, again.URL)
 	hello := page.next("hello")["runs"].([]any)
 	if len(hello) != 1 {

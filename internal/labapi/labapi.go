@@ -34,10 +34,31 @@ import (
 	"seckill/web/course"
 )
 
-// A Config says what the server shows and drives.
+// A Config says what the server shows; it is known before any server of the lab runs.
 type Config struct {
-	Lab        Lab
+	Page fs.FS // index.html and what it loads
+	// Guarantees are the matrix of `seckill prove` and its counterexamples.
+	Guarantees fs.FS
 	Strategies []catalog.Info
+	// Strategy is how the shop sells until the operator says otherwise.
+	Strategy string
+	// History outlives the lab. Nil: nothing does.
+	History *history.Folder
+
+	// Addr is the address that is listened on; requests must be addressed to
+	// it or to this machine.
+	Addr string
+	// Token, if not empty, must come with every call that changes something and is
+	// not a buyer's.
+	// Without one only this machine may make such calls.
+	Token   string
+	Version string // of this program
+	Log     *slog.Logger
+}
+
+// Behind is what the server drives, once the servers of the lab run.
+type Behind struct {
+	Lab Lab
 	// Missing says why a strategy cannot run here; nil if it can.
 	Missing func(catalog.Info) []string
 	// Load performs a run: loadtest.Run, but for tests.
@@ -46,36 +67,21 @@ type Config struct {
 	// Compare holds the sale of the options with each of the chosen strategies,
 	// beside baselines: compare.Run on the lab's servers, but for tests.
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// History outlives the lab. Nil: nothing does.
-	History *history.Folder
 	// Trace records one purchase, or two that race: trace.Run, but for tests.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
-	// Games keeps the games of those who are the scheduler; Close ends them. Nil:
-	// there are none.
+	// Games keeps the games of those who are the scheduler; Close ends them.
 	Games *game.Games
-	Page  fs.FS // index.html and what it loads
-	// Guarantees are the matrix of `seckill prove` and its counterexamples.
-	Guarantees fs.FS
-	// Strategy is how the shop sells until the operator says otherwise.
-	Strategy string
-
-	// Addr is the address that is listened on; requests must be addressed to
-	// it or to this machine.
-	Addr string
-	// Token, if not empty, must come with every call that changes something and is
-	// not a buyer's.
-	// Without one only this machine may make such calls.
-	Token string
 	// ServiceToken goes with admin calls to the service processes.
 	ServiceToken string
-	Version      string // of this program
-	Log          *slog.Logger
 }
 
-// A Server is the http.Handler of a lab.
+// A Server is the http.Handler of a lab. The servers of a lab take seconds to start:
+// until Open, the page's files are served, and a call waits.
 type Server struct {
 	Config
-	id          string // of this process, so that a page sees that it was restarted
+	Behind
+	opened      chan struct{} // closed once Behind is set
+	id          string        // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
 	handler     http.Handler // the router, with a bound on bodies
 	bell        *bell        // rung at all that is new to the pages
@@ -100,7 +106,7 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	closing := make(chan struct{})
-	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
+	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")
@@ -115,9 +121,38 @@ func New(c Config) *Server {
 	return s
 }
 
+// Open lets calls go on to what is behind the page.
+func (s *Server) Open(b Behind) {
+	s.Behind = b
+	close(s.opened)
+}
+
+// HTTP is a server for s, whose Shutdown ends event streams.
+func (s *Server) HTTP() *http.Server {
+	h := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
+	h.RegisterOnShutdown(s.close) // it need not wait for pages that are open
+	return h
+}
+
+// waitForLab lets a call wait for Open.
+func (s *Server) waitForLab(c *gin.Context) {
+	select {
+	case <-s.opened:
+	case <-c.Request.Context().Done():
+		c.Abort()
+	}
+}
+
 func (s *Server) route() {
-	s.routeFiles()
 	r := s.router
+	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin))
+	s.routeFiles()
+	r.Use(s.waitForLab, s.handle(s.checkAdmin))
+	r.NoRoute(s.handle(notFound))
+	r.NoMethod(s.handle(func(c *gin.Context) error {
+		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
+			Detail: c.Request.Method + " does not work here; Allow says what does."}
+	}))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.handle(s.ready))
 	lab := r.Group("/api/lab/v1")
@@ -139,34 +174,27 @@ func (s *Server) route() {
 	lab.POST("/comparisons", s.handle(s.startComparison))
 	lab.GET("/comparisons/:id", s.handle(s.showComparison))
 	lab.DELETE("/comparisons/:id", s.handle(s.comparisons.stopOne))
-
 	s.routeGames(lab)
 
 	r.Any("/api/v1/*path", s.handle(s.proxy))
 }
 
-const (
-	staticPath     = "/static/"
-	guaranteesPath = "/guarantees/"
-)
+// entrances are the addresses that people open.
+var entrances = map[string]string{
+	"/":     "index.html",
+	"/shop": "shop/index.html",
+}
 
 // routeFiles routes what needs no lab.
 func (s *Server) routeFiles() {
-	r := s.router
-	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
 	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		r.Handle(method, staticPath+"*path", page)
-		r.Handle(method, guaranteesPath+"*path", guarantees)
+		s.router.Handle(method, "/static/*path", page)
+		s.router.Handle(method, "/guarantees/*path", guarantees)
 		for path := range entrances {
-			r.Handle(method, path, page)
+			s.router.Handle(method, path, page)
 		}
 	}
-	r.NoRoute(s.handle(notFound))
-	r.NoMethod(s.handle(func(c *gin.Context) error {
-		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
-			Detail: c.Request.Method + " does not work here; Allow says what does."}
-	}))
 }
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
@@ -306,12 +334,6 @@ func (t *turn) take(what string) (release func(), err error) {
 		defer t.mu.Unlock()
 		t.what = ""
 	}), nil
-}
-
-// entrances are the addresses that people open.
-var entrances = map[string]string{
-	"/":     "index.html",
-	"/shop": "shop/index.html",
 }
 
 // files serves a folder. A file is sent again only when it changed.

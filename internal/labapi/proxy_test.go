@@ -37,7 +37,7 @@ func closedPort(t *testing.T) string {
 
 func TestProxySkipsTheDead(t *testing.T) {
 	var a, b atomic.Int64
-	_, h, _ := start(t, func(c *Config) {
+	_, h, _ := start(t, func(c *config) {
 		c.Lab = &fakeLab{services: []lab.Service{
 			{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true},
 			{URL: "http://127.0.0.1:1", Up: false},
@@ -52,13 +52,13 @@ func TestProxySkipsTheDead(t *testing.T) {
 	if a.Load() < 10 || b.Load() < 10 || a.Load()+b.Load() != 30 {
 		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
 	}
-	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
+	_, h, _ = start(t, func(c *config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
 	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503, "backend_unavailable") // it has just died
 }
 
 func TestProxyNeverSendsTwice(t *testing.T) {
 	var a, b atomic.Int64
-	_, h, _ := start(t, func(c *Config) {
+	_, h, _ := start(t, func(c *config) {
 		c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true}}}
 	})
 	for _, c := range []struct {

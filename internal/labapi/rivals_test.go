@@ -45,10 +45,10 @@ func newFakeShop() *fakeShop {
 	return &fakeShop{snap: ledger.Snapshot{Stock: ledger.Stock{ID: loadtest.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
 }
 
-func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, *fakeShop) {
+func startShop(t *testing.T, change func(*config)) (*Server, string, *fakeLoad, *fakeShop) {
 	t.Helper()
 	shop := newFakeShop()
-	s, h, load := start(t, func(c *Config) {
+	s, h, load := start(t, func(c *config) {
 		c.Ledger, c.Strategy = shop, "good"
 		if change != nil {
 			change(c)

@@ -81,7 +81,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 
 // A run says what it was started with, also what it was not told.
 func TestSettingsThatAreUsed(t *testing.T) {
-	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	_, h, load := start(t, func(c *config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
 		"profile":"constant","rate":100,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500,
 		"faults":[{"kind":"pause_service","at_ms":300}]}`}.do(t, h.URL)

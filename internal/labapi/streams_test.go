@@ -14,14 +14,12 @@ import (
 )
 
 // served runs a lab's own HTTP server, on connections that hold little.
-func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server, addr string) {
+func served(t *testing.T, change func(*config)) (s *Server, server *http.Server, addr string) {
 	t.Helper()
 	s, _, _ = start(t, change)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	labtest.Must(t, err)
-	front := NewFront(s.Config)
-	front.Open(s)
-	server = front.Server
+	server = s.HTTP()
 	go server.Serve(smallBuffers{l})
 	t.Cleanup(func() { server.Close() })
 	return s, server, l.Addr().String()

@@ -58,17 +58,15 @@ func startFakeWith(t *testing.T, token string) *fake {
 	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
-	f.server = labapi.New(labapi.Config{
-		Lab: f, Load: f.load, Compare: f.compare, Page: web.Files(), Guarantees: fakeGuarantees(),
-		Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Trace: fakeTrace,
+	f.server = labapi.New(labapi.Config{Page: web.Files(), Guarantees: fakeGuarantees(), Version: "test", Token: token,
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}})
+	f.server.Open(labapi.Behind{Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace,
 		Missing: func(info catalog.Info) []string {
 			if info.Name == "zk" {
 				return []string{"no ZooKeeper is configured"}
 			}
 			return nil
-		},
-	})
+		}})
 	mux := http.NewServeMux()
 	mux.Handle("/", f.server)
 	mux.HandleFunc("GET /api/lab/v1/levels", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/levels.json") })

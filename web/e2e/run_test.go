@@ -11,7 +11,6 @@ import (
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
-	"seckill/web"
 )
 
 // formHasAddress: what the address says is in the form.
@@ -134,15 +133,15 @@ func TestRunByKeyboard(t *testing.T) {
 func TestThePageComesBeforeTheLab(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	front := labapi.NewFront(labapi.Config{Page: web.Files()})
-	host := httptest.NewServer(front)
+	starting := labapi.New(f.server.Config)
+	host := httptest.NewServer(starting)
 	t.Cleanup(host.Close)
 	tb := fresh(t, host.URL)
 	tb.says(".start", "See it break")
 	tb.good("starting")
 	tb.click(".guided .run")
 	tb.shows(".guided [aria-disabled]")
-	front.Open(f.server)
+	starting.Open(f.server.Behind)
 	tb.says(".banner.busy", "naive: selling")
 	f.results <- fakeResult(ledger.Held)
 	tb.says("[data-verdict]", "HELD")
