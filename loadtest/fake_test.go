@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -71,7 +71,11 @@ func (f *fake) handler() http.Handler {
 		}
 		respond(w, product)
 	})
-	mux.HandleFunc("GET /api/v1/orders", f.page)
+	mux.HandleFunc("GET /api/v1/orders", func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.lookUp(r.URL.Query().Get("request_id"), w)
+	})
 	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, map[string]any{"strategies": []any{
 			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
@@ -137,13 +141,12 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 }
 
 // sold is the order that the request already has.
-func (f *fake) sold(p asked) (s saleAnswer, ok bool) {
-	for _, o := range f.orders {
-		if o.RequestID == p.key {
-			return saleAnswer{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}, true
-		}
+func (f *fake) sold(p asked) (o ledger.Order, ok bool) {
+	i := slices.IndexFunc(f.orders, func(o ledger.Order) bool { return o.RequestID == p.key })
+	if i < 0 {
+		return o, false
 	}
-	return s, false
+	return f.orders[i], true
 }
 
 // cancel gives an order back.
@@ -169,21 +172,13 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // take sells without asking whether there is anything left.
-func (f *fake) take(p asked) saleAnswer {
+func (f *fake) take(p asked) ledger.Order {
 	f.stock.Num -= p.Quantity
 	o := ledger.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
 		Run: f.stock.Run, UserID: p.User, SKUID: p.SKU, Quantity: p.Quantity, Remaining: f.stock.Num,
 		Status: ledger.Active, Strategy: p.strategy, CreatedAt: time.Now()}
 	f.orders = append(f.orders, o)
-	return saleAnswer{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}
-}
-
-type saleAnswer struct {
-	OrderID   string `json:"order_id"`
-	SKU       int64  `json:"sku_id"`
-	Quantity  int64  `json:"quantity"`
-	Remaining int64  `json:"remaining"`
-	Strategy  string `json:"strategy"`
+	return o
 }
 
 func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
@@ -202,31 +197,6 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 func (f *fake) resetTo(stock int64) {
 	f.stock = ledger.Stock{ID: 1, Initial: stock, Num: stock, Run: f.stock.Run + 1}
 	f.orders = nil
-}
-
-func (f *fake) page(w http.ResponseWriter, r *http.Request) {
-	if key := r.URL.Query().Get("request_id"); key != "" {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.lookUp(key, w)
-		return
-	}
-	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
-	const most = 7 // fewer than were asked for: a service may
-	page := struct {
-		Orders []ledger.Order `json:"orders"`
-		Next   string         `json:"next,omitempty"`
-	}{Orders: []ledger.Order{}}
-	for i, o := range f.view().Orders {
-		if id := int64(i + 1); id > after {
-			if len(page.Orders) == most {
-				page.Next = strconv.FormatInt(id-1, 10)
-				break
-			}
-			page.Orders = append(page.Orders, o)
-		}
-	}
-	respond(w, page)
 }
 
 func (f *fake) view() ledger.Snapshot {
@@ -280,7 +250,7 @@ func serve(t *testing.T, f *fake) Config {
 	return Config{
 		Scenario: Scenario{Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
 			Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1},
-		Targets: []string{server.URL}, AdminToken: "secret",
+		Targets: []string{server.URL}, AdminToken: "secret", Ledger: f,
 		settling: settling{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
 	}
 }

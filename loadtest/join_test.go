@@ -25,7 +25,7 @@ func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
 		plant(f)
 	}
 	c := serve(t, f)
-	c.Joins, c.Ledger = true, f
+	c.Joins = true
 	r := ran(t, c)
 	return f, r
 }

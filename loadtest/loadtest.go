@@ -30,7 +30,7 @@ type Config struct {
 	// its buyers want.
 	Rest bool
 
-	// Ledger reads the database. Nil: the service is asked for its ledger.
+	// Ledger reads the services' database. Send needs none.
 	Ledger Ledger
 	// Patience is how long a sale may stand still while units are left and buyers
 	// ask for them; 0: as long as the targets say that a buyer waits for a lock

@@ -64,7 +64,6 @@ type Result struct {
 	// Audit is the judge's finding; nil when the ledger could not be read. Of
 	// several SKUs it is their sum.
 	Audit        *ledger.Report  `json:"audit"`
-	LedgerSource string          `json:"ledger_source"` // SourceSQL or SourceService
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.
 	Settled bool           `json:"settled"`
@@ -81,12 +80,6 @@ type Result struct {
 	// Checks are the scenario's requirements; ExitStatus has all of it.
 	Checks []Check `json:"requirements"`
 }
-
-// Where the verdict was taken from.
-const (
-	SourceSQL     = "SQL"         // the database itself
-	SourceService = "the service" // what the service says of its database
-)
 
 // Cancellations are what became of the orders that buyers gave back.
 type Cancellations struct {
@@ -187,7 +180,7 @@ func (p Problem) String() string { return p.Text }
 
 // Codes of Problems, with their parameters. An error is the system's text.
 const (
-	ProblemLedgerUnread  = "ledger_unread"     // source, error
+	ProblemLedgerUnread  = "ledger_unread"     // error
 	ProblemStillRunning  = "still_running"     // seconds
 	ProblemOtherStrategy = "other_strategy"    // count, found, strategy
 	ProblemUnusable      = "target_unusable"   // target, error

@@ -113,7 +113,7 @@ func TestRetriesAndCopies(t *testing.T) {
 			test.plant(f)
 			c := serve(t, f)
 			c.Targets = append(c.Targets, c.Targets[0]) // two processes, one database
-			c.Ledger, c.Copies, c.Retry = f, .5, 2
+			c.Copies, c.Retry = .5, 2
 			if test.adjust != nil {
 				test.adjust(&c)
 			}
@@ -168,7 +168,7 @@ func TestCopiesAtOnce(t *testing.T) {
 		return false
 	}
 	c := serve(t, f)
-	c.Ledger, c.Copies, c.Concurrency, c.Buyers, c.Stock = f, 1, 1, 2, 1
+	c.Copies, c.Concurrency, c.Buyers, c.Stock = 1, 1, 2, 1
 	r := ran(t, c)
 	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeSold] != CopiesEach {
 		t.Errorf("%s", show(r))
@@ -205,7 +205,7 @@ func TestNoAnswerAndThenAnError(t *testing.T) {
 		return n < 2
 	}
 	c := serve(t, f)
-	c.Ledger, c.Retry, c.Concurrency = f, 1, 1
+	c.Retry, c.Concurrency = 1, 1
 	r := ran(t, c)
 	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeUnknown] != 1 || r.Counts[ledger.OutcomeError] != 0 {
 		t.Errorf("%v\n%s", r.Counts, show(r))

@@ -23,6 +23,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if len(c.Targets) == 0 {
 		return nil, configError("no target: give the address of at least one service")
 	}
+	if c.Ledger == nil {
+		return nil, configError("no ledger: the verdict is read from the services' database")
+	}
 	if c.settling == (settling{}) {
 		c.settling = defaultSettling
 	}
@@ -85,7 +88,6 @@ type run struct {
 	mu        sync.Mutex // guards result.Problems while the sale is prepared
 	result    *Result
 
-	source      string                       // of the ledger
 	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
 }
 

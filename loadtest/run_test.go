@@ -127,43 +127,35 @@ func TestRunJudgesTheService(t *testing.T) {
 			verdict: ledger.NotValid, exit: ExitNotValid},
 	}
 	for _, test := range tests {
-		for _, source := range []string{SourceSQL, SourceService} {
-			t.Run(test.name+", by "+source, func(t *testing.T) {
-				t.Parallel()
-				f := &fake{token: "secret"}
-				test.plant(f)
-				c := serve(t, f)
-				c.Examples = fstest.MapFS{"conditional.lease-end.json": {}}
-				if test.adjust != nil {
-					test.adjust(&c)
-				}
-				if source == SourceSQL {
-					c.Ledger = f
-				}
-				r := ran(t, c)
-				if (len(r.Known) > 0) != (r.Verdict == ledger.Held) { // a run that broke need not say how it may break
-					t.Errorf("%s names the schedules %v", r.Verdict, r.Known)
-				}
-				if r.Verdict != test.verdict || r.ExitStatus() != test.exit {
-					t.Errorf("verdict %s, exit status %d; want %s, %d\n%s", r.Verdict, r.ExitStatus(), test.verdict, test.exit, show(r))
-				}
-				if got := rules(r); !slices.Equal(got, test.rules) {
-					t.Errorf("violated rules %v, want %v\n%s", got, test.rules, show(r))
-				}
-				if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
-					t.Errorf("problems %q, want one with %q", all, test.problem)
-				}
-				if test.verdict == ledger.Held && len(r.Problems) > 0 {
-					t.Errorf("held, with problems %q", r.Problems)
-				}
-				if r.Requests != c.Buyers || f.seen != c.Buyers {
-					t.Errorf("%d buyers sent %d requests, of which the service saw %d", c.Buyers, r.Requests, f.seen)
-				}
-				if r.LedgerSource != source {
-					t.Errorf("ledger from %q, want %q", r.LedgerSource, source)
-				}
-			})
-		}
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{token: "secret"}
+			test.plant(f)
+			c := serve(t, f)
+			c.Examples = fstest.MapFS{"conditional.lease-end.json": {}}
+			if test.adjust != nil {
+				test.adjust(&c)
+			}
+			r := ran(t, c)
+			if (len(r.Known) > 0) != (r.Verdict == ledger.Held) { // a run that broke need not say how it may break
+				t.Errorf("%s names the schedules %v", r.Verdict, r.Known)
+			}
+			if r.Verdict != test.verdict || r.ExitStatus() != test.exit {
+				t.Errorf("verdict %s, exit status %d; want %s, %d\n%s", r.Verdict, r.ExitStatus(), test.verdict, test.exit, show(r))
+			}
+			if got := rules(r); !slices.Equal(got, test.rules) {
+				t.Errorf("violated rules %v, want %v\n%s", got, test.rules, show(r))
+			}
+			if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
+				t.Errorf("problems %q, want one with %q", all, test.problem)
+			}
+			if test.verdict == ledger.Held && len(r.Problems) > 0 {
+				t.Errorf("held, with problems %q", r.Problems)
+			}
+			if r.Requests != c.Buyers || f.seen != c.Buyers {
+				t.Errorf("%d buyers sent %d requests, of which the service saw %d", c.Buyers, r.Requests, f.seen)
+			}
+		})
 	}
 }
 
@@ -235,6 +227,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 	}{
 		{"demand that the stock can meet", func(c *Config) { c.Buyers = testStock }, "nothing could be oversold"},
 		{"no target", func(c *Config) { c.Targets = nil }, "no target"},
+		{"no ledger", func(c *Config) { c.Ledger = nil }, "no ledger"},
 		{"a target without a scheme", func(c *Config) { c.Targets[0] = "127.0.0.1:8080" }, "is not an address such as"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
@@ -266,7 +259,7 @@ func TestRunWithoutALedger(t *testing.T) {
 	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
 	r := ran(t, c)
 	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
-		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read from SQL: no such luck") {
+		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read: no such luck") {
 		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
 	}
 }
@@ -464,31 +457,26 @@ func TestSaleFromRedis(t *testing.T) {
 		{"the counter cannot be read", nil, testStock, ledger.NotValid, []string{ledger.RuleUnknownStore}},
 		{"a purchase touched the row", map[ledger.StockStore]int64{ledger.InRedis: 0}, 1, ledger.Lost, []string{ledger.RuleCounterDisagrees}},
 	} {
-		for _, source := range []string{SourceSQL, SourceService} {
-			t.Run(test.name+" by "+source, func(t *testing.T) {
-				f := &fake{stockStores: func() map[ledger.StockStore]int64 { return test.stockStores }}
-				f.read = func(s *ledger.Snapshot) {
-					if s.Stock.Num = s.Stock.Initial; len(s.Orders) > 0 {
-						s.Stock.Num = test.row
-					}
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{stockStores: func() map[ledger.StockStore]int64 { return test.stockStores }}
+			f.read = func(s *ledger.Snapshot) {
+				if s.Stock.Num = s.Stock.Initial; len(s.Orders) > 0 {
+					s.Stock.Num = test.row
 				}
-				c := serve(t, f)
-				c.Strategy = "redis-lua"
-				if source == SourceSQL {
-					c.Ledger = f
+			}
+			c := serve(t, f)
+			c.Strategy = "redis-lua"
+			r := ran(t, c)
+			var rules []string
+			for _, v := range r.Audit.Violations {
+				if v.Rule != ledger.RuleUndersold {
+					rules = append(rules, v.Rule)
 				}
-				r := ran(t, c)
-				var rules []string
-				for _, v := range r.Audit.Violations {
-					if v.Rule != ledger.RuleUndersold {
-						rules = append(rules, v.Rule)
-					}
-				}
-				if r.Verdict != test.verdict || !slices.Equal(rules, test.rules) {
-					t.Errorf("%s by %v; want %s by %v: %v", r.Verdict, rules, test.verdict, test.rules, r.Problems)
-				}
-			})
-		}
+			}
+			if r.Verdict != test.verdict || !slices.Equal(rules, test.rules) {
+				t.Errorf("%s by %v; want %s by %v: %v", r.Verdict, rules, test.verdict, test.rules, r.Problems)
+			}
+		})
 	}
 }
 

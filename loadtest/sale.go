@@ -20,11 +20,6 @@ import (
 // prepare checks the targets, resets the sale, and sets the plan's runs. If ready
 // is false, the result's problems say why.
 func (r *run) prepare(ctx context.Context) (ready bool, err error) {
-	r.source = SourceSQL
-	if r.Ledger == nil {
-		r.source, r.Ledger = SourceService, serviceLedger(r.services)
-	}
-	r.result.LedgerSource = r.source
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
 		if err != nil {
@@ -163,10 +158,8 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 		now, err := s.stock(ctx, sku)
 		isSet(s.base, now.Stock, err)
 	}
-	if r.source == SourceSQL {
-		now, err := r.Ledger.Snapshot(ctx, sku)
-		isSet("the SQL ledger", now.Stock, err)
-	}
+	now, err := r.Ledger.Snapshot(ctx, sku)
+	isSet("the SQL ledger", now.Stock, err)
 }
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
@@ -208,7 +201,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}
 	}
 	if unread != nil {
-		r.problem(ProblemLedgerUnread, params{"source": r.source, "error": unread.Error()}, "the ledger could not be read from %s: %v", r.source, unread)
+		r.problem(ProblemLedgerUnread, params{"error": unread.Error()}, "the ledger could not be read: %v", unread)
 	} else if !r.result.Settled {
 		r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -77,33 +76,6 @@ func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) 
 	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
-// orders reads all of the SKU's orders, page by page.
-func (s service) orders(ctx context.Context, sku int64) ([]ledger.Order, error) {
-	const page = 1000
-	all := []ledger.Order{}
-	for after := ""; ; {
-		var answer struct {
-			Orders []ledger.Order `json:"orders"`
-			Next   string         `json:"next"` // empty: that was the last page
-		}
-		query := url.Values{"sku_id": {strconv.FormatInt(sku, 10)}, "limit": {strconv.Itoa(page)}}
-		if after != "" {
-			query.Set("after", after)
-		}
-		if err := s.ask(ctx, http.MethodGet, "/api/v1/orders?"+query.Encode(), nil, &answer); err != nil {
-			return nil, err
-		}
-		all = append(all, answer.Orders...)
-		if answer.Next == "" {
-			return all, nil
-		}
-		if answer.Next == after || len(answer.Orders) == 0 {
-			return nil, fmt.Errorf("%s: the pages of orders do not end: after %q comes %q", s.base, after, answer.Next)
-		}
-		after = answer.Next
-	}
-}
-
 func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
 
 // A refusal is any other answer than 200.
@@ -165,42 +137,6 @@ func (s service) fetch(ctx context.Context, method, path string, body []byte) ([
 		return nil, &refusal{what: method + " " + s.base + path, status: resp.StatusCode, body: data}
 	}
 	return data, nil
-}
-
-// A serviceLedger reads the ledger from the services, where the database is not
-// reachable. Pages are no consistent view, so it reads until two readings agree.
-type serviceLedger []service
-
-const mostReadings = 10
-
-func (l serviceLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
-	var errs []error
-	for _, s := range l { // any that is alive
-		snap, err := readTwice(ctx, s, sku)
-		if err == nil {
-			return snap, nil
-		}
-		errs = append(errs, err)
-	}
-	return ledger.Snapshot{}, errors.Join(errs...)
-}
-
-func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, error) {
-	var last ledger.Snapshot
-	for i := range mostReadings {
-		now, err := s.stock(ctx, sku)
-		if err != nil {
-			return ledger.Snapshot{}, err
-		}
-		if now.Orders, err = s.orders(ctx, sku); err != nil {
-			return ledger.Snapshot{}, err
-		}
-		if i > 0 && same(last, now) {
-			return now, nil
-		}
-		last = now
-	}
-	return ledger.Snapshot{}, errors.New(s.base + ": the ledger changed while it was read, again and again")
 }
 
 // A countedLedger is the ledger of a sale whose stock is also counted outside the

@@ -38,7 +38,7 @@ func newPromising(more int, decides func(n int) string) *promising {
 		return true
 	}
 	s.lookUp = func(key string, w http.ResponseWriter) {
-		says := func(status, code string, orders ...saleAnswer) {
+		says := func(status, code string, orders ...ledger.Order) {
 			respond(w, map[string]any{"orders": orders, "request": map[string]string{"status": status, "code": code}})
 		}
 		p := s.open[key]
@@ -97,7 +97,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 	} {
 		s := newPromising(test.more, test.decides)
 		c := serve(t, s.fake)
-		c.Ledger, c.Async, c.finalWithin = s.fake, true, time.Minute
+		c.Async, c.finalWithin = true, time.Minute
 		if test.want.Open > 0 {
 			c.finalWithin = time.Second // those who are not told ask for so long
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +20,7 @@ import (
 type place struct {
 	targets []string
 	token   string         // of the targets' admin calls; "": none is known
-	sql     backend.Config // what the ledger is read from, if anything
+	sql     backend.Config // what the ledger is read from
 	closers []func()       // the last is called first
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
@@ -51,6 +52,9 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 		return nil, usage(stderr, command, err)
 	}
 	if len(targets) > 0 {
+		if f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
+			return nil, usage(stderr, command, errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)"))
+		}
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	if running := lab.Running(host()); running != nil {
@@ -119,13 +123,9 @@ func stopLab(l *lab.Lab) error {
 	return l.Stop(ctx)
 }
 
-// openLedger connects to the database that the verdict is taken from. If none is
-// known, the service will be asked.
+// openLedger connects to the database that the verdict is taken from.
 func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
-	if sql.MySQLDSN == "" && sql.SQLitePath == "" {
-		return nil
-	}
 	if sql.SQLitePath != "" {
 		if _, err := os.Stat(sql.SQLitePath); err != nil { // opening it would create it
 			return fmt.Errorf("the ledger: %w", err)

@@ -15,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -54,7 +55,7 @@ func TestTwoServicesInTrouble(t *testing.T) {
 		strategy := []string{"conditional", "merged", "one-trip", "order-first"}[in.random.IntN(4)]
 		t.Run(fmt.Sprintf("%d %s", sale, strategy), func(t *testing.T) {
 			in.t = t
-			in.sell(loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Strategy: strategy, Stock: 500,
+			in.sell(loadtest.Config{Targets: urls, Ledger: ledger.NewStore(in.db), Scenario: loadtest.Scenario{Strategy: strategy, Stock: 500,
 				Profile: loadtest.Constant, Rate: 200, Duration: 5 * time.Second, Copies: 0.5, Retry: 6,
 				Duplicates: 0.05, Cancellations: 0.05}})
 		})
@@ -62,7 +63,7 @@ func TestTwoServicesInTrouble(t *testing.T) {
 			return
 		}
 	}
-	calm := loadRun(t, loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Strategy: "conditional", Stock: 50, Buyers: 200}})
+	calm := loadRun(t, loadtest.Config{Targets: urls, Ledger: ledger.NewStore(in.db), Scenario: loadtest.Scenario{Strategy: "conditional", Stock: 50, Buyers: 200}})
 	if calm.ExitStatus() != loadtest.ExitHeld {
 		t.Errorf("when all is well again, a sale says %s: %v %v", calm.Verdict, calm.Problems, calm.Counts)
 	}

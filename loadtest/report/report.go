@@ -143,8 +143,8 @@ func facts(r *loadtest.Result) (all rows) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		all.add("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
-			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), r.LedgerSource, a.Run)
+		all.add("ledger", "%s sold in %s%s, %s left of %s (run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
+			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), a.Run)
 	}
 	switch l := r.Linearizable; { // not linearizable is a violation
 	case l.Answer == loadtest.LinearYes:

@@ -56,7 +56,7 @@ func example() *loadtest.Result {
 			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
 		Linearizable: loadtest.Linearizability{Answer: loadtest.LinearYes, Checked: 3000}, Checks: []loadtest.Check{},
-		SellingSeconds: 1.1, LedgerSource: loadtest.SourceSQL, Settled: true, Problems: []loadtest.Problem{}, Verdict: ledger.Held,
+		SellingSeconds: 1.1, Settled: true, Problems: []loadtest.Problem{}, Verdict: ledger.Held,
 	}
 }
 
@@ -91,7 +91,6 @@ func TestWrite(t *testing.T) {
 			r.Verdict = ledger.Oversold
 		}},
 		{"lost", func(r *loadtest.Result) {
-			r.LedgerSource = loadtest.SourceService
 			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
 			r.Answers = append(r.Answers,
 				loadtest.Answer{Code: "backend_unavailable", Outcome: ledger.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
@@ -127,7 +126,7 @@ func TestWrite(t *testing.T) {
 			r.Verdict = ledger.Lost
 		}},
 		{"unreachable", func(r *loadtest.Result) {
-			c := loadtest.Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: loadtest.Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
+			c := loadtest.Config{Targets: []string{"http://127.0.0.1:1"}, Ledger: ledger.NewStore(nil), Scenario: loadtest.Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
 				Concurrency: 1, Quantity: 1, Timeout: time.Second}}
 			unreachable, err := loadtest.Run(t.Context(), c)
 			labtest.Must(t, err)
