@@ -1,8 +1,6 @@
 package main
 
 import (
-	"database/sql"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -42,26 +40,4 @@ func useServices(ts *testscript.TestScript, neg bool, _ []string) {
 	ts.Setenv("TARGET", strings.Join(urls, ","))
 	ts.Setenv("SECKILL_TOKEN", l.Token())
 	useServers(ts, neg, []string{string(backend.SQL), string(backend.Redis)})
-}
-
-// sql STATEMENT prints what the database answers, a row a line.
-func execSQL(ts *testscript.TestScript, _ bool, args []string) {
-	out := ts.Stdout() // also of no rows
-	db, err := sql.Open("mysql", ts.Getenv("SECKILL_MYSQL_DSN"))
-	ts.Check(err)
-	defer db.Close()
-	rows, err := db.Query(args[0])
-	ts.Check(err)
-	defer rows.Close()
-	columns, err := rows.Columns()
-	ts.Check(err)
-	values, into := make([]string, len(columns)), make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	for rows.Next() {
-		ts.Check(rows.Scan(into...))
-		fmt.Fprintln(out, strings.Join(values, "\t"))
-	}
-	ts.Check(rows.Err())
 }

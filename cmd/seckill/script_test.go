@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -21,24 +21,24 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"seckill/internal/lab/labtest"
 )
 
 // TestScripts runs testdata/script: one file per command, in parallel. The
-// scripts have the commands below besides those of testscript.
+// scripts have the commands below besides those of testscript. Their environment is
+// that of the tests without seckill's own variables.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/script/*.txtar")
-	labtest.Must(t, err)
-	runScripts(t, testscript.Params{Files: files})
-}
-
-type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
-
-var scriptCommands = map[string]scriptCommand{
-	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON,
-	"start": start, "awaits": awaits, "signal": signals, "ends": ends,
-	"servers": useServers, "alone": alone, "services": useServices, "sql": execSQL,
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON,
+			"start": start, "awaits": awaits, "signal": signals, "ends": ends,
+			"servers": useServers, "alone": alone, "services": useServices,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
+			env.Vars = slices.Concat(slices.DeleteFunc(os.Environ(), isSetting), env.Vars, []string{"HOME=" + os.Getenv("HOME"),
+				"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
+			return nil
+		}})
 }
 
 // A script is what the commands know of the script that runs them.
@@ -50,25 +50,6 @@ type script struct {
 type scriptKey struct{}
 
 func of(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
-
-// runScripts runs scripts. Their environment is that of the tests without
-// seckill's own variables.
-func runScripts(t *testing.T, p testscript.Params) {
-	t.Helper()
-	commands := maps.Clone(scriptCommands)
-	maps.Copy(commands, p.Cmds)
-	p.Cmds, p.RequireUniqueNames = commands, true
-	p.Setup = func(env *testscript.Env) error {
-		env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
-		outer := slices.DeleteFunc(os.Environ(), func(v string) bool {
-			return strings.HasPrefix(v, "SECKILL_") && !strings.HasPrefix(v, "SECKILL_TEST_")
-		})
-		env.Vars = slices.Concat(outer, env.Vars, []string{"HOME=" + os.Getenv("HOME"),
-			"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
-		return nil
-	}
-	testscript.Run(t, p)
-}
 
 // environment is that of the script, as programs take it.
 func environment(ts *testscript.TestScript) []string {
@@ -98,13 +79,18 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // runToEnd runs seckill. A command line that is wrong, in the environment of the
-// tests, needs no program of its own: there are some two hundred.
+// tests, needs no program of its own, unless it names a file of the script: there are
+// some two hundred.
 func runToEnd(ts *testscript.TestScript, args []string, wrong bool) (status int, stdout, stderr string) {
-	if wrong && !slices.ContainsFunc(environment(ts), isSetting) {
+	namesFile := func(arg string) bool {
+		_, err := os.Stat(ts.MkAbs(arg[strings.IndexByte(arg, '=')+1:]))
+		return err == nil
+	}
+	if wrong && !slices.ContainsFunc(args, namesFile) && !slices.ContainsFunc(environment(ts), isSetting) {
 		var out, said strings.Builder
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		status = run(ctx, func() {}, absolute(ts, args), &out, &said)
+		status = run(ctx, func() {}, args, &out, &said)
 		_, _ = io.WriteString(ts.Stdout(), out.String())
 		_, _ = io.WriteString(ts.Stderr(), said.String())
 		return status, out.String(), said.String()
@@ -122,21 +108,6 @@ func runToEnd(ts *testscript.TestScript, args []string, wrong bool) (status int,
 // isSetting reports a variable that a command reads.
 func isSetting(variable string) bool {
 	return strings.HasPrefix(variable, "SECKILL_") && !strings.HasPrefix(variable, "SECKILL_TEST_")
-}
-
-// absolute has arguments that name files of the script name them from anywhere.
-func absolute(ts *testscript.TestScript, args []string) (all []string) {
-	for _, arg := range args {
-		flag, file := "", arg
-		if i := strings.IndexByte(arg, '='); i >= 0 {
-			flag, file = arg[:i+1], arg[i+1:]
-		}
-		if _, err := os.Stat(ts.MkAbs(file)); file != "" && err == nil {
-			arg = flag + ts.MkAbs(file)
-		}
-		all = append(all, arg)
-	}
-	return all
 }
 
 // empties FOLDER waits until the folder is empty.
@@ -161,7 +132,7 @@ func busyAddress(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // http METHOD URL [BODY] makes a call, with the bearer token of $BEARER, and
-// prints the status and the body of the answer. ! http: no server listens there.
+// prints the status, the header and the body of the answer. ! http: no server listens there.
 func httpCall(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := answerTo(ts, args)
 	if neg {
@@ -188,7 +159,7 @@ func answerTo(ts *testscript.TestScript, args []string) (string, error) {
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	return strconv.Itoa(answer.StatusCode) + "\n" + string(body), err
+	return fmt.Sprintf("%d\n%v\n%s", answer.StatusCode, answer.Header, body), err
 }
 
 // until PATTERN METHOD URL is http, again and again until what it prints has the pattern.
