@@ -350,7 +350,7 @@ func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, erro
 // losingLab has no servers but those that nodes are lost of, started when the first
 // is asked for.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
-	return lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}})
+	return lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}, Topology: lab.Losable})
 }
 
 func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {

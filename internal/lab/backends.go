@@ -18,6 +18,8 @@ import (
 
 // Add starts the backends that are not there yet, concurrently.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
+	l.adding.Lock() // of two callers that need one backend, one starts it
+	defer l.adding.Unlock()
 	l.mu.Lock()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, there := l.statuses[name]
@@ -54,8 +56,8 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	switch {
 	case len(k.In(l.options.Given)) > 0:
 		return l.checkGiven(ctx, k)
-	case l.IsArranged(name):
-		return l.addArranged(ctx, k, program)
+	case l.IsArranged(name) && !program.Found():
+		return backend.Status{}, fmt.Errorf("topology %s needs %s, and %w: %s", l.topology.name, k.Title, ErrNoServer, program.Missing())
 	case program.Found() && !l.options.Embedded:
 		return l.addPrivate(ctx, k, program)
 	case k.embedded != nil:
@@ -68,17 +70,42 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	return backend.Status{Name: name, Error: why}, nil
 }
 
+// addPrivate starts a backend as the topology has it, or else its kind.
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
-	processes, err := k.start(ctx, program, max(1, k.count), k.Name, k.Name)
+	start := l.topology.start[k.Name]
+	if start == nil {
+		start = (*Lab).alike
+	}
+	e, err := start(l, ctx, k, program)
+	if err != nil && l.IsArranged(k.Name) {
+		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.topology.name, err)
+	}
 	if err != nil {
 		return backend.Status{}, err
 	}
-	addrs := addrsOf(processes)
+	e.prepare(k.Name)
+	version := e.Nodes[0].version
+	if l.IsArranged(k.Name) {
+		maker, number, _ := strings.Cut(version, " ")
+		version = fmt.Sprintf(l.topology.shape, maker, number)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.setPrivate(&l.config, k.Name, addrs...)
-	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
-		Version: processes[0].version}, nil
+	if len(e.Roles) > 0 {
+		l.groups[k.Name] = e
+	}
+	l.config = e.Config(l.config, nil)
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrsOf(e.Nodes), ","), Version: version}, nil
+}
+
+// alike are servers that know nothing of each other.
+func (l *Lab) alike(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	nodes, err := k.start(ctx, program, max(1, k.count))
+	e := &Ensemble{Nodes: nodes}
+	if len(nodes) > 1 {
+		e.Roles = []string{AnyOne}
+	}
+	return e, err
 }
 
 func addrsOf(processes []*Process) (addrs []string) {
@@ -111,14 +138,11 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 type kind struct {
 	backend.Kind
 	tool Tool // the program it runs on
-	// start starts so many private servers, of this name, as servers of a backend.
-	start func(ctx context.Context, program Program, n int, name, of string) ([]*Process, error)
+	// start starts so many private servers.
+	start func(ctx context.Context, program Program, n int) ([]*Process, error)
 	count int // of servers that it has; 0: one
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
-	// ensemble starts servers of which one can be lost, as servers of a backend; nil:
-	// there is none.
-	ensemble func(ctx context.Context, k kind, program Program, of string) (*Ensemble, error)
 	// leads asks a server that votes; nil: they do not.
 	leads func(context.Context, *Process) (bool, error)
 	// address is a private server's host:port in the form of the flags; nil: the same.
@@ -127,17 +151,18 @@ type kind struct {
 
 // makeKinds is the lab's one table of backends.
 func (l *Lab) makeKinds() map[string]kind {
+	redis := func(name string) func(context.Context, Program, int) ([]*Process, error) {
+		return func(ctx context.Context, program Program, n int) ([]*Process, error) {
+			return l.redisServers(ctx, program, n, name, name)
+		}
+	}
 	all := map[string]kind{
 		backend.NameMySQL: {tool: MariaDB, start: l.mysqlServers, embedded: l.addSQLite,
 			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
-		backend.NameRedis: {tool: Redis, start: l.redisServers, embedded: l.addMiniredis,
-			ensemble: l.redisPair, address: l.redisURL},
-		backend.NameRedlock: {tool: Redis, start: l.redisServers, count: 5,
-			ensemble: l.redisFive, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers,
-			ensemble: l.voters, leads: zookeeperLeads},
-		backend.NameEtcd: {tool: Etcd, start: l.etcdServers,
-			ensemble: l.voters, leads: etcdLeads},
+		backend.NameRedis:     {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis, address: l.redisURL},
+		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, leads: zookeeperLeads},
+		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, leads: etcdLeads},
 	}
 	for name, k := range all {
 		k.Kind, _ = backend.KindNamed(name)

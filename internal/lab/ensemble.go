@@ -12,12 +12,10 @@ import (
 	"seckill/internal/backend"
 )
 
-// An Ensemble is several servers of one backend of which one can be lost. A lab's
-// topology is made of them; others run in addition to the lab's own servers, and
-// end with them.
+// An Ensemble is the servers of one backend: one, or several of which one can be lost.
 type Ensemble struct {
 	Nodes []*Process
-	// Roles are the kinds of node whose loss differs.
+	// Roles are the kinds of node whose loss differs; nil: none is lost.
 	Roles []string
 
 	backend string
@@ -57,64 +55,38 @@ const (
 
 const three = 3
 
-// ErrNoServer means that the program of an ensemble is not installed.
-var ErrNoServer = errors.New("there is no server for it")
+// ErrNoServer means that the program of a topology is not installed.
+var ErrNoServer = errors.New("its server is not installed")
 
-// Ensemble returns the ensemble of a backend. The first call starts it.
+// Ensemble are the servers of a backend of which one can be lost. The backend is
+// started if it is not there yet.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
-	l.ensembles.mu.Lock()
-	defer l.ensembles.mu.Unlock()
-	if e := l.ensembles.all[name]; e != nil {
-		return e, nil
-	}
-	if e := l.Group(name); e != nil {
-		return e, nil
-	}
-	k, err := l.kindNamed(name)
-	if err != nil {
+	if err := l.Add(ctx, name); err != nil {
 		return nil, err
 	}
-	program := l.programs[k.tool]
-	if !program.Found() {
-		return nil, fmt.Errorf("%w: %s", ErrNoServer, program.Missing())
+	e := l.Group(name)
+	if e == nil {
+		return nil, fmt.Errorf("topology %s has no servers of %s of which one can be lost", l.Topology(), name)
 	}
-	if k.ensemble == nil {
-		return nil, fmt.Errorf("%w: there is no ensemble of %s", ErrNoServer, name)
-	}
-	// Its processes have another backend: their death is no failure of the lab's own.
-	e, err := startEnsemble(ctx, k, program, name+" ensemble", k.ensemble)
-	if err != nil {
-		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
-	}
-	if l.ensembles.all == nil {
-		l.ensembles.all = map[string]*Ensemble{}
-	}
-	l.ensembles.all[name] = e
 	return e, nil
 }
 
-func startEnsemble(ctx context.Context, k kind, program Program, of string,
-	start func(context.Context, kind, Program, string) (*Ensemble, error)) (*Ensemble, error) {
-	e, err := start(ctx, k, program, of)
-	if err != nil {
-		return nil, err
-	}
-	e.backend, e.turn = k.Name, make(chan struct{}, 1)
+// Group are the servers of a backend that runs, if one of them can be lost; else nil.
+func (l *Lab) Group(name string) *Ensemble {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.groups[name]
+}
+
+// prepare completes what a startFunc has made.
+func (e *Ensemble) prepare(name string) {
+	e.backend, e.turn = name, make(chan struct{}, 1)
 	if e.Node == nil { // they are all alike
 		e.Node = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
 	if e.Lag == nil {
 		e.Lag = func(context.Context) error { return nil }
 	}
-	return e, nil
-}
-
-// Group are the servers of a backend that the topology makes several, each of which can be
-// lost; nil if it is one server.
-func (l *Lab) Group(name string) *Ensemble {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.groups[name]
 }
 
 // goesOn: enough nodes live that the others are not missed. It is false of nil.
@@ -249,7 +221,7 @@ type redisPair struct {
 	door, link       *Relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
+func (l *Lab) redisPair(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	relays, err := l.doors(2)
 	if err != nil {
 		return nil, err
@@ -257,7 +229,7 @@ func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string)
 	names := []string{"redis-primary", "redis-replica"}
 	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
 		// By default a primary waits five seconds for more replicas.
-		return l.redisServer(program, names[i], of, "--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0")
+		return l.redisServer(program, names[i], backend.NameRedis, "--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0")
 	})
 	if err != nil {
 		return nil, err
@@ -266,12 +238,6 @@ func (l *Lab) redisPair(ctx context.Context, _ kind, program Program, of string)
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, Lag: pair.lag, failOver: pair.failOver,
 		Node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
 		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, backend.NameRedis, pair.door.Addr()) }}, nil
-}
-
-// redisFive are five in addition to the lab's own, which may be in use.
-func (l *Lab) redisFive(ctx context.Context, k kind, program Program, of string) (*Ensemble, error) {
-	nodes, err := l.redisServers(ctx, program, k.count, "quorum", of)
-	return &Ensemble{Nodes: nodes, Roles: []string{AnyOne}}, err
 }
 
 // heal restores the roles. A primary that was restarted is empty, and its replica

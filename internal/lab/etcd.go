@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"seckill/internal/backend"
 )
 
 // etcdServers are the members of a cluster; one alone is a cluster, too.
-func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
+func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launch(ctx, n, 2, func(i int, ports [][]int) server {
 		// The peers' ports make names unique to this attempt to start.
 		var names, cluster []string
@@ -22,7 +24,7 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int, name, of 
 			names, cluster = append(names, name), append(cluster, name+"="+etcdURL(p[1]))
 		}
 		return server{
-			name: member(name, i, n), backend: of,
+			name: member(backend.NameEtcd, i, n), backend: backend.NameEtcd,
 			command: func(ports []int) (*exec.Cmd, error) {
 				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
 				return l.command(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),

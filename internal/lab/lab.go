@@ -32,7 +32,7 @@ type Options struct {
 	Backends []string
 	// Embedded takes the embedded engines even where servers are installed.
 	Embedded bool
-	// Topology is one of Topologies; "" is Single.
+	// Topology is how several servers of a backend are arranged; "" is Single.
 	Topology string
 	// Volatile databases do not flush their log at every commit. They are for
 	// exploring, not for measuring.
@@ -69,15 +69,12 @@ type Lab struct {
 	passwords  passwords
 	ports      ports
 
-	ensembles struct {
-		mu  sync.Mutex
-		all map[string]*Ensemble
-	}
+	adding sync.Mutex // held by Add
 
 	mu        sync.Mutex
 	config    backend.Config
 	statuses  map[string]backend.Status
-	groups    map[string]*Ensemble // backends of several servers, by the topology
+	groups    map[string]*Ensemble // backends of several servers, of which one can be lost
 	processes []*Process
 	links     map[linkOf]*Relay
 	closers   []func() error

@@ -92,22 +92,10 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
 
-// Every Redis of a lab wants the password, those of ensembles too.
+// Every Redis of a lab wants the password.
 func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
-	l := privateLab(t)
-	c := l.Config()
-	for _, name := range []string{backend.NameRedis, backend.NameRedlock} {
-		e := ensemble(t, l, name)
-		take(t, e)() // a replica that could not log in would not catch up
-		own := e.Config(backend.Config{}, nil)
-		c.RedisAddrs = append(c.RedisAddrs, own.RedisAddrs...)
-		c.RedlockAddrs = append(c.RedlockAddrs, own.RedlockAddrs...)
-	}
-	all := append(c.RedisAddrs, c.RedlockAddrs...)
-	if len(all) != 2+10 {
-		t.Fatalf("%d addresses", len(all))
-	}
-	for _, address := range all {
+	c := privateLab(t).Config()
+	for _, address := range append(c.RedisAddrs, c.RedlockAddrs...) {
 		o := redisOptions(t, address)
 		friend := redis.NewClient(o)
 		must(t, "ping "+o.Addr, friend.Ping(t.Context()).Err())
@@ -129,7 +117,6 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 // and the page shows what Backends says.
 func TestPasswordsAreNotShown(t *testing.T) {
 	l := privateLab(t)
-	ensemble(t, l, backend.NameRedis)
 	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
 	must(t, "parse", err)
 	secrets := []string{db.Passwd, redisOptions(t, l.Config().RedisAddrs[0]).Password}

@@ -16,12 +16,12 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) mysqlServers(ctx context.Context, program Program, n int, name, _ string) ([]*Process, error) {
-	m := l.mysqlServer(program, name)
+func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Process, error) {
+	m := l.mysqlServer(program, backend.NameMySQL)
 	if err := l.prepareMySQL(ctx, m); err != nil {
 		return nil, err
 	}
-	return l.launch(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, name) })
+	return l.launch(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, backend.NameMySQL) })
 }
 
 // mysqlServer is one that has its data in a folder of that name.

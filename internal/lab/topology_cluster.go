@@ -24,10 +24,10 @@ const (
 
 // redisCluster starts six servers and makes a Cluster of them. It has no roles: none
 // of them is lost.
-func (l *Lab) redisCluster(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
+func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := l.launch(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
-		name := member(of, i, clusterNodes)
-		return l.redisServer(program, name, of, "--cluster-enabled", "yes",
+		name := member(k.Name, i, clusterNodes)
+		return l.redisServer(program, name, k.Name, "--cluster-enabled", "yes",
 			"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
 			"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
 	})

@@ -10,18 +10,12 @@ import (
 // elected bounds the wait for an election.
 const elected = 20 * time.Second
 
-// elect starts servers that vote, and returns when they have a leader.
-func (l *Lab) elect(ctx context.Context, k kind, program Program, of string) (*Ensemble, error) {
-	e, err := l.voters(ctx, k, program, of)
-	if err == nil {
-		_, err = e.Leader(ctx)
-	}
-	return e, err
-}
-
 // voters are three servers that elect a leader.
-func (l *Lab) voters(ctx context.Context, k kind, program Program, of string) (*Ensemble, error) {
-	nodes, err := k.start(ctx, program, three, k.Name, of)
+func (l *Lab) voters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	nodes, err := k.start(ctx, program, three)
+	if err != nil {
+		return nil, err
+	}
 	// leader waits until there is one.
 	leader := func(ctx context.Context) (leader *Process, err error) {
 		err = Await(ctx, elected, func(ctx context.Context) error {
@@ -41,6 +35,7 @@ func (l *Lab) voters(ctx context.Context, k kind, program Program, of string) (*
 		})
 		return leader, err
 	}
+	_, err = leader(ctx)
 	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
 		Node: func(ctx context.Context, role string) (*Process, error) {
 			leader, err := leader(ctx)

@@ -37,7 +37,7 @@ var galeraCopy string
 
 const galeraCopyScript = "wsrep_sst_seckill"
 
-func (l *Lab) galera(ctx context.Context, _ kind, program Program, of string) (_ *Ensemble, err error) {
+func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
@@ -48,7 +48,7 @@ func (l *Lab) galera(ctx context.Context, _ kind, program Program, of string) (_
 	if err := os.WriteFile(filepath.Join(l.folder, galeraCopyScript), []byte(galeraCopy), 0o700); err != nil {
 		return nil, err
 	}
-	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(of, 0, three))); err != nil {
+	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(k.Name, 0, three))); err != nil {
 		return nil, err
 	}
 	g := &galera{lab: l}

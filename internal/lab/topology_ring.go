@@ -15,8 +15,8 @@ type shards struct {
 	nodes []*Process
 }
 
-func (l *Lab) redisRing(ctx context.Context, _ kind, program Program, of string) (*Ensemble, error) {
-	nodes, err := l.redisServers(ctx, program, three, Shard, of)
+func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+	nodes, err := l.redisServers(ctx, program, three, Shard, backend.NameRedis)
 	s := &shards{nodes}
 	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, Shard: s.busiest}
 	e.goOn = e.Whole // each has keys that no other has

@@ -21,14 +21,14 @@ type sentinels struct {
 }
 
 // redisSentinels starts the servers, then those that watch them.
-func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program, of string) (_ *Ensemble, err error) {
+func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
 	s := &sentinels{password: l.passwords.redis}
 	s.nodes, err = l.launch(ctx, three, 1, func(i int, ports [][]int) server {
 		more := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
 		if i > 0 {
 			more = append(more, "--replicaof", "127.0.0.1 "+strconv.Itoa(ports[0][0]))
 		}
-		return l.redisServer(program, member(of, i, three), of, more...)
+		return l.redisServer(program, member(k.Name, i, three), k.Name, more...)
 	})
 	if err != nil {
 		return nil, err

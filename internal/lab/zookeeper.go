@@ -12,11 +12,13 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"seckill/internal/backend"
 )
 
 // zookeeperServers vote if they are several. Each has a port for clients, one for
 // followers and one for elections.
-func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
+func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launch(ctx, n, 3, func(i int, ports [][]int) server {
 		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
 		if n > 1 {
@@ -25,10 +27,10 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int, name
 				config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
 			}
 		}
-		name := member(name, i, n)
+		name := member(backend.NameZooKeeper, i, n)
 		home := filepath.Join(l.folder, name)
 		return server{
-			name: name, backend: of,
+			name: name, backend: backend.NameZooKeeper,
 			command: func(ports []int) (*exec.Cmd, error) {
 				cmd := l.command(program.Java, zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)

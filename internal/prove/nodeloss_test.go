@@ -10,6 +10,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/prove"
@@ -18,11 +19,21 @@ import (
 	"seckill/strategies/redislock"
 )
 
+// losers are the test program's servers, and others of which one can be lost.
+type losers struct {
+	servers
+	losing *lab.Lab
+}
+
+func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
+	return l.losing.Ensemble(ctx, name)
+}
+
 // losing has what the strategies of these tests need; ensembles come by
 // themselves.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
-	l := labtest.Start(t, append(needs, backend.SQL)...)
-	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
+	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.Own(t, lab.Losable, []string{}...)}
+	return func(context.Context) (prove.Servers, error) { return l, nil }
 }
 
 // loseNodes asks the question of each and keeps the counterexamples.

@@ -10,15 +10,15 @@ import (
 	"seckill/internal/lab"
 )
 
-// Own starts a lab for one test, with a backend of several servers. What the test
+// Own starts a lab for one test, with backends of several servers. What the test
 // loses changes it, so it is not shared.
-func Own(t testing.TB, topology, name string) *lab.Lab {
+func Own(t testing.TB, topology string, backends ...string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{name}, Topology: topology})
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: backends, Topology: topology})
 	if err != nil {
-		t.Fatalf("start %s with topology %s: %v (run: deploy/deps.sh)", name, topology, err)
+		t.Fatalf("start %v with topology %s: %v (run: deploy/deps.sh)", backends, topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {
