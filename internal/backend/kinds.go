@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ type Kind struct {
 	Offers    []Capability
 	Addresses []Address
 	More      []Address // what else clients must know; no address
+
+	ask func(*Instance, context.Context) error // whether it answers
 }
 
 // An Address is one way to say where a backend is: a field of Config, which is a
@@ -26,22 +29,22 @@ type Address struct {
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
-	{Name: NameMySQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, // SQLite: SQL only
+	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, // SQLite: SQL only
 		Addresses: []Address{
 			{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", text: func(c *Config) *string { return &c.MySQLDSN }},
 			{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", text: func(c *Config) *string { return &c.SQLitePath }}}},
-	{Name: NameRedis, Title: "Redis", Offers: []Capability{Redis},
+	{Name: NameRedis, ask: (*Instance).askRedis, Title: "Redis", Offers: []Capability{Redis},
 		Addresses: []Address{
 			{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", list: func(c *Config) *[]string { return &c.RedisAddrs }},
 			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS", list: func(c *Config) *[]string { return &c.RedisSentinels }},
 			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}},
 		More: []Address{
 			{Flag: "--redis-master-name", Env: "SECKILL_REDIS_MASTER_NAME", text: func(c *Config) *string { return &c.RedisMasterName }}}},
-	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
+	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
 		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
-	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{
+	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{
 		{Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS", list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
-	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{
+	{Name: NameEtcd, ask: (*Instance).askEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{
 		{Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
 }
 

@@ -90,7 +90,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	if err != nil {
 		return unreachable(NameRedis, ShowAddresses(addresses), err)
 	}
-	in.versions[NameRedis] = redisVersion(info)
+	in.versions[NameRedis] = RedisVersion(info)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 			continue
 		}
 		reached++
-		in.versions[NameRedlock] = redisVersion(info)
+		in.versions[NameRedlock] = RedisVersion(info)
 	}
 	if reached <= len(in.Config.RedlockAddrs)/2 {
 		return lost
@@ -180,9 +180,9 @@ func (in *Instance) askRedis(ctx context.Context) error {
 	return in.Redis.Ping(ctx).Err()
 }
 
-// redisVersion reads it from INFO. Valkey says which Redis it is like, too. The embedded
+// RedisVersion reads it from INFO. Valkey says which Redis it is like, too. The embedded
 // engine has neither a section "server" nor a version.
-func redisVersion(info string) string {
+func RedisVersion(info string) string {
 	for _, maker := range []string{"Valkey", "Redis"} {
 		for line := range strings.Lines(info) {
 			if v, ok := strings.CutPrefix(strings.TrimSpace(line), strings.ToLower(maker)+"_version:"); ok {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,15 +18,14 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	ctx, cancel := context.WithTimeoutCause(ctx, statusTimeout, errors.New("it has not answered in time"))
 	defer cancel()
 	var asking sync.WaitGroup
-	backends := in.configured()
-	all := make([]Status, len(backends))
-	for i, b := range backends {
+	configured := slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return len(k.In(in.Config)) == 0 })
+	all := make([]Status, len(configured))
+	for i, k := range configured {
 		asking.Go(func() {
-			err := b.ask(ctx)
-			all[i] = Status{Name: b.name, Tier: in.Tier(b.name), Address: b.address,
-				Version: in.versions[b.name], OK: err == nil}
+			err := k.ask(in, ctx)
+			all[i] = Status{Name: k.Name, Tier: in.Tier(k.Name), Address: in.address(k), Version: in.versions[k.Name], OK: err == nil}
 			if err != nil {
-				all[i].Error = withoutUser(err.Error())
+				all[i].Error = err.Error()
 			}
 		})
 	}
@@ -35,34 +33,12 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	return all
 }
 
-// withoutUser removes the user and the password from addresses in a text.
-func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "//") }
-
-var userInfo = regexp.MustCompile(`//[^/\s"]*@`)
-
-type asked struct {
-	name, address string
-	ask           func(context.Context) error
-}
-
-func (in *Instance) configured() []asked {
-	var all []asked
-	if in.DB != nil {
-		all = append(all, asked{NameMySQL, in.sqlAddress(), in.askSQL})
+// address is where a backend is, without passwords.
+func (in *Instance) address(k Kind) string {
+	if k.Name == NameMySQL {
+		return in.sqlAddress()
 	}
-	if in.Redis != nil {
-		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddresses()), in.askRedis})
-	}
-	if len(in.RedisNodes) > 0 {
-		all = append(all, asked{NameRedlock, ShowAddresses(in.Config.RedlockAddrs), in.askRedlock})
-	}
-	if in.ZooKeeper != nil {
-		all = append(all, asked{NameZooKeeper, strings.Join(in.Config.ZooKeeperAddrs, ","), in.askZooKeeper})
-	}
-	if in.Etcd != nil {
-		all = append(all, asked{NameEtcd, withoutUser(strings.Join(in.Config.EtcdEndpoints, ",")), in.askEtcd})
-	}
-	return all
+	return ShowAddresses(k.In(in.Config))
 }
 
 func (in *Instance) askSQL(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -27,7 +28,7 @@ import (
 )
 
 // certificate makes a certificate for 127.0.0.1 that is its own authority, in files.
-func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
+func certificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	labtest.Must(t, err)
@@ -37,7 +38,7 @@ func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, like, like, &key.PublicKey, key)
 	labtest.Must(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
+	secret, err := x509.MarshalECPrivateKey(key)
 	labtest.Must(t, err)
 	folder := t.TempDir()
 	write := func(name, kind string, der []byte) string {
@@ -46,7 +47,22 @@ func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
 		return path
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
-		lab.Certs{Cert: write("cert.pem", "CERTIFICATE", der), Key: write("key.pem", "EC PRIVATE KEY", private)}
+		write("cert.pem", "CERTIFICATE", der), write("key.pem", "EC PRIVATE KEY", secret)
+}
+
+// mysqlWithTLS is the database's program, started with a certificate.
+func mysqlWithTLS(t *testing.T, cert, key string) lab.Program {
+	t.Helper()
+	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
+	real, err := filepath.EvalSymlinks(p.Path)
+	labtest.Must(t, err)
+	prefix := t.TempDir()
+	p.Path = filepath.Join(prefix, "bin", filepath.Base(real))
+	labtest.Must(t, os.Mkdir(filepath.Dir(p.Path), 0o700))
+	labtest.Must(t, os.Symlink(filepath.Join(filepath.Dir(filepath.Dir(real)), "share"), filepath.Join(prefix, "share")))
+	run := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" --ssl-cert='%s' --ssl-key='%s'\n", real, cert, key)
+	labtest.Must(t, os.WriteFile(p.Path, []byte(run), 0o700))
+	return p
 }
 
 // inFront speaks TLS in front of a server that does not, until the test ends.
@@ -89,13 +105,17 @@ func opens(t *testing.T, c backend.Config) (*backend.Instance, error) {
 // with a wrong password, and none where the system trusts no authority of the
 // certificate. No error has the password.
 func TestAddressesSayLoginAndTLS(t *testing.T) {
-	trusted, files := certificate(t)
-	stranger, _ := certificate(t)
-	t.Setenv("SSL_CERT_FILE", files.Cert) // the system's authorities, which a process reads once
+	trusted, cert, key := certificate(t)
+	stranger, _, _ := certificate(t)
+	t.Setenv("SSL_CERT_FILE", cert) // the system's authorities, which a process reads once
 	const secret = "hunter2-secret"
 
-	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd},
-		MySQLCerts: files})
+	programs := map[lab.Tool]lab.Program{lab.MariaDB: mysqlWithTLS(t, cert, key)}
+	for _, tool := range []lab.Tool{lab.Redis, lab.Etcd} {
+		programs[tool] = lab.NewSearch(os.Getenv).Find(tool)
+	}
+	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Programs: programs,
+		Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd}})
 	labtest.Must(t, err)
 	t.Cleanup(func() { own.Stop(context.Background()) })
 	at := own.Config()

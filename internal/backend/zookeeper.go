@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -106,7 +108,11 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	in.ZooKeeper = c
-	in.versions[NameZooKeeper] = c.version(ctx)
+	ctx, cancel = context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if in.versions[NameZooKeeper], err = ZooKeeperVersion(ctx, c.conn.Server()); err != nil {
+		in.versions[NameZooKeeper] = "ZooKeeper" // its words may be forbidden
+	}
 	return nil
 }
 
@@ -267,27 +273,33 @@ func (c *ZooKeeperClient) roundFailed() {
 	}
 }
 
-// version uses the one four-letter command that servers allow by default.
-func (c *ZooKeeperClient) version(ctx context.Context) string {
-	const unnamed = "ZooKeeper"
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	conn, err := c.dialer.DialContext(ctx, "tcp", c.conn.Server())
+// ZooKeeperVersion asks a server with the one four-letter word that servers allow by
+// default. While a server waits for the rest of its ensemble, it has no version.
+func ZooKeeperVersion(ctx context.Context, addr string) (string, error) {
+	answer, err := AskZooKeeper(ctx, addr, "srvr")
 	if err != nil {
-		return unnamed
+		return "", err
+	}
+	version := zookeeperSays.FindStringSubmatch(answer)
+	if version == nil {
+		return "", fmt.Errorf("srvr says %q", strings.TrimSpace(answer))
+	}
+	return "ZooKeeper " + version[1], nil
+}
+
+var zookeeperSays = regexp.MustCompile(`version: (\d[\d.]*)`)
+
+// AskZooKeeper sends one of the four-letter words on a connection of its own.
+func AskZooKeeper(ctx context.Context, addr, word string) (string, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", err
 	}
 	defer conn.Close()
-	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return unnamed
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
 	}
-	answer, _ := io.ReadAll(io.LimitReader(conn, 4096))
-	_, rest, ok := strings.Cut(string(answer), "ookeeper version: ")
-	if !ok {
-		return unnamed
-	}
-	number, _, _ := strings.Cut(rest, ",")
-	number, _, _ = strings.Cut(number, "-") // 3.8.0-5a02a05eddb5…
-	return unnamed + " " + strings.TrimSpace(number)
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
 }

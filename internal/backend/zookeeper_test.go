@@ -15,7 +15,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"seckill/internal/backend"
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
 )
@@ -163,11 +162,11 @@ func TestZooKeeperUnreachable(t *testing.T) {
 }
 
 func TestZooKeeperCloseLeavesNothing(t *testing.T) {
-	for name, prepare := range map[string]func(*backend.Instance, *backendtest.Wire){
-		"connected": func(*backend.Instance, *backendtest.Wire) {},
-		"cut":       func(_ *backend.Instance, w *backendtest.Wire) { w.Cut() },
-		"frozen":    func(_ *backend.Instance, w *backendtest.Wire) { w.Freeze() },
-		"killed":    func(in *backend.Instance, _ *backendtest.Wire) { in.Kill() },
+	for name, prepare := range map[string]func(*backend.Instance, *labtest.Wire){
+		"connected": func(*backend.Instance, *labtest.Wire) {},
+		"cut":       func(_ *backend.Instance, w *labtest.Wire) { w.Cut() },
+		"frozen":    func(_ *backend.Instance, w *labtest.Wire) { w.Freeze() },
+		"killed":    func(in *backend.Instance, _ *labtest.Wire) { in.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := labtest.Instance(t, backend.ZooKeeper)
@@ -175,8 +174,8 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			target, before := other.Config.ZooKeeperAddrs[0], goroutines("go-zookeeper")
-			w := backendtest.NewWire(t, target)
-			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr}})
+			w := labtest.NewWire(t, target)
+			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr()}})
 			labtest.Must(t, err)
 			prepare(in, w)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

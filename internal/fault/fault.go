@@ -150,9 +150,9 @@ var All = []Fault{
 		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
 	// Of several Redis among which clients divide the keys. Sales whose keys are
 	// elsewhere go on.
-	{Name: "lose_shard", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis, at: shard, harm: kill,
+	{Name: "lose_shard", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis, at: leader(backend.NameRedis, lab.Ring), harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: "pause_shard", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: shard, harm: pause,
+	{Name: "pause_shard", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: leader(backend.NameRedis, lab.Ring), harm: pause,
 		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
 	{Name: LoseMySQL, Everywhere: true, Lasts: true, at: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},

@@ -82,7 +82,8 @@ func notOurs(l *lab.Lab, name string) *Lack {
 	return nil
 }
 
-// leader is the one of several that leads, which a topology has started.
+// leader is the one of several that leads, which a topology has started; of shards, the
+// one to which most commands go.
 func leader(name, topology string) place {
 	return place{
 		missing: func(l *lab.Lab) *Lack {
@@ -97,13 +98,6 @@ func leader(name, topology string) place {
 			return s.lock(s.servers.Leader(ctx))
 		}}
 }
-
-// shard is the Redis, of several that divide the keys, to which most commands go.
-var shard = place{
-	missing: leader(backend.NameRedis, lab.Ring).missing,
-	find: func(ctx context.Context, s *scene) error {
-		return s.lock(s.lab.Group(backend.NameRedis).Shard(ctx))
-	}}
 
 // holder is the process that has a purchase at a point.
 func holder(at point.Name) place {

@@ -230,7 +230,7 @@ func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
-	if err := l.ports.listen(func(port int) error { return m.StartAddr(fmt.Sprintf("127.0.0.1:%d", port)) }); err != nil {
+	if err := m.Start(); err != nil {
 		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
 	}
 	stop := make(chan struct{})

@@ -23,9 +23,6 @@ type Ensemble struct {
 
 	// Node finds a node that has a role now.
 	Node func(ctx context.Context, role string) (*Process, error)
-	// Shard finds, of servers that share the keys, the one to which most commands go
-	// now; nil: each has all keys.
-	Shard func(context.Context) (*Process, error)
 	// Lag stops replication where a write is acknowledged before it is replicated,
 	// until the primary is lost. Servers that vote acknowledge only what most have.
 	Lag func(context.Context) error
@@ -212,58 +209,50 @@ func Await(ctx context.Context, limit time.Duration, check func(context.Context)
 	}
 }
 
-// A redisPair is a primary and a replica. Clients connect to the door, which
-// leads to the current primary as a virtual address would. The replica follows
-// through link, where replication can be held back: Redis acknowledges a write
-// before its replica has it.
+// A redisPair is a primary and a replica. Clients connect to the door, which leads to
+// the current primary as a virtual address would.
 type redisPair struct {
-	primary, replica *Process
-	door, link       *Relay
+	replicated
+	door *Relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
-	relays, err := l.doors(2)
+func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	doors, err := l.doors(1)
 	if err != nil {
 		return nil, err
 	}
 	names := []string{"redis-primary", "redis-replica"}
 	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
-		// By default a primary waits five seconds for more replicas.
-		return l.redisServer(program, names[i], backend.NameRedis, "--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0")
+		return l.redisServer(program, names[i], k.Name, soonReplicated...)
 	})
-	if err != nil {
-		return nil, err
-	}
-	pair := &redisPair{nodes[0], nodes[1], relays[0], relays[1]}
-	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, Lag: pair.lag, failOver: pair.failOver,
-		Node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
-		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, backend.NameRedis, pair.door.Addr()) }}, nil
+	r := &redisPair{replicated{nodes, l.passwords.redis}, doors[0]}
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: r.heal, failOver: r.failOver,
+		Lag:       r.lag,
+		Node:      func(context.Context, string) (*Process, error) { return nodes[0], nil },
+		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.door.Addr()) }}, err
 }
 
 // heal restores the roles. A primary that was restarted is empty, and its replica
 // becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {
-	for _, relay := range []*Relay{r.link, r.door} {
-		relay.Point(r.primary.Addr)
-		relay.Drop()
-	}
-	return follow(ctx, r.primary, port(r.link.Addr()), r.replica)
+	r.door.Point(r.nodes[0].Addr)
+	r.door.Drop()
+	return r.follow(ctx, r.nodes[0])
 }
 
+// lag begins when the replica has what was set up.
 func (r *redisPair) lag(ctx context.Context) error {
-	if err := caughtUp(ctx, r.primary, port(r.link.Addr()), r.replica); err != nil {
+	if err := r.caughtUp(ctx, r.nodes[0]); err != nil {
 		return err
 	}
-	r.link.Hold(Replies)
-	return nil
+	return r.replicated.lag(ctx, r.nodes[0])
 }
 
-// failOver does what a Sentinel does. What was held back is lost.
+// failOver does what a Sentinel does. What the replica lacks is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	r.link.Point("")
-	if err := makeReplica(ctx, r.replica.Login(), "NO", "ONE"); err != nil {
+	if err := makeReplica(ctx, r.nodes[1].Login(), "NO", "ONE"); err != nil {
 		return err
 	}
-	r.door.Point(r.replica.Addr)
+	r.door.Point(r.nodes[1].Addr)
 	return nil
 }

@@ -105,19 +105,6 @@ func (p *ports) free(n int) ([]int, error) {
 		lowestPort, highestPort)
 }
 
-// listen opens a listener at a free port, and at another if one is taken meanwhile.
-func (p *ports) listen(open func(port int) error) error {
-	for attempt := 1; ; attempt++ {
-		free, err := p.free(1)
-		if err != nil {
-			return err
-		}
-		if err = open(free[0]); err == nil || attempt == 5 || !taken(free[0]) {
-			return err
-		}
-	}
-}
-
 // port is that of an address.
 func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
 

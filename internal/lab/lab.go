@@ -37,9 +37,6 @@ type Options struct {
 	// Volatile databases do not flush their log at every commit. They are for
 	// exploring, not for measuring.
 	Volatile bool
-	// MySQLCerts let the private database speak TLS. The zero value leaves it as
-	// the server is by itself.
-	MySQLCerts Certs
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[Tool]Program
 	// Links has each service process reach each private server through a link of
@@ -50,9 +47,6 @@ type Options struct {
 	// ServiceArgs are further arguments of the service processes of Serve.
 	ServiceArgs []string
 }
-
-// Certs are files (PEM): a server's certificate and its key.
-type Certs struct{ Cert, Key string }
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {

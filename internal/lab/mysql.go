@@ -27,7 +27,7 @@ func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Proc
 // mysqlServer is one that has its data in a folder of that name.
 func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
-		root: os.Geteuid() == 0, volatile: l.options.Volatile, certs: l.options.MySQLCerts}
+		root: os.Geteuid() == 0, volatile: l.options.Volatile}
 }
 
 // ofMySQL is the server as a process of the lab.
@@ -59,7 +59,6 @@ type mysqlServer struct {
 	root    bool // neither runs as root unless told to
 
 	volatile bool // does not flush its log at every commit
-	certs    Certs
 }
 
 func (m mysqlServer) commonArgs() []string {
@@ -81,9 +80,6 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too
 		"--local-infile=OFF",
 	)
-	if m.certs != (Certs{}) {
-		args = append(args, "--ssl-cert="+m.certs.Cert, "--ssl-key="+m.certs.Key)
-	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
 	}

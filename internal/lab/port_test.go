@@ -73,30 +73,6 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	}
 }
 
-// The same for a listener of our own.
-func TestAListenerTriesAnotherPort(t *testing.T) {
-	var p ports
-	var tried []int
-	err := p.listen(func(port int) error {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		if tried = append(tried, port); len(tried) < 3 {
-			stranger, err := net.Listen("tcp", address)
-			if err != nil {
-				return err
-			}
-			t.Cleanup(func() { stranger.Close() })
-		}
-		l, err := net.Listen("tcp", address)
-		if err == nil {
-			l.Close()
-		}
-		return err
-	})
-	if err != nil || len(tried) != 3 || tried[2] == tried[0] || tried[2] == tried[1] {
-		t.Errorf("it listened at %v: %v; want a third port", tried, err)
-	}
-}
-
 func answerAsRedis(l net.Listener) {
 	const info = "process_id:1\r\nredis_version:9.9.9\r\n"
 	for {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,11 +66,15 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 }
 
 func (l *Lab) checkRedis(ctx context.Context, addr string, pid int) (version string, err error) {
-	info, err := askRedis(ctx, l.redisURL(addr), "Server")
-	if err == nil && info["process_id"] != strconv.Itoa(pid) {
-		return "", errors.New("another server has this port")
-	}
-	return redisName(info), err
+	err = withRedis(ctx, l.redisURL(addr), func(c *redis.Client) error {
+		info, err := c.Info(ctx, "server").Result()
+		if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
+			err = errors.New("another server has this port")
+		}
+		version = backend.RedisVersion(info)
+		return err
+	})
+	return version, err
 }
 
 // redisSecrets writes the passwords to a configuration file of mode 0600 and
@@ -78,13 +83,6 @@ func (l *Lab) redisSecrets(name string) (file string, err error) {
 	file = filepath.Join(l.folder, name+".conf")
 	text := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
 	return file, os.WriteFile(file, []byte(text), 0o600)
-}
-
-func redisName(info map[string]string) string {
-	if v := info["valkey_version"]; v != "" {
-		return "Valkey " + v
-	}
-	return "Redis " + info["redis_version"]
 }
 
 // withRedis opens one connection for do and dials once: a caller that waits for a
@@ -154,29 +152,70 @@ func makeReplica(ctx context.Context, address, host, port string) error {
 	return nil
 }
 
-// follow has replicas follow a primary at a port, and waits until they have what it has.
-func follow(ctx context.Context, primary *Process, port string, replicas ...*Process) error {
-	for _, p := range replicas {
-		if err := makeReplica(ctx, p.Login(), "127.0.0.1", port); err != nil {
+// Replicated are a Redis primary and its replicas. Redis acknowledges a write before
+// a replica has it.
+type replicated struct {
+	nodes    []*Process
+	password string
+}
+
+// soonReplicated: by default a primary waits five seconds for more replicas.
+var soonReplicated = []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
+
+// login sets the password with which a server that lives logs in to a primary.
+func (r replicated) login(ctx context.Context, password string) error {
+	return onEach(ctx, r.nodes, func(_ *Process, c *redis.Client) error {
+		return c.ConfigSet(ctx, "masterauth", password).Err()
+	})
+}
+
+// lag cuts the replicas off: they forget the primary's password, and the primary
+// closes their connections. Sentinels still reach all of them.
+func (r replicated) lag(ctx context.Context, primary *Process) error {
+	if err := r.login(ctx, "no longer known"); err != nil {
+		return err
+	}
+	return Await(ctx, answerLimit, func(ctx context.Context) error {
+		return onEach(ctx, []*Process{primary}, func(_ *Process, c *redis.Client) error {
+			closed, err := c.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Int()
+			if err == nil && closed > 0 {
+				err = fmt.Errorf("%d replicas still followed", closed)
+			}
+			return err
+		})
+	})
+}
+
+// follow has all others follow the primary, and waits until they have what it has.
+func (r replicated) follow(ctx context.Context, primary *Process) error {
+	if err := r.login(ctx, r.password); err != nil {
+		return err
+	}
+	for _, p := range r.replicas(primary) {
+		if err := makeReplica(ctx, p.Login(), "127.0.0.1", port(primary.Addr)); err != nil {
 			return err
 		}
 	}
-	return caughtUp(ctx, primary, port, replicas...)
+	return r.caughtUp(ctx, primary)
 }
 
-// caughtUp waits until replicas that follow a port have all that the primary has.
-func caughtUp(ctx context.Context, primary *Process, port string, replicas ...*Process) error {
+func (r replicated) replicas(primary *Process) []*Process {
+	return slices.DeleteFunc(slices.Clone(r.nodes), func(p *Process) bool { return p == primary })
+}
+
+// caughtUp waits until the replicas have all that the primary has.
+func (r replicated) caughtUp(ctx context.Context, primary *Process) error {
 	return Await(ctx, answerLimit, func(ctx context.Context) error {
 		of, err := askRedis(ctx, primary.Login(), "Replication")
 		if err != nil {
 			return err
 		}
-		for _, p := range replicas {
+		for _, p := range r.replicas(primary) {
 			by, err := askRedis(ctx, p.Login(), "Replication")
 			if err != nil {
 				return err
 			}
-			if by["master_link_status"] != "up" || by["master_port"] != port || by["slave_repl_offset"] != of["master_repl_offset"] {
+			if by["master_link_status"] != "up" || by["master_port"] != port(primary.Addr) || by["slave_repl_offset"] != of["master_repl_offset"] {
 				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, by["master_link_status"],
 					by["slave_repl_offset"], of["master_repl_offset"])
 			}

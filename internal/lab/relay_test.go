@@ -30,7 +30,7 @@ func TestRelay(t *testing.T) {
 			}
 		}
 	}()
-	r, err := ListenRelay(0)
+	r, err := ListenRelay()
 	check(err)
 	defer r.Close()
 	r.Point(echo.Addr().String())

@@ -10,38 +10,26 @@ import (
 )
 
 // A ring is three Redis that know nothing of each other: clients choose a key's
-// server.
-type shards struct {
+// server. Its node is the shard to which most commands go now.
+type ring struct {
 	nodes []*Process
 }
 
 func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	nodes, err := l.redisServers(ctx, program, three, Shard, backend.NameRedis)
-	s := &shards{nodes}
-	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, Shard: s.busiest}
+	r := &ring{nodes}
+	e := &Ensemble{Nodes: nodes, Roles: []string{Shard}, configure: r.configure, Node: r.busiest}
 	e.goOn = e.Whole // each has keys that no other has
 	return e, err
 }
 
 // configure is how clients reach the shards.
-func (s *shards) configure(c *backend.Config, _ *Process) {
+func (r *ring) configure(c *backend.Config, _ *Process) {
 	c.RedisAddrs, c.RedisSentinels, c.RedisMasterName = nil, nil, ""
 	c.RedisRing = nil
-	for _, p := range s.nodes {
+	for _, p := range r.nodes {
 		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
 	}
-}
-
-// failOver: a shard that is lost comes back empty, as a supervisor would have it.
-func (s *shards) failOver(ctx context.Context) error {
-	for _, p := range s.nodes {
-		if !p.Alive() {
-			if err := p.Restart(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // enoughCommands tell a sale's shard from those that only answer questions about
@@ -49,18 +37,18 @@ func (s *shards) failOver(ctx context.Context) error {
 const enoughCommands = 20
 
 // busiest is the shard to which most commands go now.
-func (s *shards) busiest(ctx context.Context) (busiest *Process, err error) {
-	before, err := s.commands(ctx)
+func (r *ring) busiest(ctx context.Context, _ string) (busiest *Process, err error) {
+	before, err := r.commands(ctx)
 	if err != nil {
 		return nil, err
 	}
 	err = Await(ctx, answerLimit, func(ctx context.Context) error {
-		now, err := s.commands(ctx)
+		now, err := r.commands(ctx)
 		if err != nil {
 			return err
 		}
 		most := 0
-		for i, p := range s.nodes {
+		for i, p := range r.nodes {
 			if n := now[i] - before[i]; n > most {
 				most, busiest = n, p
 			}
@@ -74,9 +62,9 @@ func (s *shards) busiest(ctx context.Context) (busiest *Process, err error) {
 }
 
 // commands are how many each shard has run.
-func (s *shards) commands(ctx context.Context) ([]int, error) {
-	all := make([]int, len(s.nodes))
-	for i, p := range s.nodes {
+func (r *ring) commands(ctx context.Context) ([]int, error) {
+	all := make([]int, len(r.nodes))
+	for i, p := range r.nodes {
 		stats, err := askRedis(ctx, p.Login(), "Stats")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 )
@@ -15,25 +12,20 @@ import (
 // The primary acknowledges a write before a replica has it, and sentinels promote a
 // replica whatever it lacks.
 type sentinels struct {
-	nodes    []*Process // primary and replicas
+	replicated
 	watching []*Process
-	password string
 }
 
 // redisSentinels starts the servers, then those that watch them.
 func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
-	s := &sentinels{password: l.passwords.redis}
-	s.nodes, err = l.launch(ctx, three, 1, func(i int, ports [][]int) server {
-		more := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
-		if i > 0 {
-			more = append(more, "--replicaof", "127.0.0.1 "+strconv.Itoa(ports[0][0]))
-		}
-		return l.redisServer(program, member(k.Name, i, three), k.Name, more...)
+	s := &sentinels{replicated: replicated{password: l.passwords.redis}}
+	s.nodes, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, member(k.Name, i, three), k.Name, soonReplicated...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := follow(ctx, s.nodes[0], port(s.nodes[0].Addr), s.nodes[1:]...); err != nil {
+	if err := s.follow(ctx, s.nodes[0]); err != nil {
 		return nil, err
 	}
 	s.watching, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
@@ -93,32 +85,13 @@ func (s *sentinels) know(ctx context.Context) error {
 	})
 }
 
-// lag cuts the replicas off: they forget the primary's password, and the primary
-// closes their connections. Sentinels still reach all of them.
+// lag stops the replication of the primary that there is.
 func (s *sentinels) lag(ctx context.Context) error {
 	primary, err := s.primary(ctx)
-	if err == nil {
-		err = s.login(ctx, "no longer known")
-	}
 	if err != nil {
 		return err
 	}
-	return Await(ctx, answerLimit, func(ctx context.Context) error {
-		return onEach(ctx, []*Process{primary}, func(_ *Process, c *redis.Client) error {
-			closed, err := c.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Int()
-			if err == nil && closed > 0 {
-				err = fmt.Errorf("%d replicas still followed", closed)
-			}
-			return err
-		})
-	})
-}
-
-// login sets the password with which a server that lives logs in to a primary.
-func (s *sentinels) login(ctx context.Context, password string) error {
-	return onEach(ctx, s.nodes, func(_ *Process, c *redis.Client) error {
-		return c.ConfigSet(ctx, "masterauth", password).Err()
-	})
+	return s.replicated.lag(ctx, primary)
 }
 
 // failOver waits until the sentinels have promoted a replica. What it lacks is
@@ -136,11 +109,7 @@ func (s *sentinels) failOver(ctx context.Context) error {
 func (s *sentinels) heal(ctx context.Context) error {
 	primary, err := s.primary(ctx)
 	if err == nil {
-		err = s.login(ctx, s.password)
-	}
-	if err == nil {
-		others := slices.DeleteFunc(slices.Clone(s.nodes), func(p *Process) bool { return p == primary })
-		err = follow(ctx, primary, port(primary.Addr), others...)
+		err = s.follow(ctx, primary)
 	}
 	if err != nil {
 		return err

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
 	"seckill/internal/backend"
 )
@@ -43,18 +39,17 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 }
 
 func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
-	answer, err := askZooKeeper(ctx, p.Addr, "srvr")
+	answer, err := backend.AskZooKeeper(ctx, p.Addr, "srvr")
 	return strings.Contains(answer, "Mode: leader"), err
 }
 
-// checkZooKeeper fails while a server waits for the rest of its ensemble, and so
-// has no version.
+// checkZooKeeper fails while a server waits for the rest of its ensemble.
 func checkZooKeeper(ctx context.Context, addr, home string) (version string, err error) {
-	conf, err := askZooKeeper(ctx, addr, "conf")
+	conf, err := backend.AskZooKeeper(ctx, addr, "conf")
 	if err != nil {
 		return "", err
 	}
-	if version, err = zookeeperVersion(ctx, addr); err == nil && !strings.Contains(conf, home) {
+	if version, err = backend.ZooKeeperVersion(ctx, addr); err == nil && !strings.Contains(conf, home) {
 		return "", errors.New("another server has this port")
 	}
 	return version, err
@@ -103,33 +98,4 @@ func configureZooKeeper(home string, port, id int, more string) error {
 		}
 	}
 	return nil
-}
-
-var zookeeperSays = regexp.MustCompile(`version: (\d[\d.]*)`)
-
-func zookeeperVersion(ctx context.Context, addr string) (string, error) {
-	answer, err := askZooKeeper(ctx, addr, "srvr")
-	if err != nil {
-		return "", err
-	}
-	version := zookeeperSays.FindStringSubmatch(answer)
-	if version == nil {
-		return "", fmt.Errorf("srvr says %q", strings.TrimSpace(answer))
-	}
-	return "ZooKeeper " + version[1], nil
-}
-
-// askZooKeeper sends one of the four-letter words on a connection of its own.
-func askZooKeeper(ctx context.Context, addr, word string) (string, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := io.WriteString(conn, word); err != nil {
-		return "", err
-	}
-	answer, err := io.ReadAll(conn)
-	return string(answer), err
 }

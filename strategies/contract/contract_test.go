@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
@@ -55,7 +55,7 @@ type Harness struct {
 	// Foreign clients lock the same key in their own way.
 	Foreign []Foreign
 	// Wire opens a process that reaches the backend through a wire.
-	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire)
+	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire)
 	// Alone asks one promise at a time: other keys slow this lock's down.
 	Alone bool
 	// Patience bounds the wait for what has to happen; 0: one minute.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/internal/backend/backendtest"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -303,7 +303,7 @@ func maxHold(c *trial) {
 
 // Without the backend an attempt says so, and when it is back there are locks.
 func outage(c *trial) {
-	var wire *backendtest.Wire
+	var wire *labtest.Wire
 	p, l := c.holder(c.key, 2*time.Second, false, func(lease time.Duration) (p *locktest.Process) {
 		p, wire = c.h.Wire(c, settings(lease))
 		return p
@@ -333,8 +333,8 @@ func outage(c *trial) {
 	}
 }
 
-var faults = map[string]func(*backendtest.Wire){
-	"connections closed": (*backendtest.Wire).Cut, "server silent": (*backendtest.Wire).Freeze,
+var faults = map[string]func(*labtest.Wire){
+	"connections closed": (*labtest.Wire).Cut, "server silent": (*labtest.Wire).Freeze,
 }
 
 // The wire breaks under a holder whose process lives: the holder is told before
@@ -344,7 +344,7 @@ func holderCutOff(c *trial) {
 	for _, fault := range faults {
 		all.Go(func() {
 			key := c.fresh()
-			var wire *backendtest.Wire
+			var wire *labtest.Wire
 			p, l := c.holder(key, max(c.h.Lease, 900*time.Millisecond), true, func(lease time.Duration) (p *locktest.Process) {
 				p, wire = c.h.Wire(c, settings(lease))
 				return p

@@ -17,7 +17,6 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -35,8 +34,8 @@ func inProcess(t *testing.T, info catalog.Info) Harness {
 }
 
 // through opens a process on an instance that reaches its server through a wire.
-func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*backendtest.Wire, backend.Config)) wired {
-	return func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire) {
+func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*labtest.Wire, backend.Config)) wired {
+	return func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire) {
 		w, config := wire(t, s)
 		return locktest.Open(t, info, catalog.Deps{Instance: open(t, config), Settings: s}), w
 	}
@@ -49,7 +48,7 @@ func opens(info catalog.Info) func(testing.TB, catalog.Settings) *locktest.Proce
 	}
 }
 
-type wired func(testing.TB, catalog.Settings) (*locktest.Process, *backendtest.Wire)
+type wired func(testing.TB, catalog.Settings) (*locktest.Process, *labtest.Wire)
 
 // open tries again where a session of 100 ms ends before a busy server has
 // answered.
@@ -182,9 +181,12 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
 	case "redsync":
 		h.Lease = 2 * time.Second // of which an attempt gets a quarter
-		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
-			w, address := backendtest.NewRedisWire(t, in.Config.RedisAddrs[0])
-			return w, backend.Config{RedisAddrs: []string{address}}
+		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
+			address, err := backend.ParseRedis(in.Config.RedisAddrs[0])
+			labtest.Must(t, err)
+			w := labtest.NewWire(t, address.Host)
+			address.Host = w.Addr()
+			return w, backend.Config{RedisAddrs: []string{address.String()}}
 		})
 	case "redis-setnx":
 		h.Lease = 0
@@ -256,9 +258,9 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 			in := open(t, backend.Config{ZooKeeperAddrs: []string{server}, ZooKeeperSession: s.LockLease})
 			return locktest.Open(t, info, catalog.Deps{Instance: in})
 		},
-		Wire: through(info, func(t testing.TB, s catalog.Settings) (*backendtest.Wire, backend.Config) {
-			w := backendtest.NewWire(t, server)
-			return w, backend.Config{ZooKeeperAddrs: []string{w.Addr}, ZooKeeperSession: s.LockLease}
+		Wire: through(info, func(t testing.TB, s catalog.Settings) (*labtest.Wire, backend.Config) {
+			w := labtest.NewWire(t, server)
+			return w, backend.Config{ZooKeeperAddrs: []string{w.Addr()}, ZooKeeperSession: s.LockLease}
 		}),
 		Seen: func(t testing.TB, key string) []string { return contenders(t, operator.ZooKeeper, key) },
 		End: func(t testing.TB, key string, _ lock.Lease) func() {
@@ -348,9 +350,9 @@ func inEtcd(t *testing.T, info catalog.Info) Harness {
 		Lease:   2 * time.Second, // the smallest that etcd grants
 		Waiting: func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
 		Seen:    keys,
-		Wire: through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
-			w := backendtest.NewWire(t, server)
-			return w, backend.Config{EtcdEndpoints: []string{w.Addr}}
+		Wire: through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
+			w := labtest.NewWire(t, server)
+			return w, backend.Config{EtcdEndpoints: []string{w.Addr()}}
 		}),
 		End: func(t testing.TB, key string, _ lock.Lease) func() {
 			return func() {

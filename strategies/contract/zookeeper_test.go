@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -30,7 +29,7 @@ func zkLock(t *testing.T, info catalog.Info) *locktest.Process {
 }
 
 // zkOnWire has a session that outlasts every test.
-func zkOnWire(t *testing.T) (*locktest.Process, *backendtest.Wire) {
+func zkOnWire(t *testing.T) (*locktest.Process, *labtest.Wire) {
 	t.Helper()
 	return inZooKeeper(t, zklock.ZK).Wire(t, settings(time.Minute))
 }

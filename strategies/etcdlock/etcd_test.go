@@ -12,7 +12,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"seckill/internal/backend"
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -58,11 +57,11 @@ func benchOn(t testing.TB, info catalog.Info, in *backend.Instance, lease time.D
 }
 
 // wired is a bench that reaches etcd through a wire.
-func wired(t testing.TB, info catalog.Info, lease time.Duration) (*bench, *backendtest.Wire) {
+func wired(t testing.TB, info catalog.Info, lease time.Duration) (*bench, *labtest.Wire) {
 	t.Helper()
 	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
-	w := backendtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
-	return benchOn(t, info, labtest.Open(t, backend.Config{EtcdEndpoints: []string{w.Addr}}), lease), w
+	w := labtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
+	return benchOn(t, info, labtest.Open(t, backend.Config{EtcdEndpoints: []string{w.Addr()}}), lease), w
 }
 
 func each(t *testing.T, f func(t *testing.T, info catalog.Info)) {
