@@ -7,7 +7,10 @@ tests='' best_effort=''
 for argument; do
 	case $argument in --tests) tests=yes ;; --best-effort) best_effort=yes ;; *) echo "usage: $0 [--tests] [--best-effort]" >&2; exit 2 ;; esac
 done
-PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/libexec:/opt/homebrew/bin:/usr/local/mysql/bin:/opt/homebrew/opt/openjdk/bin
+# The places of internal/lab/find.go.
+PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin:/usr/libexec:/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/mysql/bin
+PATH=$PATH:/opt/homebrew/opt/openjdk/bin:/usr/local/opt/openjdk/bin
+for folder in /opt/homebrew/opt/m*/bin /usr/local/opt/m*/bin /opt/local/lib/m*/bin; do PATH=$PATH:$folder; done
 
 run() { echo "+ $*"; "$@"; }
 fail() {
@@ -33,12 +36,12 @@ need() {
 		if [ -n "$($knows "$package" 2>/dev/null)" ]; then packages="$packages $package"; return; fi
 	done
 }
-look() { # in the places of internal/lab/find.go
+look() {
 	missing='' packages=''
-	has mariadbd mysqld || file /opt/homebrew/opt/m*/bin/m*d || need MariaDB 'mariadb-server-core mariadb-server-core-10.6' mariadb-server mariadb mariadb
+	has mariadbd mysqld || need MariaDB 'mariadb-server-core mariadb-server-core-10.6' mariadb-server mariadb mariadb
 	has redis-server valkey-server || need Redis 'redis-server valkey-server' 'redis valkey' 'redis valkey' redis
 	has etcd || need etcd etcd-server etcd etcd etcd
-	has zkServer.sh zkServer || file "${ZOOKEEPER_HOME:-/usr/share/java/zookeeper.jar}" /opt/*zookeeper* || need ZooKeeper libzookeeper-java '' '' zookeeper
+	has zkServer.sh zkServer || file "${ZOOKEEPER_HOME-}"/lib/zookeeper-[0-9]*.jar /opt/*zookeeper*/lib/zookeeper-[0-9]*.jar /usr/share/java/zookeeper.jar || need ZooKeeper libzookeeper-java '' '' zookeeper
 	has java "${JAVA_HOME-}/bin/java" || need Java default-jre-headless 'java-latest-openjdk-headless java-21-openjdk-headless' 'openjdk21-jre-headless openjdk17-jre-headless' openjdk
 	case $manager in apt-get | dnf) file /usr/lib*/galera*/libgalera_smm.so || need Galera galera-4 galera '' '' ;; esac
 	[ -n "$tests" ] || return

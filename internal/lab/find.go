@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -71,15 +72,21 @@ type Search struct {
 	javaHome, zookeeper string
 }
 
-// NewSearch looks on the PATH, and where systems put servers that are not on
-// it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
+// Where systems put servers that are not on the PATH.
+var (
+	offPath = []string{"/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/usr/libexec",
+		"/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin"}
+	kegs        = []string{"/opt/homebrew/opt/m*/bin", "/usr/local/opt/m*/bin", "/opt/local/lib/m*/bin"} // of databases: Homebrew's, MacPorts'
+	javaFolders = []string{"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}
+)
+
+// NewSearch looks on the PATH, and off it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
 func NewSearch(getenv func(string) string) Search {
 	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME")}
-	s.folders = append(filepath.SplitList(getenv("PATH")), "/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin",
-		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin")
-	for _, pattern := range []string{"/opt/homebrew/opt/m*/bin", "/usr/local/opt/m*/bin", "/opt/local/lib/m*/bin"} {
-		kegs, _ := filepath.Glob(pattern) // of databases, which Homebrew and MacPorts keep off the PATH
-		s.folders = append(s.folders, kegs...)
+	s.folders = append(filepath.SplitList(getenv("PATH")), offPath...)
+	for _, pattern := range kegs {
+		found, _ := filepath.Glob(pattern)
+		s.folders = append(s.folders, found...)
 	}
 	return s
 }
@@ -126,8 +133,7 @@ func (s Search) lookup(name string) string {
 // java looks into Homebrew's folders first: macOS has a /usr/bin/java that only
 // says that there is none.
 func (s Search) java() (path string) {
-	s.folders = append([]string{filepath.Join(s.javaHome, "bin"),
-		"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}, s.folders...)
+	s.folders = slices.Concat([]string{filepath.Join(s.javaHome, "bin")}, javaFolders, s.folders)
 	return s.lookup("java")
 }
 

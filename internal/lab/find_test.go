@@ -3,6 +3,8 @@ package lab
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +29,20 @@ func TestSearch(t *testing.T) {
 	touch(t, filepath.Join(first, "mariadbd"))
 	if path := (Search{folders: []string{second, first}}).Find(MariaDB).Path; path != filepath.Join(first, "mariadbd") {
 		t.Errorf("found %s, want mariadbd before mysqld", path)
+	}
+}
+
+// The script that installs looks where the lab does: otherwise it would install again
+// what is there, or leave out what the lab does not find.
+func TestTheScriptLooksInTheSamePlaces(t *testing.T) {
+	script, err := os.ReadFile("../../deploy/deps.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range slices.Concat(offPath, kegs, javaFolders) {
+		if !regexp.MustCompile(`[: ]` + regexp.QuoteMeta(folder) + `[:;\s]`).Match(script) {
+			t.Errorf("deploy/deps.sh does not look in %s", folder)
+		}
 	}
 }
 

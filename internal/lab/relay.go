@@ -13,29 +13,17 @@ type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
-	mu     sync.Mutex
-	to     string
-	ways   [2]way // Requests, Replies
-	conns  map[net.Conn]bool
-	closed bool
-}
-
-// A way is one direction of a relay.
-type way struct {
-	flows chan struct{} // open while data is held back
-	held  int64         // bytes that were
+	mu      sync.Mutex
+	to      string
+	holds   [2]bool    // Requests, Replies
+	release *sync.Cond // of mu: nothing is held back any more
+	held    int64      // bytes that were
+	conns   map[net.Conn]bool
+	closed  bool
 }
 
 // Directions.
 const Requests, Replies = 0, 1
-
-func (w *way) open() {
-	select {
-	case <-w.flows:
-	default:
-		close(w.flows)
-	}
-}
 
 // ListenRelay opens a relay of this machine that leads nowhere yet. Close it.
 func ListenRelay() (*Relay, error) {
@@ -44,10 +32,7 @@ func ListenRelay() (*Relay, error) {
 		return nil, err
 	}
 	r := &Relay{listener: listener, conns: map[net.Conn]bool{}}
-	for i := range r.ways {
-		r.ways[i].flows = make(chan struct{})
-		r.ways[i].open()
-	}
+	r.release = sync.NewCond(&r.mu)
 	r.work.Go(func() {
 		for {
 			client, err := listener.Accept()
@@ -87,9 +72,7 @@ func (r *Relay) cut() {
 		c.Close()
 	}
 	clear(r.conns)
-	for i := range r.ways {
-		r.ways[i].open()
-	}
+	r.flow()
 }
 
 // Hold holds back what is sent from now on in these directions, until Flow, or
@@ -98,8 +81,7 @@ func (r *Relay) Hold(directions ...int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, i := range directions {
-		r.ways[i].open() // those that wait are not forgotten
-		r.ways[i].flows = make(chan struct{})
+		r.holds[i] = true
 	}
 }
 
@@ -108,19 +90,20 @@ func (r *Relay) Hold(directions ...int) {
 func (r *Relay) Flow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.ways {
-		r.ways[i].open()
-	}
+	r.flow()
+}
+
+// flow is called with r.mu locked.
+func (r *Relay) flow() {
+	r.holds = [2]bool{}
+	r.release.Broadcast()
 }
 
 // Held returns how many bytes were held back since the last call.
 func (r *Relay) Held() (n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.ways {
-		n += r.ways[i].held
-		r.ways[i].held = 0
-	}
+	n, r.held = r.held, 0
 	return n
 }
 
@@ -177,7 +160,7 @@ func (r *Relay) pass(to, from net.Conn, direction int) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		r.wait(direction, n)
+		r.wait(direction, from, n)
 		if n > 0 {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
@@ -189,18 +172,16 @@ func (r *Relay) pass(to, from net.Conn, direction int) {
 	}
 }
 
-// wait returns when n bytes may go on.
-func (r *Relay) wait(direction, n int) {
+// wait returns when n bytes of a connection may go on, or are lost with it.
+func (r *Relay) wait(direction int, from net.Conn, n int) {
 	r.mu.Lock()
-	w := &r.ways[direction]
-	flows := w.flows
-	select {
-	case <-flows:
-	default:
-		w.held += int64(n)
+	defer r.mu.Unlock()
+	if r.holds[direction] {
+		r.held += int64(n)
 	}
-	r.mu.Unlock()
-	<-flows
+	for r.holds[direction] && r.conns[from] {
+		r.release.Wait()
+	}
 }
 
 // linkOf is what a link joins.

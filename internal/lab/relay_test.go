@@ -54,7 +54,7 @@ func TestRelay(t *testing.T) {
 	heldBack := func() {
 		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(time.Millisecond) {
 			r.mu.Lock()
-			n := r.ways[Requests].held + r.ways[Replies].held
+			n := r.held
 			r.mu.Unlock()
 			if n > 0 {
 				return
