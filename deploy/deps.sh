@@ -8,7 +8,7 @@ for argument; do
 	case $argument in --tests) tests=yes ;; --best-effort) best_effort=yes ;; *) echo "usage: $0 [--tests] [--best-effort]" >&2; exit 2 ;; esac
 done
 # The places of internal/lab/find.go.
-PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin:/usr/libexec:/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/mysql/bin
+PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/libexec:/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/mysql/bin
 PATH=$PATH:/opt/homebrew/opt/openjdk/bin:/usr/local/opt/openjdk/bin
 for folder in /opt/homebrew/opt/m*/bin /usr/local/opt/m*/bin /opt/local/lib/m*/bin; do PATH=$PATH:$folder; done
 

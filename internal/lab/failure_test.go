@@ -22,30 +22,28 @@ func script(t *testing.T, name, commands string) string {
 
 // A server that ends at once: the message has its last words, and nothing is left.
 func TestFailedStartSaysWhy(t *testing.T) {
-	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
-	host := labtest.HostIn(t)
-	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{backend.NameRedis, backend.NameEtcd},
-		Programs: map[lab.Tool]lab.Program{lab.Redis: {Path: broken}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
-	if err == nil {
-		l.Stop(context.Background())
-		t.Fatal("a Redis that ends at once was accepted")
-	}
-	for _, want := range []string{"redis did not start", "exit status 3", "out of luck"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
+	for _, c := range []struct {
+		backend     string
+		tool        lab.Tool
+		name, does  string
+		says, again string
+	}{
+		{backend.NameRedis, lab.Redis, "redis-server", "echo out of luck >&2; exit 3", "redis did not start: it ended with exit status 3", "out of luck"},
+		{backend.NameMySQL, lab.MariaDB, "mysqld", "echo No space left on device >&2; exit 1", "mysql could not make its data folder", "No space left"},
+	} {
+		host := labtest.HostIn(t)
+		l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{c.backend, backend.NameEtcd}, Programs: map[lab.Tool]lab.Program{
+			c.tool: {Path: script(t, c.name, c.does)}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
+		if err == nil {
+			l.Stop(context.Background())
+			t.Fatalf("a %s that ends at once was accepted", c.name)
 		}
-	}
-	if left, _ := os.ReadDir(host.Temp); len(left) > 0 {
-		t.Errorf("%v is left in the folder", left)
-	}
-}
-
-func TestMySQLThatCannotMakeItsData(t *testing.T) {
-	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
-	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Backends: []string{backend.NameMySQL},
-		Programs: map[lab.Tool]lab.Program{lab.MariaDB: {Path: broken}}})
-	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
-		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
+		if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.again) {
+			t.Errorf("%q does not say %q and %q", err, c.says, c.again)
+		}
+		if left, _ := os.ReadDir(host.Temp); len(left) > 0 {
+			t.Errorf("%v is left in the folder", left)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +13,6 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
-
-// labOf is a lab of a topology.
-func labOf(t *testing.T, topology string, backends ...string) *lab.Lab {
-	t.Helper()
-	return started(t, lab.Options{Backends: backends, Topology: topology})
-}
 
 func TestTopologiesThatCannotBe(t *testing.T) {
 	for want, o := range map[string]lab.Options{
@@ -65,7 +58,7 @@ var nothingFound = func() map[lab.Tool]lab.Program {
 // A server of three that is killed is not missed, two are. The leader comes back when the
 // fault is over.
 func TestServersOfThreeAreLost(t *testing.T) {
-	l := labOf(t, lab.Ensembles, backend.NameEtcd)
+	l := started(t, lab.Options{Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}})
 	in, err := backend.Open(t.Context(), l.Config())
 	must(t, "open an instance", err)
 	defer in.Close()
@@ -98,14 +91,4 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if _, err := fault.In(l).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "--topology single") {
 		t.Errorf("the restart of one server: %v, want that there are several", err)
 	}
-}
-
-// inShell runs a command as a user who has read the lab's clients.sh.
-func inShell(t *testing.T, l *lab.Lab, command string) string {
-	t.Helper()
-	shell := exec.CommandContext(t.Context(), "sh", "-c", ". "+l.ClientsFile()+" && "+command)
-	shell.Env = []string{"PATH=" + os.Getenv("PATH")}
-	said, err := shell.CombinedOutput()
-	must(t, command+": "+string(said), err)
-	return strings.TrimSpace(string(said))
 }
