@@ -21,18 +21,17 @@ type Cell struct {
 	// to break by this, or by itself, or does not promise to withstand it.
 	Wrong bool `json:"wrong,omitempty"`
 	May   bool `json:"may,omitempty"`
-	// Not says why the fault was not tested: it took no effect, or could not matter; Why
-	// is its code, if it has one. The verdict is then of a sale without it.
-	Why    fault.Why `json:"why,omitempty"`
-	Not    string    `json:"not,omitempty"`
-	Rules  []string  `json:"rules,omitempty"`  // that were broken,
-	Said   string    `json:"said,omitempty"`   // and what it came to
-	Seed   string    `json:"seed,omitempty"`   // of its buyers
-	Units  [5]int64  `json:"units,omitzero"`   // toldSold and the following
-	After  int       `json:"after,omitempty"`  // requests sold in the second part
-	Stood  float64   `json:"stood,omitempty"`  // the longest time without a sale in the first part
-	Fault  []int     `json:"fault,omitempty"`  // from, until, if it took effect
-	Course [][3]int  `json:"course,omitempty"` // of the first part: when, sold, without an answer
+	// Not says why the fault was not tested: it took no effect, or could not matter. The
+	// verdict is then of a sale without it.
+	Not    string   `json:"not,omitempty"`
+	Rules  []string `json:"rules,omitempty"`  // that were broken,
+	Said   string   `json:"said,omitempty"`   // and what it came to
+	Seed   string   `json:"seed,omitempty"`   // of its buyers
+	Units  [5]int64 `json:"units,omitzero"`   // toldSold and the following
+	After  int      `json:"after,omitempty"`  // requests sold in the second part
+	Stood  float64  `json:"stood,omitempty"`  // the longest time without a sale in the first part
+	Fault  []int    `json:"fault,omitempty"`  // from, until, if it took effect
+	Course [][3]int `json:"course,omitempty"` // of the first part: when, sold, without an answer
 }
 
 // Units of a cell.
@@ -54,6 +53,11 @@ const (
 // Broken: more was sold than there was, or something was lost or invented.
 func (c *Cell) Broken() bool {
 	return c.Word == string(ledger.Oversold) || c.Word == string(ledger.Lost)
+}
+
+// Fell: it broke, or stood still.
+func (c *Cell) Fell() bool {
+	return c.Broken() || c.Word == string(loadtest.Blocked) || c.Word == wordStopped
 }
 
 // Tested: a sale was judged, with the fault if there is one.
@@ -89,13 +93,8 @@ func (t *trial) cell(may bool) *Cell {
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)
 	}
-	if h := t.happened; h != nil && h.Effect != nil {
-		if t.Not != "" {
-			t.Why = h.Effect.Why
-		}
-		if h.Effect.Took {
-			t.Fault = []int{h.At / 100, h.Until / 100}
-		}
+	if h := t.happened; h != nil && h.Effect != nil && h.Effect.Took {
+		t.Fault = []int{h.At / 100, h.Until / 100}
 	}
 	return &t.Cell
 }

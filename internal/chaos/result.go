@@ -107,45 +107,46 @@ func (r *Result) ExitStatus() int {
 
 // Summary is the result in one sentence.
 func (r *Result) Summary() string {
-	tested, broke, still, wrong, words := 0, 0, 0, []string(nil), map[string]int{}
+	words, wrong := map[string]int{}, []string(nil)
 	for name, c := range r.cells {
 		words[c.Word]++
-		switch {
-		case c.Wrong:
+		if c.Wrong {
 			wrong = append(wrong, name)
-		case c.Broken() && c.Tested():
-			broke++
-		case c.Word == wordStopped, c.Word == string(loadtest.Blocked):
-			still++
-		}
-		if c.Tested() {
-			tested++
 		}
 	}
-	said := []string{numbers.Count(tested, "sale") + " tested"}
-	add := func(n int, format string) {
-		if n > 0 {
-			said = append(said, fmt.Sprintf(format, n))
+	words["not run"], words["not applicable"] = r.Left, words[""]
+	var said []string
+	for _, word := range []string{string(ledger.Held), string(ledger.Oversold), string(ledger.Lost), string(loadtest.Blocked), wordStopped,
+		wordNotTested, wordNotValid, "not applicable", "not run"} {
+		if words[word] > 0 {
+			said = append(said, fmt.Sprintf("%d %s", words[word], word))
 		}
 	}
-	add(broke, "%d broke as they may")
-	add(still, "%d stopped or were blocked as they may")
-	if wrong != nil {
-		said = append(said, "not as they must be: "+strings.Join(wrong, " and "))
-	} else if tested > 0 {
-		said = append(said, "none broke that must hold")
+	for _, list := range []struct {
+		title string
+		names []string
+	}{{"not as they must be", wrong}, {"not seen breaking", r.Missed}, {"not to be had here", r.Missing}} {
+		if list.names != nil {
+			said = append(said, list.title+": "+strings.Join(list.names, ", "))
+		}
 	}
-	if r.Missed != nil {
-		said = append(said, "not seen breaking: "+strings.Join(r.Missed, ", "))
-	}
-	add(words[wordNotTested], "%d not tested")
-	add(words[""], "%d not applicable")
-	if r.Missing != nil {
-		said = append(said, "not to be had here: "+strings.Join(r.Missing, "; "))
-	}
-	add(words[wordNotValid], "%d prove nothing")
-	add(r.Left, "%d not run")
 	return strings.Join(said, "; ")
+}
+
+// figures is the result as the page reads it: only cells that fell can be opened there.
+func (r *Result) figures() *Result {
+	short := *r
+	short.Rows = nil
+	for _, row := range r.Rows {
+		cells := slices.Clone(row.Cells)
+		for i, c := range cells {
+			if c != nil && !c.Fell() {
+				cells[i] = &Cell{Word: c.Word}
+			}
+		}
+		short.Rows = append(short.Rows, Row{row.Strategy, cells})
+	}
+	return &short
 }
 
 func (r *Result) table() measure.Table {
@@ -209,6 +210,6 @@ const Name = "chaos"
 // Report is the result in all its forms.
 func (r *Result) Report() measure.Report {
 	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r,
-		Name: Name, Block: []measure.Table{r.table()}, Figures: r,
+		Name: Name, Block: []measure.Table{r.table()}, Figures: r.figures(),
 		From: fmt.Sprintf("`%s`, %s, %s, %s: %s", r.Command, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())}
 }
