@@ -25,18 +25,10 @@ type Fault struct {
 	Describe string // in one line
 	// Question is the column of the guarantee matrix that asks the same; "": none does.
 	Question string
-	// Holder: it befalls the process that has a purchase at a point. Everywhere:
-	// it befalls a server, and so all processes. Else the process that is named.
-	Holder, Everywhere bool
-	Lasts              bool // it has an end of its own, after Aim.For
-	// Uses is the backend that the fault is about, as strategies name it in
-	// their needs: it cannot matter for those that do not use it. "": for all.
-	Uses backend.Capability
+	Lasts    bool // it has an end of its own, after Aim.For
 
-	at   place
+	place
 	harm harm
-	// missing says why the place is not enough; nil: it is.
-	missing func(*lab.Lab) *Lack
 }
 
 // Columns of the guarantee matrix that ask what a fault does.
@@ -84,77 +76,69 @@ const (
 
 // All are the faults, in the order in which they are shown.
 var All = []Fault{
-	{Name: PauseHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: pauseHolder,
+	{Name: PauseHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: pauseHolder,
 		Describe: "the process that holds the lock stands still before it commits"},
-	{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: hang,
+	{Name: HangHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: hang,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: kill,
+	{Name: KillHolder, Question: deadHolder, place: holder(point.BeforeWrite), harm: kill,
 		Describe: "the process that holds the lock is killed between its read and its write"},
-	{Name: CutHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: cut,
+	{Name: CutHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: cut,
 		Describe: "the process that holds the lock loses its connections"},
 
-	{Name: PauseService, Question: leaseEnd, Lasts: true, at: service, harm: pause,
+	{Name: PauseService, Question: leaseEnd, Lasts: true, place: service, harm: pause,
 		Describe: "a service process stands still, whatever it is doing"},
-	{Name: KillService, Question: deadHolder, at: service, harm: kill,
+	{Name: KillService, Question: deadHolder, place: service, harm: kill,
 		Describe: "a service process is killed, whatever it is doing"},
-	{Name: JumpClock, Question: clocks, Lasts: true, at: service, harm: jump,
+	{Name: JumpClock, Question: clocks, Lasts: true, place: service, harm: jump,
 		Describe: "the clock of a service process jumps ahead by ten minutes"},
 
-	{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: restartEmpty,
+	{Name: RestartRedis, Question: nodeLoss, place: server(backend.NameRedis), harm: restartEmpty,
 		Describe: "Redis crashes, and comes back without its data"},
-	{Name: "pause_redis", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: pause,
+	{Name: "pause_redis", Question: leaseEnd, Lasts: true, place: server(backend.NameRedis), harm: pause,
 		Describe: "Redis stands still, while leases run out"},
-	{Name: "full_redis", Question: lostReply, Everywhere: true, Lasts: true, Uses: backend.Redis, at: server(backend.NameRedis), harm: fillRedis,
+	{Name: "full_redis", Question: lostReply, Lasts: true, place: server(backend.NameRedis), harm: fillRedis,
 		Describe: "Redis' memory is full: it refuses every write that could need more"},
-	{Name: RestartMySQL, Question: lostReply, Everywhere: true, at: server(backend.NameMySQL), harm: restart,
+	{Name: RestartMySQL, Question: lostReply, place: server(backend.NameMySQL), harm: restart,
 		Describe: "MySQL is killed, and recovers with its data"},
-	{Name: PauseMySQL, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: pause,
+	{Name: PauseMySQL, Question: lateCommand, Lasts: true, place: server(backend.NameMySQL), harm: pause,
 		Describe: "MySQL stands still"},
-	{Name: LockRow, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: lockRow,
+	{Name: LockRow, Question: lateCommand, Lasts: true, place: server(backend.NameMySQL), harm: lockRow,
 		Describe: "another session holds the row for longer than statements wait for it"},
-	{Name: "restart_zookeeper", Question: leaseEnd, Everywhere: true, Uses: backend.ZooKeeper, at: server(backend.NameZooKeeper), harm: restart,
+	{Name: "restart_zookeeper", Question: leaseEnd, place: server(backend.NameZooKeeper), harm: restart,
 		Describe: "ZooKeeper is killed, and comes back with its data"},
-	{Name: RestartEtcd, Question: leaseEnd, Everywhere: true, Uses: backend.Etcd, at: server(backend.NameEtcd), harm: restart,
+	{Name: RestartEtcd, Question: leaseEnd, place: server(backend.NameEtcd), harm: restart,
 		Describe: "etcd is killed, and comes back with its data"},
-	{Name: "full_etcd", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Etcd, at: server(backend.NameEtcd), harm: fillEtcd,
+	{Name: "full_etcd", Question: leaseEnd, Lasts: true, place: server(backend.NameEtcd), harm: fillEtcd,
 		Describe: "etcd's space is used up: it refuses every write but deletions"},
 
 	// Of the link between one service process and a server: the other processes
 	// reach it.
-	{Name: "lose_replies_mysql", Question: lostReply, Lasts: true, at: service,
-		harm: loseReplies(backend.NameMySQL), missing: noLink(backend.NameMySQL),
+	{Name: "lose_replies_mysql", Question: lostReply, Lasts: true, place: link(backend.NameMySQL), harm: loseReplies,
 		Describe: "MySQL does what a service process asks, and its replies are lost"},
-	{Name: "partition_redis", Question: leaseEnd, Lasts: true, Uses: backend.Redis, at: service,
-		harm: partition(backend.NameRedis), missing: noLink(backend.NameRedis),
+	{Name: "partition_redis", Question: leaseEnd, Lasts: true, place: link(backend.NameRedis), harm: partition,
 		Describe: "nothing passes between a service process and Redis; what was sent arrives in the end"},
-	{Name: "lose_replies_redis", Question: lostReply, Lasts: true, Uses: backend.Redis, at: service,
-		harm: loseReplies(backend.NameRedis), missing: noLink(backend.NameRedis),
+	{Name: "lose_replies_redis", Question: lostReply, Lasts: true, place: link(backend.NameRedis), harm: loseReplies,
 		Describe: "Redis does what a service process asks, and its replies are lost"},
-	{Name: "partition_zookeeper", Question: leaseEnd, Lasts: true, Uses: backend.ZooKeeper, at: service,
-		harm: partition(backend.NameZooKeeper), missing: noLink(backend.NameZooKeeper),
+	{Name: "partition_zookeeper", Question: leaseEnd, Lasts: true, place: link(backend.NameZooKeeper), harm: partition,
 		Describe: "nothing passes between a service process and ZooKeeper; what was sent arrives in the end"},
-	{Name: "partition_etcd", Question: leaseEnd, Lasts: true, Uses: backend.Etcd, at: service,
-		harm: partition(backend.NameEtcd), missing: noLink(backend.NameEtcd),
+	{Name: "partition_etcd", Question: leaseEnd, Lasts: true, place: link(backend.NameEtcd), harm: partition,
 		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
 
 	// Of one of several servers. What most of those that vote acknowledged, most of
 	// them have; the other two elect another leader.
-	{Name: "lose_zookeeper", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.ZooKeeper,
-		at: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
+	{Name: "lose_zookeeper", Question: nodeLoss, Lasts: true, place: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
-	{Name: LoseEtcd, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Etcd,
-		at: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
+	{Name: LoseEtcd, Question: nodeLoss, Lasts: true, place: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
 		Describe: "one of three etcd servers is killed, the leader"},
-	{Name: FailoverRedis, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis,
-		at: leader(backend.NameRedis, lab.Sentinel), harm: failover,
+	{Name: FailoverRedis, Question: nodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Sentinel), harm: failover,
 		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
 	// Of several Redis among which clients divide the keys. Sales whose keys are
 	// elsewhere go on.
-	{Name: "lose_shard", Question: nodeLoss, Everywhere: true, Lasts: true, Uses: backend.Redis, at: leader(backend.NameRedis, lab.Ring), harm: kill,
+	{Name: "lose_shard", Question: nodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: "pause_shard", Question: leaseEnd, Everywhere: true, Lasts: true, Uses: backend.Redis, at: leader(backend.NameRedis, lab.Ring), harm: pause,
+	{Name: "pause_shard", Question: leaseEnd, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: pause,
 		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
-	{Name: LoseMySQL, Everywhere: true, Lasts: true, at: leader(backend.NameMySQL, lab.Galera), harm: lose,
+	{Name: LoseMySQL, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }
 
@@ -205,17 +189,10 @@ type Status struct {
 // Faults are all faults, also those that are not available here.
 func (l Lab) Faults() (list []Status) {
 	for _, f := range All {
-		why := f.lacks(l.Lab)
+		why := f.missing(l.Lab)
 		list = append(list, Status{f.Name, why == nil, why.String(), why, f.Holder, !f.Holder && !f.Everywhere, f.Lasts, f.Uses, f.Question})
 	}
 	return list
-}
-
-func (f Fault) lacks(l *lab.Lab) *Lack {
-	if why := f.at.missing(l); why != nil || f.missing == nil {
-		return why
-	}
-	return f.missing(l)
 }
 
 // Inject makes it go wrong in real processes, and returns when it has. Faults may
@@ -226,11 +203,11 @@ func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := f.lacks(l.Lab); why != nil {
+	if why := f.missing(l.Lab); why != nil {
 		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why)
 	}
 	s := &scene{lab: l.Lab, aim: a}
-	if err := f.at.find(ctx, s); err != nil {
+	if err := f.find(ctx, s); err != nil {
 		return nil, err
 	}
 	if s.process == nil {

@@ -136,27 +136,26 @@ func jump(ctx context.Context, s *scene) (*Injection, error) {
 
 // partition holds back what passes between a process and a server, both ways. It
 // arrives in the end.
-func partition(server string) harm { return hold(server, (*lab.Relay).Flow, lab.Requests, lab.Replies) }
+func partition(_ context.Context, s *scene) (*Injection, error) {
+	return s.hold((*lab.Relay).Flow, lab.Requests, lab.Replies)
+}
 
 // loseReplies holds back what a server answers, and loses it.
-func loseReplies(server string) harm { return hold(server, (*lab.Relay).Drop, lab.Replies) }
+func loseReplies(_ context.Context, s *scene) (*Injection, error) {
+	return s.hold((*lab.Relay).Drop, lab.Replies)
+}
 
-func hold(server string, end func(*lab.Relay), directions ...int) harm {
-	return func(_ context.Context, s *scene) (*Injection, error) {
-		link, begun := s.lab.Link(s.aim.Service, server), time.Now()
-		if link == nil {
-			return nil, fmt.Errorf("%s reaches %s directly", s.process.Name, server)
+func (s *scene) hold(end func(*lab.Relay), directions ...int) (*Injection, error) {
+	begun := time.Now()
+	s.link.Hold(directions...)
+	return s.injected(true, func(_ context.Context, e *Effect) error {
+		end(s.link)
+		e.Stood = int(time.Since(begun).Milliseconds())
+		if s.link.Held() == 0 {
+			e.void(NothingPassed)
 		}
-		link.Hold(directions...)
-		return s.injected(true, func(_ context.Context, e *Effect) error {
-			end(link)
-			e.Stood = int(time.Since(begun).Milliseconds())
-			if link.Held() == 0 {
-				e.void(NothingPassed)
-			}
-			return nil
-		})
-	}
+		return nil
+	})
 }
 
 // lose kills the leader of several, and starts it again when it is undone.

@@ -19,18 +19,29 @@ type scene struct {
 	// process comes to harm; its Harm is locked until that is done.
 	process *lab.Process
 	servers *lab.Ensemble // of which process is one, where one leads
+	link    *lab.Relay    // between the process and the server that the fault is about
 	letGo   func()        // has the purchase that is held go on
 	seen    Effect        // just before
 }
 
 // A place is what a fault can befall.
 type place struct {
+	// Holder: it befalls the process that has a purchase at a point. Everywhere:
+	// it befalls a server, and so all processes. Else the process that is named.
+	Holder, Everywhere bool
+	// Uses is the backend that the fault is about, as strategies name it in
+	// their needs: it cannot matter for those that do not use it. "": for all.
+	Uses backend.Capability
+
 	// missing says why there is none in a lab; nil: there is.
 	missing func(*lab.Lab) *Lack
 	// find finds the process, and locks it. Without a process there was no
 	// purchase to catch, and seen says why.
 	find func(context.Context, *scene) error
 }
+
+// uses are the backends that strategies may do without.
+var uses = map[string]backend.Capability{backend.NameRedis: backend.Redis, backend.NameZooKeeper: backend.ZooKeeper, backend.NameEtcd: backend.Etcd}
 
 func nothing(*lab.Lab) *Lack { return nil }
 
@@ -52,9 +63,27 @@ var service = place{
 		return nil
 	}}
 
+// link is what passes between the process that is named and a server.
+func link(name string) place {
+	return place{
+		Uses: uses[name],
+		missing: func(l *lab.Lab) *Lack {
+			if why := notOurs(l, name); why != nil || l.Link(1, name) != nil {
+				return why
+			}
+			return NewLack(LackLink, map[string]any{"name": name},
+				"service processes of this lab reach %s directly: seckill chaos starts one with links in between", name)
+		},
+		find: func(ctx context.Context, s *scene) error {
+			s.link = s.lab.Link(s.aim.Service, name)
+			return service.find(ctx, s)
+		}}
+}
+
 // server is the only one of a backend.
 func server(name string) place {
 	return place{
+		Everywhere: true, Uses: uses[name],
 		missing: func(l *lab.Lab) *Lack { return notOurs(l, name) },
 		find: func(_ context.Context, s *scene) (err error) {
 			return s.lock(s.lab.Process(name))
@@ -86,6 +115,7 @@ func notOurs(l *lab.Lab, name string) *Lack {
 // one to which most commands go.
 func leader(name, topology string) place {
 	return place{
+		Everywhere: true, Uses: uses[name],
 		missing: func(l *lab.Lab) *Lack {
 			if l.Topology() == topology && l.Group(name) != nil {
 				return nil
@@ -101,7 +131,7 @@ func leader(name, topology string) place {
 
 // holder is the process that has a purchase at a point.
 func holder(at point.Name) place {
-	return place{missing: nothing, find: func(ctx context.Context, s *scene) error { return s.catch(ctx, at) }}
+	return place{Holder: true, missing: nothing, find: func(ctx context.Context, s *scene) error { return s.catch(ctx, at) }}
 }
 
 func (s *scene) lock(p *lab.Process, err error) error {
@@ -115,17 +145,6 @@ func (s *scene) lock(p *lab.Process, err error) error {
 
 // points are those of a service process.
 func points(p *lab.Process) *point.Client { return point.NewClient(p.AdminAddr()) }
-
-// noLink says why what a service process sends to a server cannot be held back.
-func noLink(name string) func(*lab.Lab) *Lack {
-	return func(l *lab.Lab) *Lack {
-		if why := notOurs(l, name); why != nil || l.Link(1, name) != nil {
-			return why
-		}
-		return NewLack(LackLink, map[string]any{"name": name},
-			"service processes of this lab reach %s directly: seckill chaos starts one with links in between", name)
-	}
-}
 
 const (
 	// A purchase is held no longer than maxHold, and no shorter than minHold: until
@@ -194,7 +213,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 				s.seen.Why = NoPoint
 				return nil
 			default:
-				s.hold(context.WithoutCancel(ctx), c)
+				s.befall(context.WithoutCancel(ctx), c)
 				return nil
 			}
 		case <-again.C:
@@ -213,8 +232,8 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 	return failed
 }
 
-// hold has the fault befall the process whose purchase is caught.
-func (s *scene) hold(ctx context.Context, c catch) {
+// befall has the fault befall the process whose purchase is caught.
+func (s *scene) befall(ctx context.Context, c catch) {
 	at := s.seen.At
 	c.process.Harm.Lock()
 	s.process, s.letGo = c.process, c.letGo

@@ -47,7 +47,7 @@ const (
 )
 
 // Most bounds the faults of one sale.
-const Most = 50
+const Most = 8
 
 // injecting bounds the injection of a fault, and its undoing; a restarted
 // server has 30 s to answer.

@@ -38,11 +38,10 @@ var limits = map[string]loadtest.Range{
 	"rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
 	"strategies": {Min: 1, Max: mostLanes}, "services": {Min: 1, Max: 8},
 	"lease_ms": {Min: 100, Max: 20_000}, "wait_ms": {Min: 1, Max: 10_000}, "poll_ms": {Min: 1, Max: 1000},
-	"faults": {Min: 0, Max: mostFaults}, "at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
+	"faults": {Min: 0, Max: fault.Most}, "at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
 }
 
 const (
-	mostFaults   = 8
 	longestFault = 25_000
 	// pauseMargin: by default a pause outlasts the lease by this many milliseconds.
 	pauseMargin = 2000
@@ -95,8 +94,8 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 			blame(p, limits[f.name].Check(f.name, float64(f.value)))
 		}
 	}
-	if len(w.Faults) > mostFaults {
-		p.Blame("faults", "too_many", map[string]any{"max": mostFaults}, fmt.Sprintf("give at most %d", mostFaults))
+	if len(w.Faults) > fault.Most {
+		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d", fault.Most))
 		return
 	}
 	for i := range w.Faults {
