@@ -35,7 +35,7 @@ type PlayCmd struct {
 	// Given are servers to play on, instead of the running lab's.
 	Given backend.Config `embed:""`
 
-	level   *game.Task // nil: free play
+	level   *game.Level // nil: free play
 	info    catalog.Info
 	setting game.Setting
 }
@@ -89,7 +89,7 @@ func (c *PlayCmd) Validate() (err error) {
 }
 
 // levelNamed is a level of the program, or of a file.
-func levelNamed(name string) (*game.Task, error) {
+func levelNamed(name string) (*game.Level, error) {
 	if t := game.LevelNamed(name); t != nil {
 		return t, nil
 	}
@@ -97,13 +97,12 @@ func levelNamed(name string) (*game.Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no level %q (seckill play lists them): %w", name, err)
 	}
-	t, err := game.ReadLevel(name, text)
-	return &t, err
+	return game.ReadLevel(name, text)
 }
 
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
 	if c.info.Name == "" {
-		for _, t := range game.Tasks() {
+		for _, t := range game.Levels() {
 			fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title)
 		}
 		return nil
@@ -163,7 +162,7 @@ func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Conf
 // A table shows a game.
 type table struct {
 	io.Writer
-	level    *game.Task // nil: free play
+	level    *game.Level // nil: free play
 	language string
 }
 

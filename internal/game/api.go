@@ -74,7 +74,7 @@ type Grade struct {
 	Golf string `json:"golf,omitempty"`
 }
 
-// A Level is one task, as the page lists it. Its solution is not told.
+// A Level is one task.
 type Level struct {
 	Name string `json:"name" yaml:"-"` // "first-lost-update"
 	// Number is its place, from 1.
@@ -90,7 +90,19 @@ type Level struct {
 	Available bool     `json:"available" yaml:"-"`
 	Missing   []string `json:"missing,omitempty" yaml:"-"`
 	// Text by language: "en" and "zh".
-	Text map[string]LevelText `json:"text" yaml:"text"`
+	Text     map[string]LevelText `json:"text" yaml:"text"`
+	Solution `json:"solution" yaml:",inline"`
+}
+
+// A Solution of a level, for a teacher's sheet and its grade.
+type Solution struct {
+	// Impossible, if not 0: no schedule breaks what the level names, and so many
+	// were run to know it (of those that commute, one).
+	Impossible int `json:"impossible" yaml:"impossible"`
+	// Schedule is the best known one that does; "" if none does.
+	Schedule string `json:"schedule" yaml:"solution"`
+	Moves    int    `json:"moves" yaml:"-"`
+	Switches int    `json:"switches" yaml:"switches"` // preemptions, as explore counts them
 }
 
 // A LevelText is what the page says of a level.

@@ -24,7 +24,7 @@ const moveLimit = time.Minute
 type Game struct {
 	id      string // in the API; "": it is not played there
 	setting Setting
-	level   *Task  // nil: free play
+	level   *Level // nil: free play
 	line    string // a schedule to follow
 	place   *place
 
@@ -39,7 +39,7 @@ type Game struct {
 
 // Open begins a game on servers, with a database of its own, and replays the moves
 // of a schedule. level is nil in free play. Close ends it.
-func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Task, schedule string) (*Game, error) {
+func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string) (*Game, error) {
 	moves, err := Read(schedule)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 }
 
 func open(
-	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Task, begin func(*Game) error,
+	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, begin func(*Game) error,
 ) (*Game, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ type Request struct {
 }
 
 // setting is what is asked for.
-func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task *Task, err error) {
+func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task *Level, err error) {
 	if r.Level != "" {
 		if task = LevelNamed(r.Level); task == nil {
 			return info, s, nil, problem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))
@@ -89,10 +89,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 	if err != nil {
 		return "", s, err
 	}
-	if why := gs.missing(info); why != nil {
-		return "", s, problem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
-	}
-	if err = gs.enter(); err != nil {
+	if err = gs.enter(info); err != nil {
 		return "", s, err
 	}
 	g, err := open(ctx, gs.Servers(), info, setting, task, func(g *Game) error {
@@ -119,8 +116,11 @@ func (gs *Games) missing(info catalog.Info) []string {
 	return Missing(gs.Servers(), info)
 }
 
-// enter is called before a game begins, or a replay. Close waits for its end.
-func (gs *Games) enter() error {
+// enter is called before a game of a strategy begins, or a replay. Close waits for its end.
+func (gs *Games) enter(info catalog.Info) error {
+	if why := gs.missing(info); why != nil {
+		return problem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
+	}
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	if gs.closed {
@@ -212,8 +212,8 @@ func (gs *Games) Close(ctx context.Context) error {
 // Levels lists all levels, as the page shows them.
 func (gs *Games) Levels() []Level {
 	list := []Level{}
-	for _, t := range Tasks() {
-		l := t.Level
+	for _, t := range Levels() {
+		l := *t
 		for _, info := range gs.Strategies {
 			if info.Name == t.Setting.Strategy {
 				l.Missing = gs.missing(info)

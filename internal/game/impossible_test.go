@@ -15,8 +15,8 @@ import (
 // schedules, as many as its file says, and none breaks it. make test asks one.
 func TestImpossibleLevels(t *testing.T) {
 	var needs []backend.Capability
-	var levels []*Task
-	for _, task := range Tasks() {
+	var levels []*Level
+	for _, task := range Levels() {
 		if task.Impossible > 0 && (labtest.Verify || task.Name == "one-statement") {
 			levels = append(levels, task)
 			needs = append(needs, infoOf(task).Uses()...)
@@ -43,7 +43,7 @@ func TestImpossibleLevels(t *testing.T) {
 	}
 }
 
-func infoOf(t *Task) catalog.Info {
+func infoOf(t *Level) catalog.Info {
 	all := strategies.All()
 	return all[slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == t.Setting.Strategy })]
 }

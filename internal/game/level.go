@@ -22,49 +22,40 @@ import (
 //go:embed levels/*.yaml
 var levelFiles embed.FS
 
-// A Task is a level with its answer, as its file has it.
-type Task struct {
-	Level     `yaml:",inline"`
-	Processes int `yaml:"processes"` // as for Free
-	// Impossible, if not 0: no schedule breaks what the level names, and so many
-	// were run to know it (of those that commute, one).
-	Impossible int `yaml:"impossible"`
-	// Solution is the best known schedule that does; "" if none does.
-	Solution string `yaml:"solution"`
-	// Switches of the solution are its preemptions, as explore counts them.
-	Switches int `yaml:"switches"`
-	Moves    int `yaml:"-"` // of the solution
-}
-
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
 
 // ReadLevel reads a level's file. The error says what is wrong, and where.
-func ReadLevel(name string, text []byte) (t Task, err error) {
+func ReadLevel(name string, text []byte) (*Level, error) {
 	m := levelName.FindStringSubmatch(path.Base(name))
 	if m == nil {
-		return t, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
+		return nil, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
 	}
-	if err := yamlfile.Decode(text, &t); err != nil {
-		return t, fmt.Errorf("%s: %w", name, err)
+	var file struct {
+		Level     `yaml:",inline"`
+		Processes int `yaml:"processes"` // as for Free
 	}
+	if err := yamlfile.Decode(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := &file.Level
 	t.Name = m[2]
 	t.Number, _ = strconv.Atoi(m[1])
-	t.Setting.fill(t.Processes)
+	t.Setting.fill(file.Processes)
 	if t.Setting.Faults == nil {
 		t.Setting.Faults = []explore.Fault{}
 	} else {
 		t.Setting.MaxFaults = cmp.Or(t.Setting.MaxFaults, 1)
 	}
 	if err := t.check(); err != nil {
-		return t, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	moves, _ := Read(t.Solution)
+	moves, _ := Read(t.Schedule)
 	t.Moves = len(moves)
 	return t, nil
 }
 
 // check says what is wrong with a level, without playing it.
-func (t Task) check() error {
+func (t *Level) check() error {
 	if err := t.Setting.Check(); err != nil {
 		return err
 	}
@@ -74,10 +65,10 @@ func (t Task) check() error {
 	if len(t.Breaks) == 0 {
 		return fmt.Errorf("breaks: name the rules of which one must be broken, such as oversold or blocked")
 	}
-	if _, err := Read(t.Solution); err != nil {
+	if _, err := Read(t.Schedule); err != nil {
 		return fmt.Errorf("solution: %w", err)
 	}
-	if t.Impossible > 0 && t.Solution != "" {
+	if t.Impossible > 0 && t.Schedule != "" {
 		return fmt.Errorf("a level that is impossible has no solution")
 	}
 	if len(t.Text) != len(catalog.Languages) {
@@ -94,8 +85,8 @@ func (t Task) check() error {
 	return nil
 }
 
-// Tasks are all levels, in their order.
-var Tasks = sync.OnceValue(func() (list []*Task) {
+// Levels are all levels, in their order.
+var Levels = sync.OnceValue(func() (list []*Level) {
 	files, _ := fs.Glob(levelFiles, "levels/*.yaml")
 	for _, name := range files {
 		text, err := levelFiles.ReadFile(name)
@@ -106,15 +97,15 @@ var Tasks = sync.OnceValue(func() (list []*Task) {
 		if err != nil {
 			panic(err) // a test reads them all
 		}
-		list = append(list, &t)
+		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b *Task) int { return a.Number - b.Number })
+	slices.SortFunc(list, func(a, b *Level) int { return a.Number - b.Number })
 	return list
 })
 
 // LevelNamed is one level; nil if there is none of this name.
-func LevelNamed(name string) *Task {
-	for _, t := range Tasks() {
+func LevelNamed(name string) *Level {
+	for _, t := range Levels() {
 		if t.Name == name {
 			return t
 		}
@@ -123,7 +114,7 @@ func LevelNamed(name string) *Task {
 }
 
 // grade says how a game of the level went; nil while it is open.
-func (t *Task) grade(s State, said bool) *Grade {
+func (t *Level) grade(s State, said bool) *Grade {
 	won := s.Over && t.won(s)
 	if said && !won { // who said so wrongly may still solve it
 		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Searched: t.Impossible}
@@ -147,6 +138,6 @@ func (t *Task) grade(s State, said bool) *Grade {
 }
 
 // won: a rule that the level names is broken.
-func (t *Task) won(s State) bool {
+func (t *Level) won(s State) bool {
 	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
 }

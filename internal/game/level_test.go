@@ -20,15 +20,15 @@ const atOnce = 6
 // and switches as its file says.
 func TestSolutionsOfTheLevels(t *testing.T) {
 	var needs []backend.Capability
-	for _, task := range game.Tasks() {
+	for _, task := range game.Levels() {
 		needs = append(needs, named(t, task.Setting.Strategy).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
 	solved := 0
 	var all errgroup.Group
 	all.SetLimit(atOnce)
-	for _, task := range game.Tasks() {
-		if task.Solution == "" {
+	for _, task := range game.Levels() {
+		if task.Schedule == "" {
 			if task.Impossible == 0 {
 				t.Errorf("%s has no solution, and is not said to be impossible", task.Name)
 			}
@@ -36,7 +36,7 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 		}
 		solved++
 		all.Go(func() error {
-			g, err := game.Open(t.Context(), servers, named(t, task.Setting.Strategy), task.Setting, task, task.Solution)
+			g, err := game.Open(t.Context(), servers, named(t, task.Setting.Strategy), task.Setting, task, task.Schedule)
 			if err != nil {
 				t.Errorf("%s: %v", task.Name, err)
 				return nil
@@ -59,7 +59,7 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 // Levels are numbered without a gap, belong to a chapter, name strategies that
 // exist, and read well in both languages.
 func TestLevelsAreWhole(t *testing.T) {
-	levels := game.Tasks()
+	levels := game.Levels()
 	if len(levels) < 12 {
 		t.Fatalf("there are %d levels", len(levels))
 	}

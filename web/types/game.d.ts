@@ -119,6 +119,6 @@ declare namespace Json {
     available: boolean;
     missing?: string[];
     text: Record<string, LevelText>;
-    solution: { impossible: boolean; schedule: string; moves: number; switches: number };
+    solution: { impossible: number /* schedules that were run to know it */; schedule: string; moves: number; switches: number };
   }
 }
