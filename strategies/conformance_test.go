@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/internal/wire"
 	"seckill/strategies"
 )
@@ -393,52 +393,6 @@ func insist(try func() error) (err error) {
 	return err
 }
 
-// at is a Tap that acts on the nth command of a purchase, counted from 0.
-type at struct {
-	n      int
-	before func(*tap.Command)
-	after  func(*tap.Command, error) error
-
-	mu   sync.Mutex
-	seen []string
-	hit  *tap.Command
-}
-
-func (a *at) Before(_ context.Context, c *tap.Command) error {
-	if c.Backend == tap.Waiting {
-		return nil
-	}
-	a.mu.Lock()
-	hit := len(a.seen) == a.n
-	if hit {
-		a.hit = c
-	}
-	a.seen = append(a.seen, c.Name)
-	a.mu.Unlock()
-	if hit && a.before != nil {
-		a.before(c)
-	}
-	return nil
-}
-
-func (a *at) After(_ context.Context, c *tap.Command, err error) error {
-	a.mu.Lock()
-	hit := a.hit == c
-	a.mu.Unlock()
-	if hit && a.after != nil {
-		return a.after(c, err)
-	}
-	return err
-}
-
-// reached says whether there was an nth command, and names those before it.
-// A rolled-back transaction may still be passing the tap.
-func (a *at) reached() (bool, string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.hit != nil, fmt.Sprintf("command %d of %s", a.n, strings.Join(a.seen, ", "))
-}
-
 // atCommands lets one purchase meet act at its first command, another at its
 // second, and so on until a purchase ends without reaching that many. In make
 // test there is one purchase, which meets it where the sale is made final.
@@ -450,7 +404,7 @@ func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 		}
 		return
 	}
-	for n := 0; meet(n); n++ {
+	for n := 1; meet(n); n++ {
 	}
 }
 
@@ -459,21 +413,24 @@ func (h *harness) atCommands(t *testing.T, meet func(n int) (hit bool)) {
 func (h *harness) final(t *testing.T) int {
 	t.Helper()
 	h.Reset(t, 5)
-	a := &at{n: -1}
+	a := &taptest.Nth{}
 	if _, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2)); err != nil {
 		t.Fatal(err)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.seen) == 0 {
+	if len(a.Seen()) == 0 {
 		t.Fatal("no command passed the tap")
 	}
-	return max(0, slices.Index(a.seen, "COMMIT"))
+	return 1 + max(0, slices.Index(a.Seen(), "COMMIT"))
+}
+
+// where names the command that a purchase has met, after those before it.
+func where(a *taptest.Nth) string {
+	return fmt.Sprintf("command %d of %s", a.N, strings.Join(a.Seen(), ", "))
 }
 
 // surviving checks, after act met a purchase at a command, that the ledger
 // agrees with what the buyer was told, and that the next buyer gets through.
-func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelFunc) *at) {
+func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelFunc) *taptest.Nth) {
 	h.atCommands(t, func(n int) bool {
 		h.Reset(t, 5)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -481,7 +438,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		first := h.Purchase(1, 2)
 		r, err := h.Processes[0].Deduct(tap.With(ctx, a), first)
 		cancel()
-		hit, reached := a.reached()
+		hit, reached := a.Reached(), where(a)
 		heard := []ledger.Told{wire.Told(first, r, err)}
 		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
@@ -512,16 +469,14 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 }
 
 func (h *harness) buyerGoes(t *testing.T) {
-	h.surviving(t, func(n int, cancel context.CancelFunc) *at {
-		return &at{n: n, before: func(*tap.Command) { cancel() }}
+	h.surviving(t, func(n int, cancel context.CancelFunc) *taptest.Nth {
+		return &taptest.Nth{N: n, OnBefore: cancel}
 	})
 }
 
-var errReplyLost = errors.New("connection lost before the reply came")
-
 func (h *harness) replyLost(t *testing.T) {
-	h.surviving(t, func(n int, _ context.CancelFunc) *at {
-		return &at{n: n, after: func(*tap.Command, error) error { return errReplyLost }}
+	h.surviving(t, func(n int, _ context.CancelFunc) *taptest.Nth {
+		return &taptest.Nth{N: n, OnAfter: func(error) error { return taptest.ErrLostReply }}
 	})
 }
 
@@ -533,7 +488,7 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 	h.atCommands(t, func(n int) (hit bool) {
 		h.Reset(t, 5)
 		done := make(chan struct{})
-		a := &at{n: n, before: func(*tap.Command) {
+		a := &taptest.Nth{N: n, OnBefore: func() {
 			go func() {
 				defer close(done)
 				h.Reset(t, 40)
@@ -544,8 +499,8 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 			}
 		}}
 		_, err := h.Processes[0].Deduct(tap.With(t.Context(), a), h.Purchase(1, 2))
-		hit, reached := a.reached()
-		if !hit {
+		reached := where(a)
+		if !a.Reached() {
 			return false
 		}
 		<-done

@@ -148,26 +148,19 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	}
 	ctx, leave := context.WithCancel(c.Context())
 	defer leave()
-	var seen atomic.Int64
-	var hit atomic.Bool
-	t := &taptest.Tap{OnAfter: func(cmd *tap.Command, err error) error {
-		if cmd.Backend == tap.Waiting || seen.Add(1) != int64(a.n) {
+	at := &taptest.Nth{N: a.n}
+	switch a.fault {
+	case "reply lost":
+		at.OnAfter = func(error) error { return taptest.ErrLostReply }
+	case "buyer leaves after":
+		at.OnAfter = func(err error) error {
+			leave()
 			return err
 		}
-		hit.Store(true)
-		if a.fault == "reply lost" {
-			return taptest.ErrLostReply
-		}
-		leave()
-		return err
-	}}
-	if a.fault == "buyer leaves before" {
-		t = nth(a.n, func() {
-			hit.Store(true)
-			leave()
-		})
+	case "buyer leaves before":
+		at.OnBefore = leave
 	}
-	l, err := c.a.Acquire(tap.With(ctx, t), key, lock.Options{Wait: wait, Lease: lease})
+	l, err := c.a.Acquire(tap.With(ctx, at), key, lock.Options{Wait: wait, Lease: lease})
 	switch {
 	case err == nil:
 		_ = l.Release(context.Background())
@@ -184,11 +177,11 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	next, err := c.b.Acquire(c.Context(), key, lock.Options{Wait: min(c.limit(), 10*time.Second), Lease: locktest.Long})
 	if err != nil {
 		c.broken("after %+v the next was told %v", a, err)
-		return hit.Load()
+		return at.Reached()
 	}
 	c.free(next)
 	c.nothingLeft(key)
-	return hit.Load()
+	return at.Reached()
 }
 
 // renewals sees the commands that renew a lock.

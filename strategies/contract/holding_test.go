@@ -9,6 +9,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func releaseOnce(c *trial) {
@@ -42,12 +43,12 @@ func owner(c *trial) {
 		key, next := c.fresh(), lock.Lease(nil)
 		l := c.take(c.a, key, locktest.Long)
 		end := c.h.End(c, key, l)
-		reached = false
-		_ = l.Release(tap.With(c.Context(), nth(n, func() {
-			reached = true
+		at := &taptest.Nth{N: n, OnBefore: func() {
 			end()
 			next = c.tryBeside(key)
-		})))
+		}}
+		_ = l.Release(tap.With(c.Context(), at))
+		reached = at.Reached()
 		if next != nil {
 			c.stillHeld(next, "a release that was overtaken")
 		}

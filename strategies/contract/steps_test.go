@@ -4,29 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/tap/taptest"
 )
 
 // most commands of one attempt that are tried one by one.
 const most = 40
-
-// nth acts before the nth command, counted from 1.
-func nth(n int, act func()) *taptest.Tap {
-	var seen atomic.Int64
-	return &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if c.Backend != tap.Waiting && seen.Add(1) == int64(n) {
-			act()
-		}
-		return nil
-	}}
-}
 
 func (c *trial) waiting(cmd *tap.Command) bool {
 	if c.h.Waiting != nil {

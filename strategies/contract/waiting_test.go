@@ -81,12 +81,8 @@ func overtaking(c *trial) {
 				c.end(key, c.take(elder, key, locktest.Long))
 			}
 			var other lock.Lease
-			var hit bool
-			ctx := tap.With(c.Context(), nth(n, func() {
-				hit = true
-				other = c.tryBeside(key)
-			}))
-			l, err := c.a.Acquire(ctx, key, lock.Options{Lease: locktest.Long})
+			at := &taptest.Nth{N: n, OnBefore: func() { other = c.tryBeside(key) }}
+			l, err := c.a.Acquire(tap.With(c.Context(), at), key, lock.Options{Lease: locktest.Long})
 			if err == nil && other != nil {
 				c.broken("overtaken before command %d (dead holder: %v): two holders", n, dead)
 			}
@@ -95,7 +91,7 @@ func overtaking(c *trial) {
 					_ = l.Release(context.Background())
 				}
 			}
-			reached = hit
+			reached = at.Reached()
 		}
 		if dead && c.h.can(Decides) {
 			c.oneTakesOver(elder)

@@ -134,48 +134,6 @@ func (sh *shop) settled(t *testing.T, left int64) {
 	}
 }
 
-// A meddler acts once, on the first command that fits.
-type meddler struct {
-	fits          func(*tap.Command) bool
-	before, after func() error
-}
-
-// with meddles, and fails the test if the command was never sent.
-func (m *meddler) with(t *testing.T) context.Context {
-	var hit *tap.Command
-	t.Cleanup(func() {
-		if hit == nil {
-			t.Error("the command that was to be meddled with was never sent")
-		}
-	})
-	return tap.With(t.Context(), &taptest.Tap{
-		OnBefore: func(c *tap.Command) error {
-			if hit != nil || !m.fits(c) {
-				return nil
-			}
-			if hit = c; m.before == nil {
-				return nil
-			}
-			return m.before()
-		},
-		OnAfter: func(c *tap.Command, err error) error {
-			if hit == c && m.after != nil {
-				if meant := m.after(); meant != nil {
-					return meant
-				}
-			}
-			return err
-		},
-	})
-}
-
-// orderBegins fits the first command that writes the order.
-func orderBegins(c *tap.Command) bool { return c.Name == "BEGIN" || c.Name == "INSERT" }
-
-func named(name string) func(*tap.Command) bool {
-	return func(c *tap.Command) bool { return c.Name == name }
-}
-
 func behindRow(info catalog.Info) bool { return info.Stock == ledger.InRowAndRedis }
 
 // Redis comes back empty: nobody sells from a number that is not there. Behind
@@ -231,19 +189,30 @@ func TestNumberIsNone(t *testing.T) {
 func TestRefusedOrderWasCounted(t *testing.T) {
 	sh := open(t, counter.RedisCounter, 5)
 	other := sh.other(t)
-	m := &meddler{fits: named("INSERT"), before: func() error {
+	refused := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if c.Name != "INSERT" {
+			return nil
+		}
 		if r := other.mustBuy(t, 2, 1); r.Remaining != 3 {
 			t.Errorf("%d are left beside a unit that is on its way, want 3", r.Remaining)
 		}
 		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
 	}}
-	if _, err := sh.buy(m.with(t), 1, 1); err == nil {
+	if _, err := sh.buy(tap.With(t.Context(), refused), 1, 1); err == nil {
 		t.Error("the order was refused, and its buyer told sold")
 	}
 	if n := other.number(t); n != "4" {
 		t.Errorf("the number is %s, want 4", n)
 	}
 	judged(t, sh.Judge(t, append(sh.told, other.told...)...), ledger.Held)
+}
+
+// dies has the process die when it has taken units and is about to write the order.
+func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
+	t.Helper()
+	if _, err := sh.Deduct(taptest.Before(t.Context(), "BEGIN", sh.in.Kill), p); err == nil {
+		t.Error("a process that died has written its order")
+	}
 }
 
 // A request's id belongs to a user, not to a SKU: what it bought elsewhere is
@@ -257,11 +226,7 @@ func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	}
 	alive := sh.other(t)
 	p.SKU = sh.SKU
-	m := &meddler{fits: orderBegins, before: func() error {
-		sh.in.Kill()
-		return nil
-	}}
-	_, _ = sh.Deduct(m.with(t), p)
+	sh.dies(t, p)
 	alive.mustBuy(t, 2, 1)
 	judged(t, alive.Judge(t, alive.told...), ledger.Held)
 	alive.later()
@@ -274,11 +239,7 @@ func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 func TestALookAtOthersGetsNoAnswer(t *testing.T) {
 	sh := open(t, counter.RedisCounterMySQL, 1)
 	alive := sh.other(t)
-	m := &meddler{fits: orderBegins, before: func() error {
-		sh.in.Kill()
-		return nil
-	}}
-	_, _ = sh.Deduct(m.with(t), sh.Purchase(1, 1))
+	sh.dies(t, sh.Purchase(1, 1))
 	sent := 0
 	lost := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
 		if sent++; c.Backend == tap.Redis && sent > 1 {

@@ -7,6 +7,8 @@ import (
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 	"seckill/strategies/counter"
 )
 
@@ -70,11 +72,13 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	sh, before := loses(t)
 	alive := sh.other(t)
 	alive.mustBuy(t, 8, 1)
-	m := &meddler{fits: named("COMMIT"), after: func() error {
-		sh.in.Kill()
-		return nil
+	dies := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Name == "COMMIT" {
+			sh.in.Kill()
+		}
+		return err
 	}}
-	_ = sh.Restore(m.with(t), before.OrderID)
+	_ = sh.Restore(tap.With(t.Context(), dies), before.OrderID)
 	alive.refused(t, 9, 3, seckill.ErrBusy) // 1 left, 2 on their way back
 	alive.later()
 	alive.mustBuy(t, 9, 3)

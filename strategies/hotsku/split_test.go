@@ -8,49 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/catalog"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 )
-
-var split = []catalog.Info{Bucketed, UnitRows}
-
-// left is what the pieces have.
-func (s *sale) left(t *testing.T) int64 {
-	t.Helper()
-	left, err := s.Processes[1].(seckill.Counter).Count(t.Context(), s.SKU)
-	labtest.Must(t, err)
-	return left
-}
-
-// Another holds all that is left. A buyer who comes then is told neither sold out nor
-// sold before that is decided; if it is rolled back, they buy.
-func TestWhoFindsAllHeldWaits(t *testing.T) {
-	each(t, split, 4, func(t *testing.T, s *sale) {
-		gives := errors.New("gives up")
-		told := make(chan error, 1)
-		err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
-			for _, table := range []string{"stock_buckets", "stock_units"} {
-				if err := tx.Exec("SELECT * FROM "+table+" WHERE sku_id = ? FOR UPDATE", s.SKU).Error; err != nil {
-					return err
-				}
-			}
-			go func() {
-				_, err := s.Buy(t.Context(), 1, 4)
-				told <- err
-			}()
-			s.awaitStatement(t, "%stock_%FOR UPDATE")
-			return gives
-		})
-		if !errors.Is(err, gives) {
-			t.Error(err)
-		}
-		if err := <-told; err != nil {
-			t.Errorf("who waited was told %v, want a sale", err)
-		}
-		s.Held(t)
-	})
-}
 
 // A buyer who needs several units spreads what is in one bucket only over all.
 func TestBucketsAreLevelled(t *testing.T) {
@@ -90,8 +49,8 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 // many as do is set at once.
 func TestMostUnits(t *testing.T) {
 	s := open(t, UnitRows, mostUnits)
-	if left := s.left(t); left != mostUnits {
-		t.Errorf("%d units are free, want %d", left, mostUnits)
+	if left, err := s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU); err != nil || left != mostUnits {
+		t.Errorf("%d units are free, %v, want %d", left, err, mostUnits)
 	}
 	r, err := s.Buy(t.Context(), 1, 3_000)
 	if err != nil || r.Remaining != mostCounted {

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -9,9 +8,6 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
-	"seckill/internal/seckill"
-	"seckill/internal/tap"
-	"seckill/internal/tap/taptest"
 )
 
 // First come, first served. The bubble shows when a goroutine waits at the
@@ -73,22 +69,4 @@ func TestMutexesAreForgotten(t *testing.T) {
 	if len(kept.byKey) != 0 {
 		t.Errorf("nothing is locked, and %d mutexes are kept", len(kept.byKey))
 	}
-}
-
-func TestTheWaitPassesTheTap(t *testing.T) {
-	excluding(t, func(t *testing.T, i catalog.Info) {
-		l := process(t, i)
-		n := &tap.Counter{}
-		lease, err := l.Acquire(tap.With(t.Context(), n), l.Key, lock.Options{Wait: -1})
-		if err != nil || n.Count(tap.Waiting) != 1 {
-			t.Fatalf("got %v, and the tap saw %d waits, want 1", err, n.Count(tap.Waiting))
-		}
-		locktest.Free(t, lease)
-		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
-		_, err = l.Acquire(tap.With(t.Context(), lost), l.Key, lock.Options{Wait: -1})
-		if !errors.Is(err, seckill.ErrUnavailable) || !errors.Is(err, taptest.ErrLostReply) {
-			t.Errorf("the grant was lost: got %v", err)
-		}
-		locktest.Free(t, l.Take(t, lock.Options{})) // it was not lost for the others
-	})
 }

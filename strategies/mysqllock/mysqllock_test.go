@@ -20,18 +20,6 @@ import (
 	"seckill/internal/tap/taptest"
 )
 
-// The three recipes of one table exclude each other on one name.
-func TestRecipesOfOneTableExcludeEachOther(t *testing.T) {
-	all := []*bench{newBench(t, LockInsertPlain), newBench(t, LockInsertByName), newBench(t, LockInsert)}
-	for _, holder := range all {
-		l := holder.Take(t, lock.Options{Lease: time.Minute})
-		for _, other := range all {
-			other.Busy(t)
-		}
-		locktest.Free(t, l)
-	}
-}
-
 // Waits longer than the server lets one statement wait are several statements.
 func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 	for _, info := range []catalog.Info{LockRow, GetLock} {
@@ -72,7 +60,7 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 // Several processes build their locks at once, beside purchases under way.
 func TestBuiltByManyAtOnce(t *testing.T) {
 	first := newBench(t, LockTableCentral)
-	first.exec(t, "DROP TABLE IF EXISTS distributed_lock, lock_row, lock_record, lock_central")
+	labtest.Must(t, first.In.DB.Exec("DROP TABLE IF EXISTS distributed_lock, lock_row, lock_record, lock_central").Error)
 	var all sync.WaitGroup
 	for range 4 {
 		in := labtest.Instance(t, backend.SQL, backend.RowLocks)
@@ -88,7 +76,9 @@ func TestBuiltByManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := first.ask(t, "SELECT COUNT(*) FROM lock_central"); n != 101 {
+	var n int64
+	labtest.Must(t, first.In.DB.Raw("SELECT COUNT(*) FROM lock_central").Scan(&n).Error)
+	if n != 101 {
 		t.Errorf("%d central rows, want 101", n)
 	}
 	err := first.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {

@@ -18,45 +18,6 @@ import (
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
-func connectionOf(t testing.TB, l lock.Lease) (id int64) {
-	t.Helper()
-	session := l.(lock.SessionLease).Session()
-	labtest.Must(t, session.WithContext(t.Context()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error)
-	return id
-}
-
-// Two holders at once have two connections, and each his own all the time.
-func TestBusinessRunsOnTheLocksConnection(t *testing.T) {
-	for _, info := range sessionInfos {
-		t.Run(info.Name, func(t *testing.T) {
-			b := newBench(t, info)
-			l := b.Take(t, lock.Options{Lease: time.Minute})
-			other, err := b.Acquire(t.Context(), b.Key+"x", lock.Options{Lease: time.Minute})
-			labtest.Must(t, err)
-			id := connectionOf(t, l)
-			if id == connectionOf(t, other) || id != connectionOf(t, l) {
-				t.Error("two holders share a connection, or one has two")
-			}
-			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
-			err = in.Tx(t.Context(), func(tx *gorm.DB) error {
-				var inside int64
-				if err := tx.Raw("SELECT CONNECTION_ID()").Scan(&inside).Error; err != nil {
-					return err
-				}
-				if inside != id {
-					t.Errorf("the transaction is on connection %d, the lock on %d", inside, id)
-				}
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-			locktest.Free(t, l)
-			locktest.Free(t, other)
-		})
-	}
-}
-
 // The lock of the row is over with COMMIT; GET_LOCK's is not.
 func TestCommit(t *testing.T) {
 	for _, info := range sessionInfos {
@@ -113,8 +74,8 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 func TestLockRowIsMadeAgain(t *testing.T) {
 	b := newBench(t, LockRow)
 	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
-	if n := b.exec(t, "DELETE FROM lock_row WHERE name = ?", b.Key); n != 1 {
-		t.Fatalf("%d rows are there after the first use, want 1", n)
+	if deleted := b.In.DB.Exec("DELETE FROM lock_row WHERE name = ?", b.Key); deleted.RowsAffected != 1 {
+		t.Fatalf("%d rows are there after the first use (%v), want 1", deleted.RowsAffected, deleted.Error)
 	}
 	l := b.Take(t, lock.Options{Lease: time.Minute})
 	b.Busy(t)

@@ -4,6 +4,7 @@ package taptest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,4 +43,53 @@ func Before(ctx context.Context, verb string, do func()) context.Context {
 		}
 		return nil
 	}})
+}
+
+// Nth acts at the nth command, counted from 1. Waits do not count.
+type Nth struct {
+	N        int
+	OnBefore func()
+	OnAfter  func(err error) error
+
+	mu   sync.Mutex
+	seen []string
+	hit  *tap.Command
+}
+
+func (n *Nth) Before(_ context.Context, c *tap.Command) error {
+	if c.Backend == tap.Waiting {
+		return nil
+	}
+	n.mu.Lock()
+	n.seen = append(n.seen, c.Name)
+	hit := len(n.seen) == n.N
+	if hit {
+		n.hit = c
+	}
+	n.mu.Unlock()
+	if hit && n.OnBefore != nil {
+		n.OnBefore()
+	}
+	return nil
+}
+
+func (n *Nth) After(_ context.Context, c *tap.Command, err error) error {
+	n.mu.Lock()
+	hit := n.hit == c
+	n.mu.Unlock()
+	if hit && n.OnAfter != nil {
+		return n.OnAfter(err)
+	}
+	return err
+}
+
+// Reached reports whether there was an nth command.
+func (n *Nth) Reached() bool { return len(n.Seen()) >= n.N }
+
+// Seen names the commands so far: a transaction that is rolled back may still be
+// passing the tap.
+func (n *Nth) Seen() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.seen)
 }
