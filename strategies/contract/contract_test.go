@@ -56,8 +56,9 @@ type Harness struct {
 	Foreign []Foreign
 	// Wire opens a process that reaches the backend through a wire.
 	Wire func(t testing.TB, s catalog.Settings) (*locktest.Process, *labtest.Wire)
-	// Alone asks one promise at a time: other keys slow this lock's down.
-	Alone bool
+	// Alone names what all keys of the lock share, and so slow each other down: the
+	// lock is asked one promise at a time, in turn with others that share it.
+	Alone string
 	// Patience bounds the wait for what has to happen; 0: one minute.
 	Patience time.Duration
 
@@ -133,7 +134,7 @@ func ask(t *testing.T, h Harness) (trials []*trial) {
 			defer c.over()
 			q.ask(c)
 		})
-		if h.Alone {
+		if h.Alone != "" {
 			all.Wait()
 		}
 	}

@@ -107,8 +107,8 @@ func TestLocks(t *testing.T) {
 			// The questions of all its locks at once would make ZooKeeper answer later
 			// than its shortest session lasts, which is a second.
 			inTurn["zookeeper"] = append(inTurn["zookeeper"], info.Name)
-		case h.Alone:
-			inTurn["alone"] = append(inTurn["alone"], info.Name)
+		case h.Alone != "":
+			inTurn[h.Alone] = append(inTurn[h.Alone], info.Name)
 		default:
 			atOnce[info.Name] = h
 		}

@@ -29,7 +29,7 @@ import (
 func inProcess(t *testing.T, info catalog.Info) Harness {
 	l, err := catalog.NewLocker(info, catalog.Deps{})
 	labtest.Must(t, err)
-	return Harness{Key: "stock", Alone: true, // "mutex" is one lock for all keys
+	return Harness{Key: "stock", Alone: "process", // "mutex" is one lock for all keys
 		Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
 }
 
@@ -70,7 +70,7 @@ func open(t testing.TB, config backend.Config) (in *backend.Instance) {
 
 func inMySQL(t *testing.T, info catalog.Info) Harness {
 	db := labtest.Instance(t, info.Needs...).DB.WithContext(context.Background())
-	h := Harness{Key: "test:" + info.Name, Open: opens(info), Alone: true} // deadlocks between keys
+	h := Harness{Key: "test:" + info.Name, Open: opens(info), Alone: "lock_record"} // deadlocks between keys
 	if locks[info.Name].can&Expires != 0 {
 		h.Lease = 200 * time.Millisecond
 	}
@@ -100,7 +100,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 	}
 	switch info.Name {
 	case "lock-row", "get-lock": // whose waits the server counts, in seconds
-		h.Alone = false
+		h.Alone = ""
 		h.Waits = []time.Duration{1100 * time.Millisecond}
 		h.Waiting = func(c *tap.Command) bool {
 			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK")
@@ -120,7 +120,9 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 			h.Foreign = []Foreign{{"GET_LOCK", func(t testing.TB, key string) (func(), bool) { return getLock(t, db, key) }}}
 		}
 	case "lock-insert", "lock-insert-plain", "lock-insert-by-name":
-		h.Alone = info.Name != "lock-insert"
+		if h.Alone = "distributed_lock"; info.Name == "lock-insert" {
+			h.Alone = ""
+		}
 		h.Foreign = []Foreign{{"a row without an end", func(_ testing.TB, key string) (func(), bool) {
 			err := db.Exec("INSERT INTO distributed_lock (name) VALUES (?)", key).Error
 			return func() { db.Exec("DELETE FROM distributed_lock WHERE name = ?", key) }, err == nil
@@ -173,7 +175,7 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 	h := Harness{Key: "test:" + info.Name, Open: opens(info), Lease: 300 * time.Millisecond}
 	switch info.Name {
 	case "redlock":
-		nodes, h.Lease, h.Alone = nil, 4*time.Second, true // of which a node gets a twentieth
+		nodes, h.Lease, h.Alone = nil, 4*time.Second, "five Redis" // of which a node gets a twentieth
 		for _, n := range in.RedisNodes {
 			nodes = append(nodes, n)
 		}
