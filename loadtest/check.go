@@ -86,15 +86,7 @@ func (s Scenario) Beyond(ranges map[string]Range) (errs []error) {
 
 // Check finds what makes a run impossible or pointless, without calling any
 // service; the error is an ErrConfig and a *seckill.FieldError.
-func (s Scenario) Check() error {
-	if err := s.possible(); err != nil {
-		return err
-	}
-	if err := s.checkReset(); err != nil {
-		return err
-	}
-	return s.normal().checkDemand()
-}
+func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
 // checkReset refuses a sale whose resets would end that of the lab's shop.
 func (s Scenario) checkReset() error {

@@ -75,52 +75,6 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	}
 }
 
-// What buyers send, byte by byte.
-func TestWhatBuyersSend(t *testing.T) {
-	const target = "http://127.0.0.1:1/shop"
-	plain := Scenario{Strategy: "zk", Timeout: time.Second}
-	async, reserving := plain, plain
-	async.Async, reserving.Reserve = true, 2*time.Second
-	const order = `{"sku_id":3,"user_id":42,"quantity":2}`
-	buy := func(b *buyer, p purchase) { b.buy(p) }
-	pay := func(b *buyer, p purchase) { b.pay(p, "o1") }
-	cancel := func(b *buyer, p purchase) { b.cancel(p, "o1") }
-	became := func(b *buyer, p purchase) { b.became(p) }
-	for _, test := range []struct {
-		name       string
-		scenario   Scenario
-		call       func(*buyer, purchase)
-		line, more string // the request line, and what follows the Host
-	}{
-		{"buys", plain, buy, "POST /shop/api/v1/seckill?strategy=zk",
-			"Content-Type: application/json\r\nIdempotency-Key: k1\r\nContent-Length: 38\r\n\r\n" + order},
-		{"does not wait", async, buy, "POST /shop/api/v1/seckill?strategy=zk",
-			"Content-Type: application/json\r\nIdempotency-Key: k1\r\nPrefer: respond-async\r\nContent-Length: 38\r\n\r\n" + order},
-		{"asks", async, became, "GET /shop/api/v1/orders?user_id=42&request_id=k1&sku_id=3", "\r\n"},
-		{"cancels", plain, cancel, "DELETE /shop/api/v1/orders/o1", "\r\n"},
-		{"reserves", reserving, buy, "POST /shop/api/v1/reservations?strategy=zk", "Content-Type: application/json\r\nIdempotency-Key: k1\r\n" +
-			"Content-Length: 53\r\n\r\n" + `{"sku_id":3,"user_id":42,"quantity":2,"expires_in":2}`},
-		{"pays", reserving, pay, "POST /shop/api/v1/reservations/o1/pay", "Content-Length: 0\r\n\r\n"},
-		{"lets go", reserving, cancel, "DELETE /shop/api/v1/reservations/o1", "\r\n"},
-	} {
-		here, there := net.Pipe()
-		b := newClient(Config{Scenario: test.scenario, Targets: []string{target}}).newBuyer()
-		b.lines[0].used = time.Now()
-		b.lines[0].connect(here)
-		got := make(chan string)
-		go func() {
-			sent := make([]byte, 4<<10)
-			n, _ := there.Read(sent)
-			_ = there.Close()
-			got <- string(sent[:n])
-		}()
-		test.call(b, purchase{sku: 3, user: 42, quantity: 2, key: "k1"})
-		if sent, want := <-got, test.line+" HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"+test.more; sent != want {
-			t.Errorf("%s: sent\n%q, want\n%q", test.name, sent, want)
-		}
-	}
-}
-
 func readPurchase(r *bufio.Reader) (key string, err error) {
 	req, err := http.ReadRequest(r)
 	if err != nil {

@@ -25,7 +25,7 @@ type Requirement struct {
 type Check struct {
 	Requirement string  `json:"requirement"`
 	Actual      float64 `json:"actual"` // in the unit of Unit
-	Unit        string  `json:"unit"`   // "us", "1/s", or empty: a number, or a share from 0 to 1
+	Unit        string  `json:"unit"`   // "ms", "1/s", or empty: a number, or a share from 0 to 1
 	Met         bool    `json:"met"`
 }
 
@@ -37,17 +37,17 @@ type metric struct {
 
 // Units of a Check.
 const (
-	UnitMicros = "us"
+	UnitMillis = "ms"
 	UnitRate   = "1/s"
 )
 
 var requirable = map[string]metric{
-	"p50":      {UnitMicros, func(r *Result) float64 { return float64(r.Latency.P50) }},
-	"p90":      {UnitMicros, func(r *Result) float64 { return float64(r.Latency.P90) }},
-	"p99":      {UnitMicros, func(r *Result) float64 { return float64(r.Latency.P99) }},
-	"p99.9":    {UnitMicros, func(r *Result) float64 { return float64(r.Latency.P999) }},
-	"max":      {UnitMicros, func(r *Result) float64 { return float64(r.Latency.Max) }},
-	"sold_p99": {UnitMicros, func(r *Result) float64 { return float64(r.SoldLatency.P99) }},
+	"p50":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P50 })},
+	"p90":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P90 })},
+	"p99":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P99 })},
+	"p99.9":    {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P999 })},
+	"max":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.Max })},
+	"sold_p99": {UnitMillis, millis(func(r *Result) int64 { return r.SoldLatency.P99 })},
 	// What was answered and sold a second.
 	"rate":       {UnitRate, func(r *Result) float64 { return r.RequestsPerSec }},
 	"sales_rate": {UnitRate, func(r *Result) float64 { return r.SalesPerSec }},
@@ -63,13 +63,17 @@ var requirable = map[string]metric{
 }
 
 // Metrics are the numbers of a run that a requirement may ask for, by name; times are
-// in microseconds.
+// in milliseconds.
 func (r *Result) Metrics() map[string]float64 {
 	all := map[string]float64{}
 	for name, m := range requirable {
 		all[name] = m.of(r)
 	}
 	return all
+}
+
+func millis(micros func(*Result) int64) func(*Result) float64 {
+	return func(r *Result) float64 { return float64(micros(r)) / 1000 }
 }
 
 func counted(o ledger.Outcome) func(*Result) float64 {
@@ -91,9 +95,9 @@ func ParseRequirement(text string) (Requirement, error) {
 	if !ok {
 		return r, fmt.Errorf("a requirement on %q: there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(requirable)), ", "))
 	}
-	if known.unit == UnitMicros {
+	if known.unit == UnitMillis {
 		d, err := time.ParseDuration(m[3])
-		if r.Value = float64(d) / float64(time.Microsecond); err != nil || d < 0 {
+		if r.Value = float64(d) / float64(time.Millisecond); err != nil || d < 0 {
 			return r, fmt.Errorf("a requirement %q: %q is no time such as 50ms or 1.5s", text, m[3])
 		}
 		return r, nil

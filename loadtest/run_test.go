@@ -190,7 +190,7 @@ func TestRunDoesNotStart(t *testing.T) {
 		{"no admin token", func(c *Config) { c.AdminToken = "" }, "needs the service's token: give it as SECKILL_TOKEN"},
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "not the service's: the service's log names the file"},
 		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
-		{"the SQL ledger is down", func(c *Config) { c.Ledger = brokenLedger{} }, "cannot be read from the SQL ledger: no such luck"},
+		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "cannot be read from the SQL ledger: no such luck"},
 		{"the targets sell different stocks", func(c *Config) {
 			c.Targets = append(c.Targets, serve(t, &fake{}).Targets[0])
 		}, "do they share a database?"},
@@ -213,9 +213,12 @@ func TestRunDoesNotStart(t *testing.T) {
 	}
 }
 
-type brokenLedger struct{}
+// A skuLedger is what a ledger says of a SKU.
+type skuLedger func(sku int64) (ledger.Snapshot, error)
 
-func (brokenLedger) Snapshot(context.Context, int64) (ledger.Snapshot, error) {
+func (l skuLedger) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) { return l(sku) }
+
+func unreadable(int64) (ledger.Snapshot, error) {
 	return ledger.Snapshot{}, errors.New("no such luck")
 }
 
@@ -254,27 +257,20 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 
 // Without a ledger there is no verdict, whatever the buyers were told.
 func TestRunWithoutALedger(t *testing.T) {
-	c := serve(t, &fake{})
+	f, reads := &fake{}, 0
+	c := serve(t, f)
 	c.settling.limit = 50 * time.Millisecond
-	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
+	c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
+		if reads++; reads > 1 { // after the load
+			return unreadable(sku)
+		}
+		return f.view(), nil
+	})
 	r := ran(t, c)
 	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
 		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read: no such luck") {
 		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
 	}
-}
-
-// A dyingLedger can be read once, before the load.
-type dyingLedger struct {
-	target string
-	reads  *atomic.Int64
-}
-
-func (l dyingLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
-	if l.reads.Add(1) > 1 {
-		return brokenLedger{}.Snapshot(ctx, sku)
-	}
-	return service{base: l.target, http: http.DefaultClient}.stock(ctx, sku)
 }
 
 // What is proven of one SKU stays so when others cannot be read, or do not settle in
@@ -326,10 +322,6 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		}
 	}
 }
-
-type skuLedger func(sku int64) (ledger.Snapshot, error)
-
-func (l skuLedger) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) { return l(sku) }
 
 // Ctrl-C ends the load, not the audit.
 func TestRunInterrupted(t *testing.T) {

@@ -62,7 +62,11 @@ func (s *Scene) lost() (n int) {
 }
 
 func (s *Scene) series(of figure) measure.Series {
-	return measure.SeriesOf(s.Passes, func(p Pass) (int, float64, bool) { return p.Round, of(p), true })
+	all := measure.Series{}
+	for _, p := range s.Passes {
+		all[p.Round] = of(p)
+	}
+	return all
 }
 
 func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() }

@@ -1,10 +1,10 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -56,53 +56,38 @@ func Durability(ctx context.Context, in *backend.Instance) []ServerSetting {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	all := []ServerSetting{}
+	add := func(server, name, value string, err error) {
+		if err != nil {
+			value = fmt.Sprintf("could not be read: %v", err)
+		}
+		all = append(all, ServerSetting{server, name, value})
+	}
 	if in.DB != nil && in.Config.MySQLDSN != "" {
-		for _, name := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite"} {
-			all = append(all, variable(ctx, in, name))
+		var variables []struct {
+			Name  string `gorm:"column:Variable_name"`
+			Value string `gorm:"column:Value"`
 		}
-		isolation := variable(ctx, in, "transaction_isolation") // MySQL, and MariaDB from 11.1
-		if isolation.Value == unknownVariable {
-			isolation = variable(ctx, in, "tx_isolation")
+		err := in.DB.WithContext(ctx).Raw("SHOW VARIABLES WHERE Variable_name IN ?", []string{"innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin",
+			"innodb_doublewrite", "transaction_isolation", "tx_isolation"}).Scan(&variables).Error // MariaDB before 11.1 has the last, MySQL the one before
+		for _, v := range variables {
+			add(backend.NameMySQL, v.Name, v.Value, nil)
 		}
-		all = append(all, isolation)
+		if err != nil {
+			add(backend.NameMySQL, "variables", "", err)
+		}
 	}
 	if in.DB != nil && in.Config.SQLitePath != "" {
 		for _, name := range []string{"journal_mode", "synchronous"} {
 			var value string
 			err := in.DB.WithContext(ctx).Raw("PRAGMA " + name).Row().Scan(&value)
-			all = append(all, ServerSetting{"sqlite", name, orError(value, err)})
+			add("sqlite", name, value, err)
 		}
 	}
 	if in.Redis != nil {
 		for _, name := range []string{"appendonly", "appendfsync", "save"} {
 			got, err := in.Redis.ConfigGet(ctx, name).Result()
-			value := got[name]
-			if value == "" && err == nil {
-				value = "none"
-			}
-			all = append(all, ServerSetting{backend.NameRedis, name, orError(value, err)})
+			add(backend.NameRedis, name, cmp.Or(got[name], "none"), err)
 		}
 	}
 	return all
-}
-
-const unknownVariable = "not known to this server"
-
-func variable(ctx context.Context, in *backend.Instance, name string) ServerSetting {
-	var row struct {
-		Name  string `gorm:"column:Variable_name"`
-		Value string `gorm:"column:Value"`
-	}
-	result := in.DB.WithContext(ctx).Raw("SHOW VARIABLES LIKE ?", strings.ReplaceAll(name, "_", `\_`)).Scan(&row)
-	if result.Error == nil && result.RowsAffected == 0 {
-		row.Value = unknownVariable
-	}
-	return ServerSetting{backend.NameMySQL, name, orError(row.Value, result.Error)}
-}
-
-func orError(value string, err error) string {
-	if err != nil {
-		return fmt.Sprintf("could not be read: %v", err)
-	}
-	return value
 }

@@ -36,18 +36,6 @@ func Turns(rounds, n int) iter.Seq[Turn] {
 // A Series holds a subject's figure of each round, by the round's number.
 type Series map[int]float64
 
-// SeriesOf collects the figures of passes. pick returns a pass's round and
-// figure, and whether it counts.
-func SeriesOf[P any](passes []P, pick func(P) (round int, figure float64, ok bool)) Series {
-	s := Series{}
-	for _, p := range passes {
-		if round, figure, ok := pick(p); ok {
-			s[round] = figure
-		}
-	}
-	return s
-}
-
 // Over divides s by base within each round that both have; rounds where base is
 // zero are left out.
 func (s Series) Over(base Series) Series {

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,53 +12,40 @@ import (
 	"slices"
 )
 
-// splitBlock cuts a Markdown text at the lines <!-- NAME: … --> and <!-- /NAME -->,
-// which stay with what is around them.
-func splitBlock(text, name string) (before, block, after string, err error) {
-	begins := regexp.MustCompile(`<!-- `+name+`: .*-->\n`).FindAllStringIndex(text, -1)
-	ends := regexp.MustCompile(`<!-- /`+name+` -->`).FindAllStringIndex(text, -1)
-	lines := fmt.Sprintf("lines <!-- %s: … --> and <!-- /%[1]s -->", name)
-	switch {
-	case len(begins) > 1 || len(ends) > 1:
-		return "", "", "", fmt.Errorf("the %s are there more than once: leave one of each", lines)
-	case len(begins) == 0 || len(ends) == 0 || ends[0][0] < begins[0][1]:
-		return "", "", "", fmt.Errorf("there are no %s to write between", lines)
+// around reads what a Markdown file has before and after a block, which stands between
+// the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it.
+func around(file, name string) (before, after string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", err
 	}
-	begin, end := begins[0][1], ends[0][0]
-	return text[:begin], text[begin:end], text[end:], nil
+	at := regexp.MustCompile(`(?s)<!-- ` + name + `: [^\n]*-->\n(.*?)<!-- /` + name + ` -->`).FindSubmatchIndex(text)
+	if at == nil {
+		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between", file, name)
+	}
+	return string(text[:at[2]]), string(text[at[3]:]), nil
 }
 
 // CheckBlock says why a Markdown file has no place for a block.
 func CheckBlock(file, name string) error {
-	text, err := os.ReadFile(file)
-	if err == nil {
-		_, _, _, err = splitBlock(string(text), name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
+	_, _, err := around(file, name)
+	return err
 }
 
 // WithBlock writes a Markdown file as it is now, with what block writes between
 // its marks.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
-		text, err := os.ReadFile(file)
+		before, after, err := around(file, name)
 		if err != nil {
 			return err
 		}
-		before, _, after, err := splitBlock(string(text), name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		if _, err = io.WriteString(w, before); err == nil {
+			err = block(w)
 		}
-		var b bytes.Buffer
-		b.WriteString(before)
-		if err := block(&b); err != nil {
-			return err
+		if err == nil {
+			_, err = io.WriteString(w, after)
 		}
-		b.WriteString(after)
-		_, err = b.WriteTo(w)
 		return err
 	}
 }

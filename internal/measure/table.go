@@ -125,13 +125,9 @@ func (t Table) text(b *strings.Builder) {
 	t.columns(b)
 	for _, n := range t.Notes {
 		b.WriteString("\n")
-		if !strings.Contains(n, "\n") { // else it ends with a command
-			for _, line := range wrapped([][]string{{n}}, 0, screen) {
-				fmt.Fprintln(b, line[0])
-			}
-			continue
+		for _, line := range wrapped([][]string{{n}}, 0, screen) {
+			fmt.Fprintln(b, line[0])
 		}
-		fmt.Fprintln(b, n)
 	}
 }
 

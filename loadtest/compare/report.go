@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/internal/numbers"
@@ -272,25 +270,24 @@ func (r *Result) rounds() measure.Table {
 func (r *Result) Report() measure.Report {
 	block := r.Table()
 	block.Notes = nil // the page of figures explains the columns of all its tables once
-	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
+	run := r.run()
+	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(run.String()), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
 		Problems: r.Problems, Summary: r.Summary(),
 		Name: r.Settings.Preset, Block: []measure.Table{block}, Figures: r.forLessons(),
-		From: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers).String()}
+		From: run.String()}
+}
+
+func (r *Result) run() measure.Run {
+	return measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers)
 }
 
 // facts describe the run, by name.
-func (r *Result) facts() [][2]string {
-	s := r.Settings
+func (r *Result) facts(from string) [][2]string {
 	facts := [][2]string{
-		{"command", r.Command},
-		{"again", s.Command()},
-		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", s.Rounds, s.Turn)},
-		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"), time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
-		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},
+		{"run", from},
+		{"again", r.Settings.Command()},
+		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
-	}
-	for _, b := range r.Servers {
-		facts = append(facts, [2]string{b.Name, server(b)})
 	}
 	var each []string
 	for _, d := range r.Durability {
@@ -300,14 +297,6 @@ func (r *Result) facts() [][2]string {
 		facts = append(facts, [2]string{"durability", strings.Join(each, " · ")})
 	}
 	return facts
-}
-
-func server(b backend.Status) string {
-	text := strings.Join([]string{b.Version, string(b.Tier), b.Address}, ", ")
-	if !b.OK {
-		text += ", DOWN: " + b.Error
-	}
-	return text
 }
 
 // Summary is the outcome in a sentence.
@@ -350,7 +339,7 @@ type StrategyFigures struct {
 }
 
 func (r *Result) forLessons() Figures {
-	f := Figures{Run: measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers), Concurrency: r.Settings.Concurrency, RelativeTo: r.RelativeTo,
+	f := Figures{Run: r.run(), Concurrency: r.Settings.Concurrency, RelativeTo: r.RelativeTo,
 		Strategies: map[string]StrategyFigures{}}
 	for _, e := range r.Of() {
 		short := func(id string) [3]float64 { return e.Figures[id].Short() }

@@ -109,10 +109,13 @@ func (r *Result) Of() (all []*Entry) {
 }
 
 func (e *Entry) series(id string) measure.Series {
-	return measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) {
-		figure, ok := r.Figures[id]
-		return r.Round, figure, ok
-	})
+	s := measure.Series{}
+	for _, r := range e.Rounds {
+		if figure, ok := r.Figures[id]; ok {
+			s[r.Round] = figure
+		}
+	}
+	return s
 }
 
 // conclude sums up the rounds so far.

@@ -20,7 +20,7 @@ import (
 // Of is the result for people, and for programs.
 func Of(r *loadtest.Result) measure.Report {
 	metrics := r.Metrics()
-	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in µs)"}, Words: 1}
+	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		figures.Rows = append(figures.Rows, []string{name, strconv.FormatFloat(metrics[name], 'g', 6, 64)})
 	}
@@ -102,8 +102,8 @@ func requirements(r *loadtest.Result) measure.Table {
 // actual is what a requirement was compared with.
 func actual(c loadtest.Check) string {
 	switch c.Unit {
-	case loadtest.UnitMicros:
-		return numbers.Duration(int64(c.Actual))
+	case loadtest.UnitMillis:
+		return numbers.Duration(int64(c.Actual * 1000))
 	case loadtest.UnitRate:
 		return numbers.Thousands(int64(c.Actual+.5)) + "/s"
 	}

@@ -115,7 +115,7 @@ func TestWrite(t *testing.T) {
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
 			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, loadtest.Latency{P99: 850}, loadtest.Cancellations{Done: 20, Refused: 1, Unknown: 2}
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNotChecked}
-			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123_456, Unit: loadtest.UnitMicros},
+			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123.456, Unit: loadtest.UnitMillis},
 				{Requirement: "rate>=1000", Actual: 2400, Unit: loadtest.UnitRate, Met: true}, {Requirement: "errors<0.1%", Met: true}}
 		}},
 		{"not-linearizable", func(r *loadtest.Result) {
