@@ -67,6 +67,13 @@ func (s service) reset(ctx context.Context, sku, stock int64) (ledger.Stock, err
 	return set, err
 }
 
+// PutOnSale starts the next run of a SKU at a running service.
+func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64) error {
+	alone := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	_, err := service{target, adminToken, alone}.reset(ctx, sku, stock)
+	return err
+}
+
 func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var answer struct {
 		ledger.Stock

@@ -25,7 +25,6 @@ type CompareCmd struct {
 	Target   []string         `help:"Running services. Without any, a lab's." placeholder:"URL,…"`
 	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
 	Settings compare.Settings `embed:""`
-	Few      int              `help:"Also with so few at a time." group:"sale" placeholder:"N"`
 	Output
 	PlaceFlags // the database is also where baselines are measured
 
@@ -76,9 +75,6 @@ func (c *CompareCmd) Validate() (err error) {
 	}
 	if c.chosen, err = chosenStrategies(s.Strategies); err != nil {
 		return err
-	}
-	if c.Few != 0 && !slices.Contains(s.Crowds, c.Few) {
-		s.Crowds = append(s.Crowds, c.Few)
 	}
 	if err := s.Check(); err != nil {
 		return err

@@ -132,8 +132,9 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		return nil, err
 	}
 	if err = l.Serve(ctx, u.serving()); err == nil {
-		service := l.Services()[0].URL
-		err = errors.Join(seed(ctx, service, l.Token(), 1), seed(ctx, service, l.Token(), loadtest.ShopSKU))
+		for _, sku := range []int64{1, loadtest.ShopSKU} { // for trying the service by hand
+			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, stopLab(l))
@@ -145,27 +146,6 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 func (u *UpCmd) serving() lab.ServiceSettings {
 	return lab.ServiceSettings{Services: u.Services, Lease: int(u.LockLease.Milliseconds()),
 		Wait: int(u.LockWait.Milliseconds()), Poll: int(u.LockPoll.Milliseconds())}
-}
-
-// seed puts a SKU on sale, for trying the service by hand.
-func seed(ctx context.Context, service, token string, sku int64) error {
-	body := strings.NewReader(`{"name":"demo","stock":100}`)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, fmt.Sprintf("%s/api/v1/skus/%d", service, sku), body)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+token)
-	answer, err := (&http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}).Do(request)
-	if err != nil {
-		return fmt.Errorf("put SKU %d on sale: %w", sku, err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		return fmt.Errorf("put SKU %d on sale: %s: %s", sku, answer.Status, said)
-	}
-	return nil
 }
 
 // A pageServer runs from the start on.

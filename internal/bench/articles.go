@@ -68,7 +68,7 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 	}
 	for _, x := range leaseFactors {
 		s := usual
-		s.LockPoll, s.NoRenewal = max(time.Millisecond, o.Hold/5), true
+		s.LockPoll = max(time.Millisecond, o.Hold/5)
 		s.LockLease = max(time.Millisecond, times(o.Hold, x))
 		// Tasks take exponentially distributed time, because a few that take
 		// several times the mean are what a lease must cover.

@@ -34,8 +34,7 @@ type Info struct {
 	// its scripts, and files that it shares with its neighbours.
 	Also []string `json:"-"`
 
-	// Renews: a lock that is taken without a lease and renewed while it is held
-	// (unless Settings.NoRenewal).
+	// Renews: a lock that is taken without a lease and renewed while it is held.
 	Renews bool `json:"-"`
 	// Fenced: the lock has a fencing token, and the stock row checks it.
 	Fenced bool `json:"-"`
@@ -65,7 +64,6 @@ type Info struct {
 // value of each field that DefaultSettings leaves out is its default.
 type Settings struct {
 	LockTimes
-	NoRenewal     bool          `group:"rare" name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
 	MaxHold       time.Duration `group:"rare" name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
 	RecordLock    bool          `group:"rare" name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
 	MicrosecondTS bool          `group:"rare" name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
@@ -147,7 +145,7 @@ func NewLocker(i Info, d Deps) (lock.Locker, error) {
 // LockOptions are what a purchase asks of the lock.
 func (i Info) LockOptions(s Settings) lock.Options {
 	o := lock.Options{Wait: s.LockWait, Lease: s.LockLease}
-	if i.Renews && !s.NoRenewal {
+	if i.Renews {
 		o.Lease = 0
 	}
 	return o

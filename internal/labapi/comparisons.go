@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -41,8 +40,6 @@ type Comparison struct {
 
 type comparisonEntry = entry[Comparison, *Comparison]
 
-func (c Comparison) copied() Comparison { return c }
-
 // summary is c without what is large.
 func (c Comparison) summary() Comparison {
 	if !c.State.Ended() {
@@ -64,18 +61,6 @@ func (c *Comparison) stood(e compare.Entry) {
 	}
 	e.Rounds, e.Violations, e.Problems = slices.Clone(e.Rounds), slices.Clone(e.Violations), slices.Clone(e.Problems)
 	c.Standings = append(kept, e)
-}
-
-// what names the comparison for the turn.
-func what(s compare.Settings) string {
-	switch n := len(s.Strategies); {
-	case slices.Equal(s.Strategies, []string{compare.All}):
-		return "a comparison of all strategies"
-	case n == 1:
-		return "a comparison of " + s.Strategies[0]
-	default:
-		return fmt.Sprintf("a comparison of %d strategies", n)
-	}
 }
 
 // readComparison reads what is to be compared: what is left out is the preset's, which
@@ -121,7 +106,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.turn.take(what(wanted))
+	release, err := s.turn.take("a comparison")
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 
 	t.Log("nothing else may drive the lab meanwhile")
 	for path, body := range map[string]string{comparisonsPath: goodComparison, "/api/lab/v1/runs": goodRun} {
-		call{method: "POST", path: path, body: body}.wants(t, h.URL, 409, "busy with a comparison of good")
+		call{method: "POST", path: path, body: body}.wants(t, h.URL, 409, "busy with a comparison")
 	}
 
 	t.Log("how it goes")

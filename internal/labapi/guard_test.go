@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,11 +41,6 @@ func TestGuard(t *testing.T) {
 		{"own page", open.URL, run("Origin", "http://"+host), 201},
 		{"no token", closed.URL, run(), 403},
 		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
-		{"reset without token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", nil}, 403},
-		{"reset with token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", map[string]string{"Authorization": "Bearer s3cret"}}, 503},
-		{"purchase without token", closed.URL, call{"POST", "/api/v1/seckill", "{}", nil}, 503},
-		{"reservation without token", closed.URL, call{"POST", "/api/v1/reservations", "{}", nil}, 503},
-		{"other call about reservations without token", closed.URL, call{"PUT", "/api/v1/reservations/x", "{}", nil}, 403},
 		{"token", closed.URL, run("Authorization", "Bearer s3cret"), 201},
 	} {
 		if got, body, _ := c.call.do(t, c.base); got != c.want {
@@ -55,18 +49,6 @@ func TestGuard(t *testing.T) {
 	}
 	if c := <-load.configs; c.AdminToken != serviceToken {
 		t.Errorf("the run was given the token %q", c.AdminToken)
-	}
-}
-
-func TestOnlyThisMachineChangesThingsWithoutToken(t *testing.T) {
-	s, _, _ := start(t, nil)
-	r := httptest.NewRequest("PUT", "/api/v1/skus/1", nil)
-	r.Host, r.RemoteAddr = "127.0.0.1:8080", "10.0.0.7:4711"
-	r.Header.Set("X-Forwarded-For", "127.0.0.1")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	if w.Code != 403 {
-		t.Errorf("a reset from another machine was answered %d %s", w.Code, w.Body)
 	}
 }
 
@@ -93,7 +75,7 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	}
 	const carries = "Bearer " + serviceToken
 	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "GET /api/v1/orders?sku_id=1",
-		"GET /api/v1/orders?request_id=k", "POST /api/v1/faults", "GET /api/v1/whatever"} {
+		"GET /api/v1/orders?request_id=k", "PUT /api/v1/reservations/x", "POST /api/v1/faults", "GET /api/v1/whatever"} {
 		for _, base := range []string{open.URL, closed.URL} {
 			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
 				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Origin": "http://shop.example",

@@ -94,15 +94,15 @@ func (l *Lane) add(p loadtest.Progress) {
 	}
 }
 
-// copied shares the points of the lanes, which are only added to.
-func (r Run) copied() Run {
-	r.Lanes, r.Faults = append([]Lane{}, r.Lanes...), append([]fault.Happening{}, r.Faults...)
-	return r
+// lane is one to be changed: older copies of r keep theirs.
+func (r *Run) lane(i int) *Lane {
+	r.Lanes = slices.Clone(r.Lanes)
+	return &r.Lanes[i]
 }
 
 // summary copies r without its course, which is most of it.
 func (r Run) summary() Run {
-	r = r.copied()
+	r.Lanes = slices.Clone(r.Lanes)
 	for i := range r.Lanes {
 		r.Lanes[i].Points = nil
 	}
@@ -111,9 +111,8 @@ func (r Run) summary() Run {
 
 // since copies r with the points of its lanes from these places on; nil: with all.
 func (r Run) since(places []int) Run {
-	r = r.copied()
 	for i, from := range places {
-		l := &r.Lanes[i]
+		l := r.lane(i)
 		l.From, l.Points = from, l.Points[from:]
 	}
 	return r
@@ -154,7 +153,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 	}
 	machine := measure.ThisMachine()
 	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted),
-		Version: s.Version, Machine: &machine}
+		Faults: []fault.Happening{}, Version: s.Version, Machine: &machine}
 	if joins != nil {
 		joins(&begun)
 	} else if !s.serves(wanted.ServiceSettings) {
@@ -287,7 +286,7 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 				Joins: begun.Shop, Outage: begun.injector.Outage,
 				OnProgress: func(p loadtest.Progress) {
-					s.runs.change(e, func(r *Run) { r.Lanes[i].add(p) })
+					s.runs.change(e, func(r *Run) { r.lane(i).add(p) })
 				},
 				Begin: func() {
 					comes()
@@ -301,9 +300,10 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 				},
 			})
 			s.runs.change(e, func(r *Run) {
-				r.Lanes[i].Result = result
+				lane := r.lane(i)
+				lane.Result = result
 				if err != nil {
-					r.Lanes[i].Error = err.Error()
+					lane.Error = err.Error()
 				}
 			})
 		})
@@ -316,7 +316,7 @@ func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	var id string
 	s.runs.change(e, func(r *Run) {
 		id = r.ID
-		if i == len(r.Faults) {
+		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {
 			r.Faults = append(r.Faults, f)
 		}
 		r.Faults[i] = f

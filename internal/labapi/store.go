@@ -41,11 +41,11 @@ type Record struct {
 
 func (r *Record) record() *Record { return r }
 
-// recorded is a pointer to what a store keeps.
+// recorded is a pointer to what a store keeps. Readers share the slices of a value, so a
+// change replaces them, or only adds to them.
 type recorded[T any] interface {
 	*T
 	record() *Record
-	copied() T  // that stays as it is when the original is changed
 	summary() T // a copy without what is large
 }
 
@@ -211,7 +211,7 @@ func (s *store[T, P]) stopOne(c *gin.Context) error {
 func (s *store[T, P]) read(e *entry[T, P]) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return P(&e.value).copied()
+	return e.value
 }
 
 // list returns summaries, newest first.
@@ -235,13 +235,13 @@ func (s *store[T, P]) open() int {
 	return s.entries[len(s.entries)-1].changed - 1
 }
 
-// news are copies of all that changed since, oldest first, and the clock now.
+// news are all that changed since, oldest first, and the clock now.
 func (s *store[T, P]) news(since int) (changed []T, now int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.entries {
 		if e.changed > since {
-			changed = append(changed, P(&e.value).copied())
+			changed = append(changed, e.value)
 		}
 	}
 	return changed, s.clock

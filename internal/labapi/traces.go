@@ -21,8 +21,6 @@ type LiveTrace struct {
 	*trace.Trace
 }
 
-func (t *LiveTrace) copied() LiveTrace { return *t }
-
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
 
 // traceTimeout is longer than any wait for a lock.
