@@ -88,7 +88,7 @@ func (u *UpCmd) Validate() error {
 	case err != nil:
 		return fmt.Errorf("--addr %q is not of the form host:port", u.Addr)
 	case u.Services < 1 || u.Services > lab.MostServices:
-		return fmt.Errorf("--services %d: give 1 to 16", u.Services)
+		return fmt.Errorf("--services %d: give 1 to %d", u.Services, lab.MostServices)
 	case u.Token == "" && !isLoopback(host):
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)
