@@ -19,7 +19,6 @@ import (
 // A fakeComparing is a comparison that goes as far as the test lets it.
 type fakeComparing struct {
 	options chan compare.Options // as it was started
-	chosen  []string
 	turns   chan compare.Entry
 	end     chan *compare.Result
 }
@@ -28,11 +27,7 @@ func newComparing() *fakeComparing {
 	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan compare.Entry), end: make(chan *compare.Result)}
 }
 
-func (f *fakeComparing) run(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
-	f.chosen = nil
-	for _, i := range chosen {
-		f.chosen = append(f.chosen, i.Name)
-	}
+func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
 	f.options <- o
 	for done := 0; ; done++ {
 		o.OnStep(done, 9, compare.Step{Strategy: "good"})
