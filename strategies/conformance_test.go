@@ -124,14 +124,6 @@ func (h *harness) heldOrLost(t *testing.T, what string, r ledger.Report) {
 	held(t, what, r)
 }
 
-// without forgives one rule, if it is the only one that is broken.
-func without(rule string, r ledger.Report) ledger.Report {
-	if len(r.Violations) == 1 && r.Violations[0].Rule == rule {
-		r.Verdict, r.Violations = ledger.Held, nil
-	}
-	return r
-}
-
 // undersells: the strategy tells buyers sold out too early, with all well, when
 // others hold or ask for the rest.
 func (h *harness) undersells() bool { return h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks }
@@ -226,7 +218,7 @@ func (h *harness) oneByOne(t *testing.T) {
 	// A search of another SKU holds the row after its own last one for a moment, which
 	// one that passes over held rows takes for sold.
 	for range 5 {
-		if errors.Is(err, seckill.ErrSoldOut) && h.Info.Guarantees[catalog.SoldOut] == catalog.Breaks {
+		if errors.Is(err, seckill.ErrSoldOut) && h.undersells() {
 			_, err = s.Deduct(t.Context(), h.Purchase(3, 2))
 		}
 	}
@@ -301,8 +293,8 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 				t.Errorf("%s never oversells, as it says of itself; seed %d: %+v", h.Info.Name, seed, report)
 			}
 		default:
-			if h.undersells() {
-				report = without(ledger.RuleUndersold, report)
+			if h.undersells() && len(report.Violations) == 1 && report.Violations[0].Rule == ledger.RuleUndersold {
+				continue
 			}
 			held(t, fmt.Sprintf("load run with seed %d", seed), report)
 		}

@@ -13,7 +13,7 @@ import (
 // First come, first served. The bubble shows when a goroutine waits at the
 // channel; a tap shows only that it is about to.
 func TestQueue(t *testing.T) {
-	excluding(t, func(t *testing.T, i catalog.Info) {
+	for _, i := range []catalog.Info{Mutex, MutexPerSKU} {
 		synctest.Test(t, func(t *testing.T) {
 			l := process(t, i)
 			holder := l.Take(t, lock.Options{})
@@ -27,14 +27,14 @@ func TestQueue(t *testing.T) {
 				synctest.Wait()
 				for other, o := range line {
 					if in := len(o.In); in > 0 != (other == n) {
-						t.Fatalf("after release %d, waiter %d holds %d locks", n+1, other+1, in)
+						t.Fatalf("%s: after release %d, waiter %d holds %d locks", i.Name, n+1, other+1, in)
 					}
 				}
 				holder = locktest.In(t, w)
 			}
 			locktest.Free(t, holder)
 		})
-	})
+	}
 }
 
 // process is one process, and its lock of SKU 1.
@@ -43,13 +43,6 @@ func process(t *testing.T, i catalog.Info) *locktest.Process {
 	l, err := catalog.NewLocker(i, catalog.Deps{})
 	labtest.Must(t, err)
 	return &locktest.Process{Locker: l, Key: i.Key(1), Waiting: locktest.PassesTap}
-}
-
-// excluding are the strategies that exclude somebody.
-func excluding(t *testing.T, f func(*testing.T, catalog.Info)) {
-	for _, i := range []catalog.Info{Mutex, MutexPerSKU} {
-		t.Run(i.Name, func(t *testing.T) { f(t, i) })
-	}
 }
 
 // Anybody may ask for any SKU: what nobody uses any more takes no room.
