@@ -204,7 +204,7 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 }
 
 func (c *ProveCmd) forms(m *prove.Matrix) forms {
-	return forms{{"--json", c.JSON, m.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
+	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
 }
 
 // keep remembers a counterexample and returns its file's name. The files are written

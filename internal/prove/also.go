@@ -95,13 +95,12 @@ func (m *Matrix) elsewhere() (lines []string) {
 
 // Place names the servers of a matrix in a few words.
 func (m *Matrix) Place(topology string) string {
-	for _, s := range m.Backends {
-		switch {
-		case topology != lab.Single && s.Name == backend.NameRedis:
-			return s.Version
-		case topology == lab.Single && s.Name == backend.NameMySQL:
-			return s.Version
-		}
+	which := backend.NameMySQL
+	if topology != lab.Single {
+		which = backend.NameRedis
+	}
+	if i := slices.IndexFunc(m.Backends, func(s backend.Status) bool { return s.Name == which }); i >= 0 {
+		return m.Backends[i].Version
 	}
 	return topology
 }

@@ -12,23 +12,24 @@ import (
 
 // answer asks a question.
 func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
-	if q.ask != nil {
-		return q.ask(b, ctx)
-	}
 	if q.applies != nil {
 		if why, err := q.applies(ctx, b); why != "" || err != nil {
 			return Cell{Answer: NotAsked, Text: why}, err
 		}
 	}
-	processes, err := b.premise(ctx)
-	if err != nil {
-		return Cell{}, err
+	if q.ask != nil && q.premise == "" {
+		return q.ask(b, ctx, 0)
 	}
+	processes, err := b.premise(ctx)
 	switch {
+	case err != nil:
+		return Cell{}, err
 	case processes == 0 && q.premise != "":
 		return notAsked(q.premise)
 	case processes == 1 && q.across != "":
 		return notAsked(q.across)
+	case q.ask != nil:
+		return q.ask(b, ctx, processes)
 	}
 	c, err := b.search(ctx, q, q.scenarios(b, processes))
 	if err != nil || c.Answer == Breaks || q.then == nil {
@@ -37,27 +38,15 @@ func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
 	return q.then(b, ctx, c)
 }
 
+// choose returns the questions with these ids, or all, in their order.
 func choose(ids []string) ([]Question, error) {
-	all := Questions()
-	if ids == nil {
-		return all, nil
-	}
-	var chosen []Question
-	for _, q := range all {
-		if slices.Contains(ids, q.ID) {
-			chosen = append(chosen, q)
-		}
-	}
+	known := QuestionIDs(nil)
 	for _, id := range ids {
-		if !slices.ContainsFunc(all, func(q Question) bool { return q.ID == id }) {
-			var names []string
-			for _, q := range all {
-				names = append(names, q.ID)
-			}
-			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(names, ", "))
+		if !slices.Contains(known, id) {
+			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(known, ", "))
 		}
 	}
-	return chosen, nil
+	return slices.DeleteFunc(Questions(), func(q Question) bool { return ids != nil && !slices.Contains(ids, q.ID) }), nil
 }
 
 // Rules by which a schedule counts as broken.

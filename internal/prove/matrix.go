@@ -137,15 +137,7 @@ func (m *Matrix) row(strategy string) *Row {
 	return nil
 }
 
-// WriteJSON writes the matrix for programs.
-func (m *Matrix) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(m)
-}
-
-// ReadMatrix reads what WriteJSON wrote.
+// ReadMatrix reads a matrix that was written as JSON.
 func ReadMatrix(r io.Reader) (*Matrix, error) {
 	var m Matrix
 	dec := json.NewDecoder(r)

@@ -34,23 +34,11 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 
 // nodeLoss lets a node be lost while a buyer is inside, once for each role
 // that nodes have.
-func (b *bench) nodeLoss(ctx context.Context) (Cell, error) {
-	name, whyNot := ensembleOf(b.info)
-	if name != "" {
-		processes, err := b.premise(ctx)
-		if err != nil {
-			return Cell{}, err
-		}
-		if processes == 0 {
-			whyNot = "it breaks with every node alive"
-		}
-	}
-	if whyNot != "" {
-		return Cell{Answer: NotAsked, Text: whyNot}, nil
-	}
+func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
+	name, _ := ensembleOf(b.info)
 	losses, err := b.losses(ctx, name, nil)
 	if errors.Is(err, lab.ErrNoServer) {
-		return Cell{Answer: NotAsked, Text: err.Error()}, nil
+		return notAsked(err.Error())
 	}
 	if err != nil {
 		return Cell{}, err

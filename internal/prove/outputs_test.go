@@ -2,6 +2,7 @@ package prove_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,14 +87,14 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	text := written(t, func(b *bytes.Buffer) error { return byHand().WriteJSON(b) })
+	text := written(t, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(byHand()) })
 	m, err := prove.ReadMatrix(strings.NewReader(text))
 	labtest.Must(t, err)
 	if m.Took = "12m0s"; !reflect.DeepEqual(m, byHand()) { // how long it took is not kept
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}
 	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
-		"another format": strings.Replace(text, `"format": 2`, `"format": 9`, 1), "unknown fields": `{"format":2,"colour":"red"}`} {
+		"another format": strings.Replace(text, `"format":2`, `"format":9`, 1), "unknown fields": `{"format":2,"colour":"red"}`} {
 		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil || !strings.Contains(err.Error(), "matrix") {
 			t.Errorf("%s: %v, %v; want an error", name, m, err)
 		}

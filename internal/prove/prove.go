@@ -71,9 +71,6 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Workers < 1 {
-		return nil, errors.New("a proof needs at least one worker")
-	}
 	m := newMatrix(o.Infos, questions)
 	m.Seed, m.Schedules = o.Seed, o.Schedules
 	begun := time.Now()

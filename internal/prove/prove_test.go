@@ -164,15 +164,6 @@ type sqlOnly struct{ servers }
 
 func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
 
-// Without a worker all cells would be missing, with no error to say why.
-func TestProofNeedsAWorker(t *testing.T) {
-	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{sqlrow.Naive},
-		Servers: func(context.Context) (prove.Servers, error) { return nil, context.Canceled }})
-	if err == nil || m != nil || !strings.Contains(err.Error(), "worker") {
-		t.Errorf("a matrix: %t, error %v; want an error that asks for a worker", m != nil, err)
-	}
-}
-
 // A cancelled caller gets what was computed so far.
 func TestProofIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

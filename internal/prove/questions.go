@@ -31,7 +31,8 @@ type Question struct {
 	// then is what else is asked of a strategy that has not broken; nil: nothing.
 	then func(*bench, context.Context, Cell) (Cell, error)
 
-	ask func(*bench, context.Context) (Cell, error) // nil: it is a search
+	// ask is given the number of processes, if there is a premise; nil: it is a search.
+	ask func(b *bench, ctx context.Context, processes int) (Cell, error)
 }
 
 var (
@@ -154,7 +155,7 @@ func Questions() []Question {
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock? " +
 				"And is one who waits for a second only turned away?",
-			ask: (*bench).hungHolder},
+			premise: "it breaks with no holder hanging", ask: (*bench).hungHolder},
 		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
@@ -280,8 +281,8 @@ func Questions() []Question {
 					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser})
 			}},
 		{ID: "two-faults", Title: "two faults",
-			Asks: "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
-			ask:  (*bench).twoFaults},
+			Asks:    "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
+			premise: "it breaks without a fault", ask: (*bench).twoFaults},
 		{ID: "other-skus", Title: "other SKUs unhindered",
 			Asks:   "Two buyers of different SKUs: does one ever wait for the other?",
 			breaks: func(rule string) bool { return rule == explore.RuleHindered },
@@ -299,10 +300,18 @@ func Questions() []Question {
 			ask:  (*bench).order},
 		{ID: "reentrant", Title: "reentrant",
 			Asks: "Does the holder get the lock again when it passes its lease's context on?",
-			ask:  (*bench).reentrant},
+			applies: func(_ context.Context, b *bench) (string, error) {
+				if b.info.Locker == nil {
+					return "not a lock", nil
+				}
+				return "", nil
+			}, ask: (*bench).reentrant},
 		{ID: NodeLossQuestion, Title: "loss of one node",
 			Asks: "One server of the lock's backend is lost while the lock is held.",
-			ask:  (*bench).nodeLoss},
+			applies: func(_ context.Context, b *bench) (string, error) {
+				_, whyNot := ensembleOf(b.info)
+				return whyNot, nil
+			}, premise: "it breaks with every node alive", ask: (*bench).nodeLoss},
 	}
 }
 

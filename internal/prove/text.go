@@ -6,38 +6,32 @@ import (
 	"strings"
 )
 
+// answers are how each is shown.
+var answers = map[Answer]struct{ sign, words string }{
+	Holds: {"✓", "holds"}, Breaks: {"✗", "breaks"}, Measured: {"•", "measured"}, NotAsked: {"–", "does not apply"},
+	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
+}
+
 // Sign is a cell in a few characters. What holds in all schedules that there
 // are, and what holds in those that were tried, are different things.
 func (c Cell) Sign() string {
-	switch c.Answer {
-	case Holds:
-		if c.Exhausted {
-			return "✓"
-		}
+	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
-	case Breaks:
-		return "✗"
-	case Measured:
-		return "•"
-	case NotAsked:
-		return "–"
-	case Failed:
-		return "!"
 	}
-	return "?"
+	return answers[c.Answer].sign
 }
 
-// Bound says how much was tried.
-func (c Cell) Bound() string {
+// bound says in brackets how much was tried.
+func (c Cell) bound() string {
 	switch {
 	case c.Schedules == 0:
 		return ""
 	case c.Answer == Breaks:
-		return fmt.Sprintf("found in %d schedules", c.Schedules)
+		return fmt.Sprintf(" (found in %d schedules)", c.Schedules)
 	case c.Exhausted:
-		return fmt.Sprintf("all %d schedules", c.Schedules)
+		return fmt.Sprintf(" (all %d schedules)", c.Schedules)
 	}
-	bound := fmt.Sprintf("%d schedules", c.Schedules-c.Random)
+	bound := fmt.Sprintf(" (%d schedules", c.Schedules-c.Random)
 	if c.Preemptions != nil {
 		bound += fmt.Sprintf(", all with at most %d preemption", *c.Preemptions)
 		if *c.Preemptions != 1 {
@@ -50,20 +44,16 @@ func (c Cell) Bound() string {
 	if c.Orders > 0 {
 		bound += fmt.Sprintf("; %d orders of conflicting commands", c.Orders)
 	}
-	return bound + fmt.Sprintf("; %d turns not taken", c.Cut)
+	return bound + fmt.Sprintf("; %d turns not taken)", c.Cut)
 }
 
 // Summary is a cell in a line.
 func (c Cell) Summary() string {
-	words := map[Answer]string{Holds: "holds", Breaks: "breaks", Measured: "measured", NotAsked: "does not apply",
-		Failed: "failed", Missing: "not computed"}[c.Answer]
+	words := answers[c.Answer].words
 	if c.Text != "" {
 		words += ": " + c.Text
 	}
-	if b := c.Bound(); b != "" {
-		words += " (" + b + ")"
-	}
-	return words
+	return words + c.bound()
 }
 
 // WriteText writes the matrix for a terminal: a table of signs, and under it
@@ -112,10 +102,7 @@ func (m *Matrix) list(b *strings.Builder, title string, answer Answer) {
 				b.WriteString(title)
 				begun = true
 			}
-			fmt.Fprintf(b, "  %s · %s: %s", r.Strategy, q.Title, c.Text)
-			if bound := c.Bound(); bound != "" {
-				fmt.Fprintf(b, " (%s)", bound)
-			}
+			fmt.Fprintf(b, "  %s · %s: %s%s", r.Strategy, q.Title, c.Text, c.bound())
 			if c.Example != "" {
 				fmt.Fprintf(b, "  %s", c.Example)
 			}
