@@ -52,7 +52,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 			f := &fake{}
 			test.plant(f)
 			c := serve(t, f)
-			c.Patience = test.patience
+			f.wait = test.patience
 			c.Outage = func() time.Duration { return test.outage }
 			c.Require = []string{"busy==0"} // which comes last
 			r := ran(t, c)

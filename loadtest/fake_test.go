@@ -30,8 +30,9 @@ type fake struct {
 
 	read        func(*ledger.Snapshot) // changes what the ledger shows
 	stockStores func() map[ledger.StockStore]int64
-	token       string // admin token, if one is needed
-	pretend     int64  // purchases in flight that never end
+	token       string        // admin token, if one is needed
+	pretend     int64         // purchases in flight that never end
+	wait        time.Duration // for locks, as it says
 
 	mu        sync.Mutex
 	stock     ledger.Stock
@@ -81,7 +82,7 @@ func (f *fake) handler() http.Handler {
 			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
 			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
 			map[string]any{"name": "zk", "stock": "row", "available": false, "missing": []string{"no ZooKeeper is configured"}},
-		}})
+		}, "locks": lockTimes{Wait: f.wait.Milliseconds()}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, map[string]any{"backends": []any{

@@ -26,18 +26,13 @@ type Config struct {
 	// it was set to, and the orders of others are judged as theirs. Whether the
 	// answers are linearizable is not checked, because others' are not known.
 	Joins bool
-	// Rest: others will buy what this run leaves, so there may be more units than
-	// its buyers want.
-	Rest bool
 
 	// Ledger reads the services' database. Send needs none.
 	Ledger Ledger
-	// Patience is how long a sale may stand still while units are left and buyers
-	// ask for them; 0: as long as the targets say that a buyer waits for a lock
-	// and a lease lasts. Outage, if not nil, is called after the sale and added:
-	// how long planned faults held it up.
-	Patience time.Duration
-	Outage   func() time.Duration
+	// Outage, if not nil, is called after the sale: how much longer it may stand still,
+	// while units are left and buyers ask for them, than the targets say that a buyer
+	// waits for a lock and a lease lasts. So long planned faults held it up.
+	Outage func() time.Duration
 	// Examples has a file STRATEGY.QUESTION.json for each cell of the guarantee matrix
 	// whose counterexample is kept; nil: none is. A run that held names those of its
 	// strategy.
@@ -78,10 +73,8 @@ func (c Config) Check() error {
 		if err := c.checkReset(); err != nil {
 			return err
 		}
-		if !c.Rest { // others may want the rest
-			if err := c.normal().checkDemand(); err != nil {
-				return err
-			}
+		if err := c.normal().checkDemand(); err != nil {
+			return err
 		}
 	}
 	for _, t := range c.Targets {

@@ -118,24 +118,14 @@ const Blocked ledger.Verdict = "blocked"
 // lock and a dead holder keeps it, at the slowest of the services, plus faults.
 // 0: no service says.
 func (r *run) longestStand() time.Duration {
-	if r.Patience > 0 {
-		return r.Patience + r.outage()
-	}
 	longest := time.Duration(0)
 	for _, l := range r.locks {
 		longest = max(longest, time.Duration(l.Lease+l.Wait)*time.Millisecond)
 	}
-	if longest == 0 {
-		return 0
+	if longest > 0 && r.Outage != nil {
+		longest += r.Outage()
 	}
-	return longest + r.outage()
-}
-
-func (r *run) outage() time.Duration {
-	if r.Outage == nil {
-		return 0
-	}
-	return r.Outage()
+	return longest
 }
 
 // lockTimes are the limits of a service's locks.

@@ -155,7 +155,8 @@ func (o Options) seed(strategy string, name fault.Name) uint64 {
 func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	s := o.Settings
 	sale := o.Sale
-	sale.Scenario, sale.Rest = s.scenario(t), true
+	sale.Scenario = s.scenario(t)
+	sale.Plenty = true  // the second part wants the rest
 	var began time.Time // when the buyers came
 	sale.OnProgress = func(p loadtest.Progress) {
 		// A pause means nothing when no more buyers come.
@@ -171,8 +172,7 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 		began = time.Now()
 		in.Begin()
 	}
-	sale.Patience = s.patience()
-	sale.Outage = in.Outage
+	sale.Outage = func() time.Duration { return in.Outage() + s.slack() }
 	first, err := o.load(ctx, sale)
 	in.End()
 	if err != nil {
@@ -207,7 +207,7 @@ func (o Options) second(ctx context.Context, t *trial, first *loadtest.Result) {
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
 	sale.Joins, sale.Concurrency = true, afterwards
 	sale.Buyers = max(int(left), s.crowd()) + more
-	sale.Patience = s.patience()
+	sale.Outage = s.slack
 	sale.Seed = loadtest.SeedAfter(sale.Seed, first.Settings.Requests())
 	// A sale that stands still has shown what it can. One that is slow goes on: it
 	// shows only at its end whether more is sold than there was.

@@ -32,11 +32,11 @@ func (s Settings) scenario(t *trial) loadtest.Scenario {
 	return sale
 }
 
-// patience is how long a sale may stand still besides the fault: a buyer's wait
-// and the lease of a holder that died. An etcd lease has two seconds at least, and
+// slack is how much longer a sale may stand still, besides the fault, than a buyer's
+// wait and the lease of a holder that died: an etcd lease has two seconds at least, and
 // ends later on a busy machine.
-func (s Settings) patience() time.Duration {
-	return time.Duration(s.Wait+max(s.Lease, 2000))*time.Millisecond + 3*time.Second
+func (s Settings) slack() time.Duration {
+	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
 
 // crowd is how many buyers there must be so that they ask until the second part

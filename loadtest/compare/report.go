@@ -178,7 +178,7 @@ func (r *Result) Table() measure.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
 			"stands alone: of twenty, one may be wrong.", r.RelativeTo))
 	}
-	for _, e := range slices.Concat(r.Of(), r.baselines()) {
+	for _, e := range r.own() {
 		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
 			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
 		if e.Baseline {
@@ -193,15 +193,6 @@ func (r *Result) Table() measure.Table {
 	return t
 }
 
-func (r *Result) baselines() (all []*Entry) {
-	for _, e := range r.Entries {
-		if e.Baseline && e.Concurrency == r.Settings.Concurrency {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
 // crowdTable has the metric of the factor for each number of buyers at a time.
 func (r *Result) crowdTable() measure.Table {
 	crowds := append([]int{r.Settings.Concurrency}, r.Settings.Crowds...)
@@ -214,7 +205,7 @@ func (r *Result) crowdTable() measure.Table {
 	if len(crowds) < 2 {
 		return t
 	}
-	for _, first := range slices.Concat(r.Of(), r.baselines()) {
+	for _, first := range r.own() {
 		row := []string{first.Strategy}
 		for _, n := range crowds {
 			cell := measure.None

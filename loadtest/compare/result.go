@@ -98,14 +98,19 @@ type Violation struct {
 	Sales   int    `json:"sales"` // in which it was seen
 }
 
-// Of are the entries with the comparison's own number of buyers.
-func (r *Result) Of() (all []*Entry) {
+// own are the entries with the comparison's own number of buyers.
+func (r *Result) own() (all []*Entry) {
 	for _, e := range r.Entries {
-		if !e.Baseline && e.Concurrency == r.Settings.Concurrency {
+		if e.Concurrency == r.Settings.Concurrency {
 			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// Of are those of strategies.
+func (r *Result) Of() []*Entry {
+	return slices.DeleteFunc(r.own(), func(e *Entry) bool { return e.Baseline })
 }
 
 func (e *Entry) series(id string) measure.Series {
