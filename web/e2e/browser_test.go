@@ -57,6 +57,8 @@ func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true),
+		// A page of a test ends before its optimized code would have been worth compiling.
+		chromedp.Flag("js-flags", "--no-opt,--no-maglev"),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			process = cmd
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
