@@ -20,7 +20,7 @@ export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(T
 UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend \
 	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock ./strategies/etcdlock \
 	./internal/catalog ./internal/chaos ./internal/fault ./internal/history ./internal/lab/labtest ./internal/linear ./internal/measure \
-	./internal/trace ./internal/yamlfile ./loadtest/report
+	./internal/yamlfile ./loadtest/report
 # The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
 # cleanup. Servers end by themselves then, within moments. The folder is in memory where there are eight gigabytes to spare: no
 # test measures a disk, and a slow one makes servers so late that their sessions end.

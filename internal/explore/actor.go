@@ -59,7 +59,7 @@ type thread struct {
 	fan    int // commands that are expected side by side
 	began  int // of them
 	// foreign: the last command was answered while another had the lock; nil: not so.
-	foreign *Overlap
+	foreign *Problem
 }
 
 // threadState is what the scheduler must know of a thread.

@@ -33,11 +33,11 @@ type Answer struct {
 const exampleFormat = 1
 
 // NewExample describes a schedule.
-func NewExample(strategy, question string, o *Schedule) Example {
-	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
-		Schedule: FormatSchedule(o.turns()...), Steps: o.Steps, Held: o.Held, Problems: o.Problems}
-	for _, b := range o.Buyers {
-		e.Told = append(e.Told, Answer{b.Name, o.names.Plain(b.answer())})
+func NewExample(strategy, question string, schedule *Schedule) Example {
+	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *schedule.Scenario,
+		Schedule: FormatSchedule(schedule.turns()...), Steps: schedule.Steps, Held: schedule.Held, Problems: schedule.Problems}
+	for _, b := range schedule.Buyers {
+		e.Told = append(e.Told, Answer{b.Name, schedule.names.Plain(b.answer())})
 	}
 	return e
 }
@@ -123,21 +123,21 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err := w.rehearse(ctx, &e.Scenario); err != nil {
 		return nil, err
 	}
-	o, err := w.Again(ctx, &e.Scenario, choices)
+	schedule, err := w.Again(ctx, &e.Scenario, choices)
 	if err != nil {
-		return o, err
+		return schedule, err
 	}
-	if made := len(o.turns()); made < len(choices) {
-		return o, fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, made, len(choices))
+	if made := len(schedule.turns()); made < len(choices) {
+		return schedule, fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, made, len(choices))
 	}
 	others := func(s Step) bool { return s.Who == NextBuyer || !s.chosen() }
-	was, is := slices.DeleteFunc(slices.Clone(e.Steps), others), slices.DeleteFunc(slices.Clone(o.Steps), others)
+	was, is := slices.DeleteFunc(slices.Clone(e.Steps), others), slices.DeleteFunc(slices.Clone(schedule.Steps), others)
 	for i := range min(len(was), len(is)) {
 		if verb(is[i].Command) != verb(was[i].Command) {
-			return o, fmt.Errorf("%w: step %d was %q, and is %q now", ErrDiverged, i+1, was[i].Command, is[i].Command)
+			return schedule, fmt.Errorf("%w: step %d was %q, and is %q now", ErrDiverged, i+1, was[i].Command, is[i].Command)
 		}
 	}
-	return o, nil
+	return schedule, nil
 }
 
 func verb(command string) string {

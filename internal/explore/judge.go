@@ -19,28 +19,32 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sellers := []catalog.Seller{{Info: w.info, Strategy: p.strategy}}
-	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
+	e, err := w.evidence(ctx, p)
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	told := []ledger.Told{}
+	e.Told = []ledger.Told{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
-			told = append(told, tell(w, b)...)
+			e.Told = append(e.Told, tell(w, b)...)
 		}
 	}
-	run := w.run
 	if r.scenario.does(Resets) {
-		run = snap.Stock.Run
-		if told, err = w.ofThisRun(ctx, told, run); err != nil {
+		e.Run = e.Snapshot.Stock.Run
+		if e.Told, err = w.ofThisRun(ctx, e.Told, e.Run); err != nil {
 			return err
 		}
 	}
-	s.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: run,
-		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
+	s.Audit = ledger.Judge(e)
 	s.Problems = append(problems(s), w.untold(ctx, p, s)...)
 	return nil
+}
+
+// evidence is what the servers have for the ledger's judge.
+func (w *World) evidence(ctx context.Context, p *process) (ledger.Evidence, error) {
+	sellers := []catalog.Seller{{Info: w.info, Strategy: p.strategy}}
+	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
+	return ledger.Evidence{Snapshot: snap, Initial: w.stock, Run: w.run, StockStoreOf: catalog.StockStoreOf(sellers)}, err
 }
 
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
@@ -85,12 +89,7 @@ func problems(s *Schedule) (list []Problem) {
 			add(v.Rule, "%s", v.Message)
 		}
 	}
-	for _, v := range s.Overlaps {
-		add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
-	}
-	for _, v := range s.Kept {
-		add(RuleKept, "after step %d the renewer of %s goes on, though %s has the lock", v.Step+1, v.First, v.Second)
-	}
+	list = slices.Concat(list, s.overlaps, s.kept)
 	for _, b := range s.Buyers {
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
 			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)

@@ -56,7 +56,7 @@ func (r *run) heed(e event) {
 		case t.helper == nil:
 			a.attempt.failed, a.outcome.Waited = true, true
 		case t.foreign != nil:
-			r.schedule.Kept = append(r.schedule.Kept, *t.foreign)
+			r.schedule.kept = append(r.schedule.kept, *t.foreign)
 		}
 	case evEnters:
 		a.threadOf(c.helper).add(c)
@@ -65,10 +65,9 @@ func (r *run) heed(e event) {
 	case evWakes:
 		c.drop()
 	case evHolds:
-		for _, other := range r.actors {
-			if other != a && other.grip == holding && !other.expired {
-				r.schedule.Overlaps = append(r.schedule.Overlaps, Overlap{len(r.schedule.Steps) - 1, other.Name, a.Name})
-			}
+		for _, other := range r.othersHolding(a) {
+			r.schedule.overlaps = append(r.schedule.overlaps, Problem{RuleOverlap,
+				fmt.Sprintf("after step %d both %s and %s hold the lock", len(r.schedule.Steps), other.Name, a.Name)})
 		}
 		a.grip, a.expired, a.passed, a.commits = holding, false, true, e.tx
 		r.schedule.Held = append(r.schedule.Held, Belief{Who: a.Name, From: len(r.schedule.Steps) - 1})
@@ -113,8 +112,9 @@ func (r *run) left(c *call, err error) {
 	}
 	if c.helper != nil {
 		c.thread.foreign = nil
-		if err == nil && !c.loseReply {
-			c.thread.foreign = r.anotherHolds(c)
+		if others := r.othersHolding(c.actor); len(others) > 0 && err == nil && !c.loseReply {
+			c.thread.foreign = &Problem{RuleKept,
+				fmt.Sprintf("after step %d the renewer of %s goes on, though %s has the lock", c.step+1, c.actor.Name, others[0].Name)}
 		}
 	}
 	step := &r.schedule.Steps[c.step]
@@ -131,15 +131,14 @@ func (r *run) left(c *call, err error) {
 	}
 }
 
-// anotherHolds finds a buyer other than the sender of c who has the lock, and
-// does not only believe so.
-func (r *run) anotherHolds(c *call) *Overlap {
+// othersHolding are the buyers beside a who have the lock, and do not only believe so.
+func (r *run) othersHolding(a *actor) (list []*actor) {
 	for _, other := range r.actors {
-		if other != c.actor && other.grip == holding && !other.expired {
-			return &Overlap{c.step, c.actor.Name, other.Name}
+		if other != a && other.grip == holding && !other.expired {
+			list = append(list, other)
 		}
 	}
-	return nil
+	return list
 }
 
 // woke notes that the last step let a go on. A turn of their own does not.

@@ -138,19 +138,15 @@ type Schedule struct {
 	Preemptions int
 	Buyers      []Outcome
 	Audit       ledger.Report
-	// Overlaps are moments at which two buyers held the lock, and the lease of the first
-	// had not ended.
-	Overlaps []Overlap
-	// Kept are moments at which the renewer of First was answered, though Second
-	// had the lock, and went on.
-	Kept []Overlap
 	// Held says when buyers believed that they had the lock.
 	Held     []Belief
 	Problems []Problem
 	// Outage is how long no server answered after NodeLost.
 	Outage time.Duration
 
-	names *observe.Names
+	names    *observe.Names
+	overlaps []Problem // moments at which two buyers held the lock, and the lease of the first had not ended
+	kept     []Problem // moments at which a renewer went on, though it had been answered while another had the lock
 }
 
 // A Belief is a buyer's: that they have the lock, from the step after which they
@@ -193,13 +189,6 @@ type Outcome struct {
 
 // NothingTaken reports whether the buyer was told for sure that they got nothing.
 func (o Outcome) NothingTaken() bool { return o.Err != nil && !o.Dead && seckill.NothingTaken(o.Err) }
-
-// An Overlap is two holders of one lock.
-type Overlap struct {
-	Step   int // index in Steps
-	First  string
-	Second string
-}
 
 // A Problem is one thing that must not happen.
 type Problem struct {

@@ -81,26 +81,26 @@ func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-func (res *Result) count(o *Schedule, l Limits) {
+func (res *Result) count(schedule *Schedule, l Limits) {
 	res.Schedules++
 	if l.Seen != nil {
-		l.Seen(o)
+		l.Seen(schedule)
 	}
-	if o.Faulty() {
+	if schedule.Faulty() {
 		res.Faulty++
 	}
-	if slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Renewer }) {
+	if slices.ContainsFunc(schedule.Steps, func(s Step) bool { return s.Renewer }) {
 		res.Renewed++
 	}
 	broken := false
-	for _, p := range o.Problems {
+	for _, p := range schedule.Problems {
 		if res.Rules[p.Rule] == nil {
-			res.Rules[p.Rule] = o
+			res.Rules[p.Rule] = schedule
 		}
 		broken = broken || l.Stop == nil || l.Stop(p.Rule)
 	}
 	if broken && res.First == nil {
-		res.First = o
+		res.First = schedule
 	}
 }
 
@@ -119,20 +119,20 @@ func (w *World) check(s *Scenario) error {
 // Again runs one schedule, choice by choice, and looks at the servers' values
 // after each step. ErrDiverged when the strategy does something else by now: servers
 // do not always repeat themselves, so it is tried three times.
-func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Schedule, err error) {
+func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
 	for range 3 {
-		if o, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose); !errors.Is(err, ErrDiverged) {
+		if schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose); !errors.Is(err, ErrDiverged) {
 			break
 		}
 	}
-	return o, err
+	return schedule, err
 }
 
 // Choices are the choices that a schedule was made of.
-func (o *Schedule) Choices() (list []Choice) {
-	for _, s := range o.Steps {
-		if s.chosen() {
-			list = append(list, s.Choice)
+func (s *Schedule) Choices() (list []Choice) {
+	for _, step := range s.Steps {
+		if step.chosen() {
+			list = append(list, step.Choice)
 		}
 	}
 	return list
@@ -140,17 +140,17 @@ func (o *Schedule) Choices() (list []Choice) {
 
 // Shorten finds fewer choices, and no more preemptions, that still break a rule that
 // counts when all go on undisturbed after them, and shows the values after each step.
-func (w *World) Shorten(ctx context.Context, o *Schedule, counts func(rule string) bool) (*Schedule, error) {
-	choices, err := policy.Shorten(o.Choices(), func(fewer []Choice) (bool, error) {
-		shorter, err := w.play(ctx, o.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)
+func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rule string) bool) (*Schedule, error) {
+	choices, err := policy.Shorten(schedule.Choices(), func(fewer []Choice) (bool, error) {
+		shorter, err := w.play(ctx, schedule.Scenario, false, (&policy.Replay{Choices: fewer}).Choose)
 		if errors.Is(err, ErrDiverged) {
 			return false, nil
 		}
-		return err == nil && shorter.Preemptions <= o.Preemptions &&
+		return err == nil && shorter.Preemptions <= schedule.Preemptions &&
 			slices.ContainsFunc(shorter.Problems, func(p Problem) bool { return counts(p.Rule) }), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return w.Again(ctx, o.Scenario, choices)
+	return w.Again(ctx, schedule.Scenario, choices)
 }

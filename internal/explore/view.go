@@ -129,8 +129,7 @@ func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
 	program := a.program()
 	switch state := program.state(); {
 	case a.life != alive:
-		v.State, v.Told, v.Outcome, v.Holds = StateDead, a.outcome.answer(), "died", false
-		v.Expired = false
+		v.State, v.Told, v.Outcome = StateDead, a.outcome.answer(), "died"
 		return v
 	case state == isOver:
 		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.answer()), "done"

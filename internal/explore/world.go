@@ -40,6 +40,7 @@ type World struct {
 	rehearsed bool  // a live schedule has been played once, for nothing
 	first     int64 // SKU of the world's own, of SKUs; 0: the servers are not shared with other worlds
 	played    int64 // schedules
+	realTime  bool
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
@@ -56,6 +57,8 @@ type Options struct {
 	FirstSKU int64
 	// Node is the one that NodeLost loses; nil: none can be lost.
 	Node *Node
+	// realTime: leases, waits and clocks are those of the service.
+	realTime bool
 }
 
 // A Node is one server of several, which one schedule of a world can lose.
@@ -124,10 +127,16 @@ func (w *World) skipKnown(ctx context.Context) error {
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: worldSettings(), node: o.Node, numbers: map[int]*process{},
-		names: observe.NewNames(), first: o.FirstSKU}
-	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
-	if w.shared() {
+		names: observe.NewNames(), first: o.FirstSKU, realTime: o.realTime}
+	w.config.MaxSQLConns = 8
+	switch {
+	case w.realTime:
+		w.settings = catalog.DefaultSettings()
+	case w.shared():
 		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
+		w.config.ZooKeeperSession = 40 * time.Second
+	default:
+		w.config.RowLockWait, w.config.ZooKeeperSession = 40*time.Second, 40*time.Second
 	}
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {

@@ -49,22 +49,8 @@ func NewRecorder(names *Names) *Recorder {
 	return &Recorder{names: names, began: time.Now()}
 }
 
-// Start sets the clock to 0.
-func (r *Recorder) Start() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.began = time.Now()
-}
-
 // now is the recorder's time. The caller holds mu.
 func (r *Recorder) now() int64 { return time.Since(r.began).Microseconds() }
-
-// Plain is Names.Plain.
-func (r *Recorder) Plain(text string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.names.Plain(text)
-}
 
 // Sent notes that a buyer sends c.
 func (r *Recorder) Sent(ctx context.Context, who string, c *tap.Command) {

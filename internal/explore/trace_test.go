@@ -1,9 +1,8 @@
-package trace_test
+package explore_test
 
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,28 +15,25 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
-	"seckill/internal/trace"
 	"seckill/strategies"
 	"seckill/strategies/sqlrow"
 )
 
-func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-
-func record(t *testing.T, name string, buyers int) *trace.Trace {
+func record(t *testing.T, name string, buyers int) *explore.Trace {
 	t.Helper()
 	all := strategies.All()
 	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
 	needs := all[i].Uses()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := trace.Run(ctx, labtest.Start(t, needs...).Config(), all[i], buyers)
+	got, err := explore.Record(ctx, labtest.Start(t, needs...).Config(), all[i], buyers)
 	if err != nil {
 		t.Fatalf("trace %s: %v", name, err)
 	}
 	return got
 }
 
-func commands(tr *trace.Trace, who string) (list []string) {
+func commands(tr *explore.Trace, who string) (list []string) {
 	for _, s := range tr.Steps {
 		if s.Who == who {
 			list = append(list, strings.Fields(s.Text)[0])
@@ -46,7 +42,7 @@ func commands(tr *trace.Trace, who string) (list []string) {
 	return list
 }
 
-func TestOnePurchase(t *testing.T) {
+func TestTraceOfOnePurchase(t *testing.T) {
 	tr := record(t, "conditional", 1)
 	if got := strings.Join(commands(tr, "A"), " "); !strings.HasPrefix(got, "BEGIN UPDATE") || !strings.HasSuffix(got, "INSERT COMMIT") {
 		t.Errorf("conditional sends %s", got)
@@ -68,7 +64,7 @@ func TestOnePurchase(t *testing.T) {
 
 // Nothing between read and write: with both let go at once, both read before
 // either writes, nearly always.
-func TestRaceIsLost(t *testing.T) {
+func TestTracedRaceIsLost(t *testing.T) {
 	for range 20 {
 		tr := record(t, "naive", 2)
 		if slices.ContainsFunc(tr.Problems, func(p explore.Problem) bool { return p.Rule == ledger.RuleLostUpdate }) {
@@ -79,7 +75,7 @@ func TestRaceIsLost(t *testing.T) {
 }
 
 // Who holds a lock holds it alone, and works within.
-func TestLocksAreHeldInTurn(t *testing.T) {
+func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	for _, name := range []string{"redis-lua", "get-lock", "mutex", "zk", "etcd", "redlock"} {
 		tr := record(t, name, 2)
 		if len(tr.Problems) > 0 {
@@ -105,16 +101,16 @@ func TestLocksAreHeldInTurn(t *testing.T) {
 	}
 }
 
-func TestSKUIsTakenOffTheShelf(t *testing.T) {
+func TestTracedSKUIsTakenOffTheShelf(t *testing.T) {
 	record(t, "naive", 2)
 	noRows(t)
 }
 
 // A trace whose strategy cannot open the sale has a row of stock already.
-func TestSKUIsTakenOffTheShelfAfterAFailure(t *testing.T) {
+func TestTracedSKUIsTakenOffTheShelfAfterAFailure(t *testing.T) {
 	failing := sqlrow.Naive
 	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
-	if _, err := trace.Run(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
+	if _, err := explore.Record(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
 		t.Fatalf("the trace's error is %v, want %v", err, errNeverReset)
 	}
 	noRows(t)
