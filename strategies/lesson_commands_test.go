@@ -203,15 +203,11 @@ func sent(t *testing.T, info catalog.Info) (list []string) {
 	if r, ok := h.Processes[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
 		labtest.Must(t, err)
-		if _, err := r.Pay(ctx, a.OrderID); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, r.Pay(ctx, a.OrderID))
 		p.User, p.RequestID = 43, "r2"
 		b, err := r.Reserve(t.Context(), p, time.Minute)
 		labtest.Must(t, err)
-		if _, err := r.Release(ctx, b.OrderID); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, r.Release(ctx, b.OrderID))
 	} else if _, err := h.Processes[0].Deduct(ctx, p); err != nil {
 		t.Fatal(err)
 	}

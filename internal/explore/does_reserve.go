@@ -47,10 +47,10 @@ type performs = func(context.Context, *World, *process, *Outcome)
 
 // asking asks something of the reservation, and again when that failed for another reason
 // than one of those that are final.
-func asking(of func(seckill.Reserver, context.Context, string) (seckill.Reservation, error), final ...error) performs {
+func asking(of func(seckill.Reserver, context.Context, string) error, final ...error) performs {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
-			_, o.Err = of(p.strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
+			o.Err = of(p.strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
 			if o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) }) {
 				return
 			}
@@ -83,7 +83,7 @@ func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome,
 		if err != nil {
 			return fmt.Errorf("make the reservation that %s %s: %w", b.Name, name, err)
 		}
-		w.placed[b.owner()] = r.Receipt
+		w.placed[b.owner()] = r
 		return nil
 	}
 	d.told = func(w *World, o Outcome) (told []ledger.Told) {

@@ -32,18 +32,18 @@ type held struct {
 	Remaining int64                    `json:"remaining"`
 	Strategy  string                   `json:"strategy"`
 	State     seckill.ReservationState `json:"state"`
-	ExpiresAt ledger.Moment            `json:"expires_at"`
+	ExpiresAt ledger.Moment            `json:"expires_at,omitzero"` // 0: one call bought and paid
 	// ExpiresIn is what is left until then by the database's clock, in
 	// milliseconds, for buyers whose own clock is another.
 	ExpiresIn int64 `json:"expires_in_ms"`
 }
 
-func heldAs(r seckill.Reservation) held {
+func heldAs(o ledger.Order) held {
 	left := int64(0)
-	if r.State == seckill.Reserved {
-		left = max(0, r.Left.Milliseconds())
+	if o.Reservation.State == seckill.Reserved {
+		left = max(0, o.Reservation.Left/1000)
 	}
-	return held{r.OrderID, r.SKU, r.User, r.Quantity, r.Remaining, r.Strategy, r.State, ledger.MomentOf(r.Ends), left}
+	return held{o.PublicID, o.SKUID, o.UserID, o.Quantity, o.Remaining, o.Strategy, o.Reservation.State, o.Reservation.Ends, left}
 }
 
 // reserve holds units for a buyer, as purchase sells them. A copy of the request
@@ -66,44 +66,45 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error)
 	}
 	receipt, outcome, err := s.sell(c, sl, p, keyed, true, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
 		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
-		return r.Receipt, outcomeReserved, err
+		return r, outcomeReserved, err
 	})
 	if err != nil {
 		return "", err
 	}
-	if outcome == outcomeReplayed {
-		if reserver = s.reserver(receipt.Strategy); reserver == nil {
-			return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
-		}
+	if outcome == outcomeReplayed && s.reserver(receipt.Strategy) == nil {
+		return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 	}
 	// The units are held. Should this look fail, the same key tells.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
-	defer cancel()
-	r, err := reserver.Reservation(ctx, receipt.OrderID)
+	o, err := s.reservation(c.Request.Context(), receipt.OrderID)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
 		return "", unknownReservation(receipt.OrderID)
 	}
-	answer(c, heldAs(r), outcome)
+	answer(c, heldAs(o), outcome)
 	return outcome, nil
+}
+
+// reservation reads a reservation, even when the call's own time is over.
+func (s *Server) reservation(ctx context.Context, id string) (ledger.Order, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	return s.ledger.Reservation(ctx, id)
 }
 
 // notReserved refuses to call a request sold whose order is a reservation that is
 // not paid.
 func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
-	reserver := s.reserver(sold.Strategy)
-	if reserver == nil {
+	if s.reserver(sold.Strategy) == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	r, err := reserver.Reservation(ctx, sold.OrderID)
-	switch {
-	case err != nil:
+	o, err := s.reservation(ctx, sold.OrderID)
+	if err != nil {
 		return unknownReservation(sold.OrderID)
+	}
+	switch r := o.Reservation; {
 	case r.State == seckill.ReservationExpired:
 		return seckill.ErrExpired
-	case r.State == seckill.ReservationReleased && !r.Ends.Equal(seckill.NoDeadline):
+	case r.State == seckill.ReservationReleased && r.Ends != 0:
 		return seckill.ErrCancelled
 	case r.State == seckill.Reserved:
 		return refused(seckill.ErrMismatch, fmt.Sprintf("This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
@@ -141,7 +142,27 @@ func (s *Server) reservers() string {
 }
 
 func (s *Server) showReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Reservation)
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	o, err := s.namedReservation(ctx, c)
+	if err == nil {
+		c.JSON(http.StatusOK, heldAs(o))
+	}
+	return err
+}
+
+var noReservation = refused(seckill.ErrUnknownOrder, "There is no such reservation.")
+
+// namedReservation is the reservation that a call names.
+func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o ledger.Order, err error) {
+	id := c.Param("id")
+	if !web.IsKey(id) {
+		return o, noReservation
+	}
+	if o, err = s.ledger.Reservation(ctx, id); errors.Is(err, seckill.ErrUnknownOrder) {
+		err = noReservation
+	}
+	return o, err
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
@@ -153,36 +174,33 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 }
 
 // withReservation does something to the reservation that a call names.
-func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) (seckill.Reservation, error)) error {
-	id := c.Param("id")
+func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	none := refused(seckill.ErrUnknownOrder, "There is no such reservation.")
-	if !web.IsKey(id) {
-		return none
-	}
-	o, err := s.ledger.Reservation(ctx, id)
-	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder):
-		return none
-	case err != nil:
+	o, err := s.namedReservation(ctx, c)
+	if err != nil {
 		return err
 	}
 	reserver := s.reserver(o.Strategy)
 	if reserver == nil {
 		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
-	r, err := do(reserver, ctx, id)
-	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
-		return none
-	case err != nil && !seckill.NothingTaken(err):
-		s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
-		return unknownReservation(id)
-	case err != nil:
+	id := o.PublicID
+	err = do(reserver, ctx, id)
+	if err != nil && seckill.NothingTaken(err) && !errors.Is(err, seckill.ErrUnknownOrder) {
 		return err
 	}
-	c.JSON(http.StatusOK, heldAs(r))
+	if err == nil {
+		o, err = s.reservation(ctx, id)
+	}
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
+		return noReservation
+	case err != nil:
+		s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
+		return unknownReservation(id)
+	}
+	c.JSON(http.StatusOK, heldAs(o))
 	return nil
 }
 

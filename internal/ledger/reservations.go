@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -15,7 +14,7 @@ import (
 // A reservation is an active order with a row here: it holds its units, and its
 // user's place, as every order does. The row says whether it is paid, until when it
 // can be (by the database's clock), and how many units were given back. ends_at is the
-// beginning of 1970 (seckill.NoDeadline) if one call bought and paid. Orders of
+// beginning of 1970 if one call bought and paid: there is no deadline. Orders of
 // strategies without reservations have no row.
 var reservationSchema = []string{
 	`CREATE TABLE IF NOT EXISTS reservations (
@@ -35,16 +34,16 @@ var reservationSchema = []string{
 // A Reservation is the row of one, as it was read.
 type Reservation struct {
 	State    seckill.ReservationState `json:"state"`
-	Ends     Moment                   `json:"expires_at"`
-	Released int64                    `json:"released"` // units given back
+	Ends     Moment                   `json:"expires_at,omitzero"` // 0: no deadline, since one call bought and paid
+	Released int64                    `json:"released"`            // units given back
 	// Left is how many microseconds the deadline was away by the database's clock;
-	// not above 0: it is past.
-	Left int64 `json:"expires_in_us"`
+	// not above 0: it is past, or there is none.
+	Left int64 `json:"expires_in_us,omitzero"`
 }
 
 const reservationColumns = "id, state, released, " +
 	"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ends_at) DIV 1000 AS ends, " +
-	"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ends_at) AS `left` FROM reservations WHERE "
+	"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), NULLIF(ends_at, '1970-01-01')) AS `left` FROM reservations WHERE "
 
 // addReservations reads the reservations of orders that are found by a condition.
 func addReservations(db *gorm.DB, orders []Order, where string, args ...any) error {
@@ -96,11 +95,4 @@ func (s *Store) AddReservations(ctx context.Context, orders []Order) error {
 		}
 	}
 	return nil
-}
-
-// Held is an order with its reservation, as its buyer sees them.
-func (o Order) Held() seckill.Reservation {
-	r := o.Reservation
-	return seckill.Reservation{Receipt: o.Receipt(), User: o.UserID, State: r.State,
-		Ends: r.Ends.Time(), Left: time.Duration(r.Left) * time.Microsecond}
 }

@@ -47,14 +47,13 @@ type reserve struct {
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	r, err := s.take(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
-	return r.Receipt, err
+	return s.take(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
 }
 
 // Reserve is "try": it does all that can fail for want of units.
 func (s *reserve) Reserve(
 	ctx context.Context, p seckill.Purchase, hold time.Duration,
-) (seckill.Reservation, error) {
+) (seckill.Receipt, error) {
 	// The deadline is a time of the database's clock: those of the processes
 	// differ, and it must be one and the same for all.
 	return s.take(ctx, p, seckill.Reserved,
@@ -66,7 +65,7 @@ func (s *reserve) Reserve(
 func (s *reserve) take(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, ends string, hold ...any,
-) (r seckill.Reservation, err error) {
+) (r seckill.Receipt, err error) {
 	run, _, err := s.store.Look(ctx, p)
 	if err != nil {
 		return r, err
@@ -91,20 +90,17 @@ func (s *reserve) take(
 		if rows == 0 {
 			return s.refuse(tx, p, run)
 		}
-		receipt.Remaining = left
-		r = seckill.Reservation{Receipt: receipt, User: p.User, State: state}
+		r, r.Remaining = receipt, left
 		return nil
 	})
 	return r, err
 }
 
 // Pay is "confirm". It needs no lock on the stock: the units are taken.
-func (s *reserve) Pay(
-	ctx context.Context, id string,
-) (r seckill.Reservation, err error) {
+func (s *reserve) Pay(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
-		return r, err
+		return err
 	}
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, "UPDATE reservations "+
@@ -114,53 +110,49 @@ func (s *reserve) Pay(
 		return err
 	})
 	if err != nil {
-		return r, err
+		return err
 	}
 	// Whatever stood in the way is in the row. A payment that comes late does
 	// not wait for the sweeper: told "expired", the units are free.
 	if o, err = s.outcome(ctx, id); err != nil {
-		return r, err
+		return err
 	}
 	if o.Reservation.State == seckill.Reserved {
 		_, err = s.release(ctx, o, ledger.Expired, s.overdue)
 		if err != nil {
-			return r, err
+			return err
 		}
 		if o, err = s.outcome(ctx, id); err != nil {
-			return r, err
+			return err
 		}
 	}
 	switch o.Reservation.State {
 	case seckill.ReservationExpired:
-		err = seckill.ErrExpired
+		return seckill.ErrExpired
 	case seckill.ReservationReleased:
-		err = seckill.ErrCancelled
+		return seckill.ErrCancelled
 	case seckill.Reserved: // the clock went back meanwhile
-		err = seckill.ErrConflict
+		return seckill.ErrConflict
 	}
-	return o.Held(), err
+	return nil
 }
 
 // Release is "cancel". It names a reservation by an id that only the answer
 // to "try" has, so it can never come first.
-func (s *reserve) Release(
-	ctx context.Context, id string,
-) (r seckill.Reservation, err error) {
+func (s *reserve) Release(ctx context.Context, id string) error {
 	o, err := s.store.Reservation(ctx, id)
 	if err != nil {
-		return r, err
+		return err
 	}
 	_, err = s.release(ctx, o, ledger.Cancelled, "state = 'reserved'")
 	if err != nil {
-		return r, err
+		return err
 	}
-	if o, err = s.outcome(ctx, id); err != nil {
-		return r, err
-	}
-	if o.Reservation.State == seckill.Paid {
+	o, err = s.outcome(ctx, id)
+	if err == nil && o.Reservation.State == seckill.Paid {
 		err = seckill.ErrPaid
 	}
-	return o.Held(), err
+	return err
 }
 
 // outcome reads what a write has come to. The write may be committed: a look
@@ -185,16 +177,6 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	_, err = s.release(ctx, o, ledger.Cancelled,
 		"state IN ('reserved', 'paid')")
 	return err
-}
-
-func (s *reserve) Reservation(
-	ctx context.Context, id string,
-) (r seckill.Reservation, err error) {
-	o, err := s.store.Reservation(ctx, id)
-	if err != nil {
-		return r, err
-	}
-	return o.Held(), nil
 }
 
 // release gives an order's units back if its reservation is as when says. The

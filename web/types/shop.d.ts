@@ -59,7 +59,7 @@ declare namespace Json {
     status: string;
     strategy: string;
     created_at: string;
-    reservation?: { state: ReservationState; expires_at: string }; // that it began as
+    reservation?: { state: ReservationState; expires_at?: string }; // that it began as
   }
 
   type ReservationState = 'reserved' | 'paid' | 'expired' | 'cancelled';

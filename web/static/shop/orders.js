@@ -99,7 +99,8 @@ export function Reserved({ orders: { all, reserved, doing, note, act }, purchase
   useEffect(() => { // the button that was pressed is gone
     if (state && document.activeElement === document.body && (note || purchase.result)) panel.current?.focus();
   }, [order?.order_id, state]);
-  const left = reserved?.reservation ? until('database', reserved.reservation.expires_at) : 0;
+  const ends = reserved?.reservation?.expires_at;
+  const left = ends ? until('database', ends) : 0;
   useTicking(left);
   if (!order || !state) return null;
   const w = words().reservation;
