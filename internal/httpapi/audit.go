@@ -46,19 +46,10 @@ func (s *Server) audit(c *gin.Context) error {
 	case <-ctx.Done():
 		return refused(seckill.ErrBusy, "Other audits are under way. Try again after Retry-After seconds.")
 	}
-	report, err := catalog.Audit(ctx, s.ledger, sku, s.catalogued())
+	report, err := catalog.Audit(ctx, s.ledger, sku, s.catalogued)
 	if err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, report)
 	return nil
-}
-
-// catalogued is what the judge must know of the strategies here.
-func (s *Server) catalogued() []catalog.Seller {
-	all := make([]catalog.Seller, len(s.sellers))
-	for i, sl := range s.sellers {
-		all[i] = catalog.Seller{Info: sl.info, Strategy: sl.strategy}
-	}
-	return all
 }

@@ -119,13 +119,7 @@ type reply struct {
 	problem
 }
 
-type sale struct {
-	OrderID   string `json:"order_id"`
-	SKU       int64  `json:"sku_id"`
-	Quantity  int64  `json:"quantity"`
-	Remaining int64  `json:"remaining"`
-	Strategy  string `json:"strategy"`
-}
+type sale = seckill.Receipt
 
 type orders struct{ Orders []ledger.Order }
 

@@ -49,19 +49,21 @@ type Config struct {
 // A Server answers requests. It neither opens nor closes the instance.
 type Server struct {
 	Config
-	ledger   *ledger.Store
-	public   *gin.Engine
-	private  *gin.Engine // for admins
-	metrics  *metrics
-	sellers  []*seller // in the catalog's order
-	byName   map[string]*seller
-	standard *seller
-	starts   *starts
-	claims   *ledger.Claims // of idempotency keys
-	inFlight atomic.Int64   // purchases
-	resets   chan struct{}  // holds a token while a SKU is being reset
-	audits   chan struct{}  // holds a token for each audit under way
-	stale    chan struct{}  // holds a token when a reset has left orders to remove
+	ledger  *ledger.Store
+	public  *gin.Engine
+	private *gin.Engine // for admins
+	metrics *metrics
+	sellers []*seller // in the catalog's order
+	// catalogued is what the judge must know of the strategies here.
+	catalogued []catalog.Seller
+	byName     map[string]*seller
+	standard   *seller
+	starts     *starts
+	claims     *ledger.Claims // of idempotency keys
+	inFlight   atomic.Int64   // purchases
+	resets     chan struct{}  // holds a token while a SKU is being reset
+	audits     chan struct{}  // holds a token for each audit under way
+	stale      chan struct{}  // holds a token when a reset has left orders to remove
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -89,6 +91,7 @@ func New(c Config) (*Server, error) {
 		}
 		s.byName[info.Name] = s.newSeller(info)
 		s.sellers = append(s.sellers, s.byName[info.Name])
+		s.catalogued = append(s.catalogued, catalog.Seller{Info: info, Strategy: s.byName[info.Name].strategy})
 	}
 	var err error
 	if s.standard, err = s.available(c.Default); err != nil {
@@ -122,7 +125,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.POST("/seckill", s.buying(s.purchase))
 	v1.GET("/strategies", s.plain(s.listStrategies))
 	v1.GET("/strategies/:name", s.plain(s.showStrategy))
-	v1.GET("/skus", s.handle(s.listSKUs))
+	v1.GET("/skus", s.plain(s.listSKUs))
 	v1.GET("/skus/:id", s.plain(s.showSKU))
 	v1.PUT("/skus/:id", s.plain(s.putSKU))
 	v1.GET("/orders", s.handle(s.listOrders))

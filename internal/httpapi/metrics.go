@@ -47,5 +47,6 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// refused counts what never got as far as a strategy.
-func (m *metrics) refused(code string) { m.requests.WithLabelValues("none", code).Inc() }
+func (m *metrics) count(strategy, outcome string) {
+	m.requests.WithLabelValues(strategy, outcome).Inc()
+}

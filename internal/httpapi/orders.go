@@ -52,9 +52,6 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ledger.AddReservations(ctx, orders); err != nil {
-		return err
-	}
 	p := page{}
 	if f.User != 0 && f.RequestID != "" {
 		var became requestState

@@ -31,14 +31,14 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (outcome string, err err
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
 		if err != nil {
-			s.metrics.refused(codeOf(err))
+			s.metrics.count("none", codeOf(err)) // it never got as far as a strategy
 			return err
 		}
 		outcome := wire.Internal.Code // of a panic
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)
-			sl.metrics.count(outcome)
+			s.metrics.count(sl.info.Name, outcome)
 		}()
 		told, err := buy(c, sl)
 		switch {
@@ -141,7 +141,7 @@ func (s *Server) sell(
 		}
 		p.Fence = claim.Fence
 	}
-	r, outcome, err = sl.deduct(ctx, p, by)
+	r, outcome, err = s.deduct(ctx, sl, p, by)
 	switch {
 	case err == nil:
 	case errors.Is(err, seckill.ErrNotStarted):

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -51,7 +50,7 @@ func heldAs(o ledger.Order) held {
 func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error) {
 	reserver, ok := sl.strategy.(seckill.Reserver)
 	if !ok {
-		return "", invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
+		return "", invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: GET /api/v1/strategies says which do", sl.info.Name))
 	}
 	body := struct {
 		purchaseBody
@@ -119,26 +118,6 @@ func (s *Server) reserver(strategy string) seckill.Reserver {
 		return reserver
 	}
 	return nil
-}
-
-func (s *Server) reservers() string {
-	var names, twins []string // a broken twin is advised only where there is no other
-	for _, sl := range s.sellers {
-		switch {
-		case s.reserver(sl.info.Name) == nil:
-		case sl.info.Repair != "":
-			twins = append(twins, sl.info.Name)
-		default:
-			names = append(names, sl.info.Name)
-		}
-	}
-	if len(names) == 0 {
-		names = twins
-	}
-	if len(names) == 0 {
-		return "none can here, as they need MySQL or MariaDB"
-	}
-	return "choose " + strings.Join(names, " or ")
 }
 
 func (s *Server) showReservation(c *gin.Context) error {

@@ -22,7 +22,6 @@ type seller struct {
 	strategy seckill.Strategy // nil if anything is missing
 	commands tap.Counter      // what its purchases cost the backends
 	points   *point.Points    // where they can be stopped; nil: nowhere
-	metrics  sellerMetrics
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {
@@ -67,11 +66,11 @@ func (s *Server) names() string {
 type deduction func(context.Context, seckill.Purchase) (r seckill.Receipt, outcome string, err error)
 
 // deduct counts the commands and the time that a deduction takes.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, string, error) {
+func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by deduction) (seckill.Receipt, string, error) {
 	begun := time.Now()
 	defer func() {
-		sl.metrics.duration.Observe(time.Since(begun).Seconds())
-		sl.metrics.purchases.Inc()
+		s.metrics.duration.WithLabelValues(sl.info.Name).Observe(time.Since(begun).Seconds())
+		s.metrics.purchases.WithLabelValues(sl.info.Name).Inc()
 	}()
 	ctx = tap.Default(ctx, func() tap.Tap {
 		if sl.points == nil {
@@ -91,26 +90,14 @@ const (
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
-// sellerMetrics are one strategy's.
-type sellerMetrics struct {
-	outcomes  *prometheus.CounterVec
-	purchases prometheus.Counter
-	duration  prometheus.Observer
-}
-
-func (m *sellerMetrics) count(outcome string) { m.outcomes.WithLabelValues(outcome).Inc() }
-
+// register counts what the strategy costs the backends, and shows what is 0 so far.
 func (m *metrics) register(sl *seller) {
-	name := sl.info.Name
-	sl.metrics = sellerMetrics{
-		outcomes:  m.requests.MustCurryWith(prometheus.Labels{"strategy": name}),
-		purchases: m.purchases.WithLabelValues(name),
-		duration:  m.duration.WithLabelValues(name),
-	}
+	m.purchases.WithLabelValues(sl.info.Name)
+	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. Claims of idempotency keys are not counted.",
-			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
+			ConstLabels: prometheus.Labels{"strategy": sl.info.Name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}
 }

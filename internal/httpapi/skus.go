@@ -21,39 +21,13 @@ import (
 )
 
 func (s *Server) listSKUs(c *gin.Context) error {
-	q, err := web.ReadQuery(c.Request, "after", "limit")
-	if err != nil {
-		return err
-	}
-	after, err := web.QueryInteger(q, "after", 0, 0, web.MaxID)
-	if err != nil {
-		return err
-	}
-	limit, err := web.QueryInteger(q, "limit", usualSKUs, 1, mostOrders)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	all, err := s.ledger.SKUs(ctx, after, int(limit)+1) // one more tells whether there is a next page
-	if err != nil {
-		return err
+	all, err := s.ledger.SKUs(ctx)
+	if err == nil {
+		c.JSON(http.StatusOK, gin.H{"skus": all})
 	}
-	p := skuPage{SKUs: all}
-	if len(all) > int(limit) {
-		p.SKUs, p.Next = all[:limit], all[limit-1].ID
-	}
-	c.JSON(http.StatusOK, p)
-	return nil
-}
-
-const usualSKUs = 1000
-
-// A page of SKUs; Next is what the next page comes after ("after"), 0 when this
-// is the last.
-type skuPage struct {
-	SKUs []ledger.Stock `json:"skus"`
-	Next int64          `json:"next,omitempty"`
+	return err
 }
 
 func (s *Server) showSKU(c *gin.Context) error {
@@ -82,7 +56,7 @@ func (s *Server) product(ctx context.Context, id int64) (p product, err error) {
 	if p.Stock, err = s.ledger.SKU(ctx, id); err != nil {
 		return p, err
 	}
-	p.StockStores = catalog.StockStores(ctx, id, s.catalogued())
+	p.StockStores = catalog.StockStores(ctx, id, s.catalogued)
 	clock, err := s.ledger.Start(ctx, id) // last: callers set their clocks by it
 	p.Now = clock.Now
 	return p, err

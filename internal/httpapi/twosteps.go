@@ -32,17 +32,10 @@ func prefersAsync(h http.Header) bool {
 	return false
 }
 
-// An acceptance is the first of two answers.
-type acceptance struct {
-	RequestID string `json:"request_id"`
-	Status    string `json:"status"`
-	Ask       string `json:"ask"`
-}
-
-// answerAccepted is the first of them.
+// answerAccepted is the first of two answers.
 func answerAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
-	c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p.User, p.SKU, p.RequestID)})
+	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": outcomeAccepted, "ask": askOf(p.User, p.SKU, p.RequestID)})
 }
 
 // askOf is the call that tells what became of a request.

@@ -17,14 +17,10 @@ func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, batch []*Entry) err
 	for _, e := range batch {
 		num += e.Purchase.Quantity
 	}
-	for try := 1; ; try++ {
-		s.number(num, batch)
-		statement, args := insertAll("INSERT", run, batch, unfenced)
-		_, _, err := s.Exec(tx, string(statement), args...)
-		if brokenKey(err) != keyID || try == mostIDs {
-			return notRecorded(err)
-		}
-	}
+	s.number(num, batch)
+	statement, args := insertAll("INSERT", run, batch, unfenced)
+	_, _, err := s.Exec(tx, string(statement), args...)
+	return notRecorded(err)
 }
 
 // RequestedIn finds the orders of a SKU that requests led to in a run, also one

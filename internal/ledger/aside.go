@@ -7,8 +7,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// splitSchema are the stocks in pieces (StockStore.Split). MySQL and MariaDB
-// only: SQLite locks the whole database, so pieces would gain nothing there.
+// splitSchema are the stocks in pieces (StockStore.Split). On SQLite no strategy
+// uses them: it locks the whole database, so pieces would gain nothing there.
 //
 // A SKU has the same few buckets for ever, and a reset writes its run into them.
 // Units belong to one run. Theirs is the index that a buyer looks for free units

@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -20,36 +20,25 @@ type Entry struct {
 	id       int64
 }
 
-// longestRequest is what the column holds.
-const longestRequest = 128
-
 // PlaceAll is Place for a batch: purchases of one SKU, each by another user, in
 // the order in which they came. Every order is written with what remains after it
 // if num units are left before the first. Shift corrects that when it turns out
 // otherwise.
 //
 // ok is false if an order is not written, because a unique key is taken or the
-// request's id does not fit: its Entry is Refused. What remains after the others
-// counts it in, so the caller rolls back and does without it.
+// claim of its request was lost: its Entry is Refused. What remains after the
+// others counts it in, so the caller rolls back and does without it.
 //
 // Orders are written by user: two processes that have the same users in their
 // batches then wait for each other's keys in one order, and do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
-	ok = true
 	s.number(num, batch)
-	for _, e := range batch {
-		e.Refused = !fits(e.Purchase.RequestID) // IGNORE would write a part of it
-		ok = ok && !e.Refused
-	}
-	if !ok {
-		return false, nil
-	}
 	statement, args := insertAll("INSERT", run, batch, fenced)
 	_, _, err = s.Exec(tx, string(statement), args...)
-	switch brokenKey(err) {
-	case keyClaim:
+	switch err = notRecorded(err); {
+	case errors.Is(err, errClaimLost):
 		return false, s.markLost(tx, batch)
-	case keyActive, keyRequest, keyID:
+	case errors.Is(err, seckill.ErrDuplicate), errors.Is(err, errSameID):
 		statement, args = insertAll("INSERT IGNORE", run, batch, unfenced)
 		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
 			err = s.markMissing(tx, run, batch)
@@ -68,10 +57,6 @@ func (s *Store) number(num int64, batch []*Entry) {
 		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
 			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
 	}
-}
-
-func fits(requestID string) bool {
-	return len(requestID) <= longestRequest && !strings.ContainsFunc(requestID, func(r rune) bool { return r > 0x7e })
 }
 
 // insertAll is one INSERT of all orders. Numbers and public ids, which are made

@@ -23,22 +23,15 @@ import (
 // One command takes and commits, so a CALL without an answer is ErrUnknown, as a
 // COMMIT is. A deadlock inside undid everything and is tried again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
-	for try := 1; ; try++ {
+	err = s.retry(ctx, func() error {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
-		args := []any{id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy}
-		err = s.retry(ctx, func() error {
-			return s.alone(ctx, func(conn *sql.Conn) error {
-				return conn.QueryRowContext(ctx, call, args...).Scan(&outcome, &r.Remaining)
-			})
+		return s.alone(ctx, func(conn *sql.Conn) error {
+			answer := conn.QueryRowContext(ctx, call, id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy)
+			return notRecorded(answer.Scan(&outcome, &r.Remaining))
 		})
-		if err == nil {
-			return outcome, r, nil
-		}
-		if brokenKey(err) != keyID || try == mostIDs {
-			return "", seckill.Receipt{}, called(notRecorded(err))
-		}
-	}
+	})
+	return outcome, r, called(err)
 }
 
 // RecordAlone is Record for a strategy that writes nothing else: one command
@@ -78,16 +71,12 @@ func (s *Store) alone(ctx context.Context, command func(*sql.Conn) error) error 
 	return err
 }
 
-// Errors after which everything was rolled back, by the server or by a
-// procedure's handler, and those that come before anything ran.
-var (
-	undoneInside = []uint16{backend.MySQLDeadlock, backend.MySQLSnapshotConflict, backend.MySQLLockWaitTimeout, backend.MySQLNowait,
-		backend.MySQLDuplicateEntry, backend.MySQLNullColumn}
-	neverRan = []uint16{backend.MySQLNoProcedure, backend.MySQLMayNotCall, backend.MySQLWrongArguments}
-)
+// neverRan are errors of a CALL that come before anything ran.
+var neverRan = []uint16{backend.MySQLNoProcedure, backend.MySQLMayNotCall, backend.MySQLWrongArguments}
 
+// undone: everything was rolled back, by the server or by a procedure's handler.
 func undone(err error) bool {
-	return slices.Contains(undoneInside, backend.MySQLNumber(err)) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+	return backend.TransactionUndone(err) || backend.RowHeld(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
 // called classifies the error of a command that commits by itself.

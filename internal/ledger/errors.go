@@ -50,34 +50,34 @@ func after(err error) error {
 	return fmt.Errorf("%w: COMMIT got no answer: %w", seckill.ErrUnknown, err)
 }
 
-// The keys and columns that an INSERT into orders can run into.
-const (
-	keyID      = "id"
-	keyActive  = "active"
-	keyRequest = "request"
-	keyClaim   = "claim"
-	keyRun     = "run"
-	keyStatus  = "status"
+var (
+	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+	// Another copy may be at work.
+	errClaimLost = fmt.Errorf("%w: the claim of its key was lost: %w", seckill.ErrConflict, ErrInProgress)
+	// Another process made the same id (newOrderID): retry makes another one.
+	errSameID = fmt.Errorf("%w: an order has this id", seckill.ErrConflict)
 )
 
-// brokenKey names the unique key or column that an INSERT ran into; "" for any
-// other error.
-func brokenKey(err error) string {
+// notRecorded is what an order that could not be written means, by the unique key
+// or the column that its INSERT ran into.
+func notRecorded(err error) error {
 	if n := backend.MySQLNumber(err); n != backend.MySQLDuplicateEntry && n != backend.MySQLNullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
-		return ""
+		return err
 	}
-	text := err.Error()
-	for _, key := range []struct{ in, name string }{
-		{"orders_one_active", keyActive}, {"orders.user_id, orders.sku_id", keyActive},
-		{"orders_request", keyRequest}, {"orders.request_id, orders.user_id", keyRequest},
-		{"'request_id' cannot be null", keyClaim},
-		{"'run' cannot be null", keyRun}, {"NOT NULL constraint failed: orders.run", keyRun},
-		{"'status' cannot be null", keyStatus}, {"NOT NULL constraint failed: orders.status", keyStatus},
-		{"PRIMARY'", keyID}, {"orders.sku_id, orders.run, orders.id", keyID},
+	for _, key := range []struct {
+		in    string
+		means error
+	}{
+		{"orders_one_active", seckill.ErrDuplicate}, {"orders.user_id, orders.sku_id", seckill.ErrDuplicate},
+		{"orders_request", seckill.ErrDuplicate}, {"orders.request_id, orders.user_id", seckill.ErrDuplicate},
+		{"'request_id' cannot be null", errClaimLost},
+		{"'run' cannot be null", errReset}, {"NOT NULL constraint failed: orders.run", errReset},
+		{"'status' cannot be null", seckill.ErrNotStarted}, {"NOT NULL constraint failed: orders.status", seckill.ErrNotStarted},
+		{"PRIMARY'", errSameID}, {"orders.sku_id, orders.run, orders.id", errSameID},
 	} {
-		if strings.Contains(text, key.in) {
-			return key.name
+		if strings.Contains(err.Error(), key.in) {
+			return key.means
 		}
 	}
-	return ""
+	return err
 }

@@ -1,48 +1,45 @@
 package ledger
 
 import (
-	"sync"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// A statement waits for other claims, 10 ms at most. A buyer who is alone does not wait.
+// A dialled server refuses connections, and says when it was asked first.
+type dialled struct{ at *time.Time }
+
+func (d dialled) Driver() driver.Driver { return nil }
+func (d dialled) Connect(context.Context) (driver.Conn, error) {
+	if d.at.IsZero() {
+		*d.at = time.Now()
+	}
+	return nil, errors.New("refused")
+}
+
+// In a crowd a statement waits for other claims. A buyer who is alone does not wait.
 func TestClaimsWaitForEachOther(t *testing.T) {
-	for _, c := range []struct {
-		here, waiting int           // requests at work, and those that wait for the statement
-		join          int           // that come a millisecond later
-		want          time.Duration // how long the statement waits
-	}{
-		{here: 1, waiting: 1},
-		{here: 5, waiting: 1},
-		{here: 9, waiting: 3},
-		{here: 3 * (maxTrips + 50), waiting: maxTrips},
-		{here: 9, waiting: 0},
-		{here: 9, waiting: 1, want: maxGather},
-		{here: 9, waiting: 1, join: 1, want: maxGather},
-		{here: 9, waiting: 1, join: 2, want: time.Millisecond},
-	} {
+	for here, want := range map[int]time.Duration{1: 0, fewRequests: 0, fewRequests + 1: gathering, 1000: gathering} {
 		synctest.Test(t, func(t *testing.T) {
-			claims := NewClaims(nil, nil, time.Minute)
-			claims.working = true // join starts no other
-			for user := range c.here {
-				claims.here[requestKey{int64(user), "k"}] = true
+			var asked time.Time
+			db := sql.OpenDB(dialled{&asked})
+			defer db.Close()
+			claims := NewClaims(nil, db, time.Minute)
+			for user := range here - 1 {
+				claims.here[requestKey{int64(user + 2), "k"}] = true
 			}
-			claims.queue = make([]*trip, c.waiting)
-			var joining sync.WaitGroup
-			joining.Go(func() {
-				time.Sleep(time.Millisecond)
-				for range c.join {
-					(&Claim{of: claims}).join(false)
-				}
-			})
 			begun := time.Now()
-			claims.gather()
-			if took := time.Since(begun); took != c.want {
-				t.Errorf("%d of %d, and %d later: the statement waited %v, want %v", c.waiting, c.here, c.join, took, c.want)
+			if _, err := claims.Take(t.Context(), 1, "k"); err == nil {
+				t.Error("claimed at a server that refuses connections")
 			}
-			joining.Wait()
+			if waited := asked.Sub(begun); waited != want {
+				t.Errorf("a claim beside %d others waited %v, want %v", here-1, waited, want)
+			}
+			time.Sleep(time.Second) // the worker ends
 		})
 	}
 }

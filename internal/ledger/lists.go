@@ -1,6 +1,9 @@
 package ledger
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A Filter selects orders of the current runs: of a SKU, of a user, or of both.
 type Filter struct {
@@ -10,7 +13,7 @@ type Filter struct {
 	Limit     int   // at most so many; 0: no limit
 }
 
-// Orders lists orders by age. Every filter reads a range of a key: of the primary
+// Orders lists orders by age, with their reservations. Every filter reads a range of a key: of the primary
 // key for a SKU, of a unique one for a user and for a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	orders := []Order{}
@@ -29,13 +32,24 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	if f.Limit != 0 {
 		q = q.Limit(f.Limit)
 	}
-	err := q.Find(&orders).Error
-	return orders, before(err)
+	if err := q.Find(&orders).Error; err != nil {
+		return nil, before(err)
+	}
+	for part := range slices.Chunk(orders, 1000) {
+		keys := make([][]int64, len(part))
+		for i, o := range part {
+			keys[i] = []int64{o.SKUID, o.Run, o.ID}
+		}
+		if err := addReservations(s.db.WithContext(ctx), part, "(sku_id, run, id) IN ?", keys); err != nil {
+			return nil, err
+		}
+	}
+	return orders, nil
 }
 
-// SKUs lists stock rows by id: those after a given one, so many at most.
-func (s *Store) SKUs(ctx context.Context, after int64, limit int) ([]Stock, error) {
+// SKUs lists the stock rows by id.
+func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
 	all := []Stock{}
-	err := s.db.WithContext(ctx).Where("id > ?", after).Order("id").Limit(limit).Find(&all).Error
+	err := s.db.WithContext(ctx).Order("id").Find(&all).Error
 	return all, before(err)
 }

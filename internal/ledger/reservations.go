@@ -2,14 +2,13 @@ package ledger
 
 import (
 	"context"
-	"slices"
 
 	"gorm.io/gorm"
 
 	"seckill/internal/seckill"
 )
 
-// The table of reservations. MySQL and MariaDB only.
+// The table of reservations. On SQLite no strategy uses it.
 //
 // A reservation is an active order with a row here: it holds its units, and its
 // user's place, as every order does. The row says whether it is paid, until when it
@@ -81,18 +80,4 @@ func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	o.Reservation = &Reservation{}
 	err = s.Read(ctx, o.Reservation, "SELECT "+reservationColumns+"sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID)
 	return o, unknownOrder(err)
-}
-
-// AddReservations reads the reservations of some orders, for those who show them.
-func (s *Store) AddReservations(ctx context.Context, orders []Order) error {
-	for part := range slices.Chunk(orders, 1000) {
-		keys := make([][]int64, len(part))
-		for i, o := range part {
-			keys[i] = []int64{o.SKUID, o.Run, o.ID}
-		}
-		if err := addReservations(s.db.WithContext(ctx), part, "(sku_id, run, id) IN ?", keys); err != nil {
-			return err
-		}
-	}
-	return nil
 }

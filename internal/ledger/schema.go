@@ -12,7 +12,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -85,7 +84,7 @@ var schema = []string{
 func forSQLite(statement string) string {
 	const now = "DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"
 	return regexp.MustCompile(`,\s+KEY .*`).ReplaceAllString(strings.NewReplacer(
-		" CHARACTER SET ascii COLLATE ascii_bin", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", "",
+		" CHARACTER SET ascii COLLATE ascii_bin", "", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", "", " ENGINE=InnoDB", "",
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now,
 		"TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)", "DATETIME NOT NULL "+now).Replace(statement), "")
 }
@@ -93,22 +92,16 @@ func forSQLite(statement string) string {
 // Migrate creates the tables where they are missing. Several processes may do so
 // at once. A database whose tables are those of another build is refused.
 func Migrate(ctx context.Context, db *gorm.DB) error {
-	for attempt := 0; ; attempt++ {
-		err := migrate(ctx, db)
-		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
-			return err
-		}
-		// Another node of the database was first. Every step may be made again.
-	}
+	// Another node of the database may be first. Every step may be made again.
+	return NewStore(db).retry(ctx, func() error { return migrate(ctx, db) })
 }
 
 func migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	all := slices.Concat(schema, splitSchema, reservationSchema)
 	if db.Name() == "sqlite" {
-		all = nil
-		for _, statement := range schema {
-			all = append(all, forSQLite(statement))
+		for i := range all {
+			all[i] = forSQLite(all[i])
 		}
 	}
 	if err := writeIdentity(db, all); err != nil {

@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -60,8 +59,8 @@ func (s *Store) DB(ctx context.Context) *gorm.DB { return s.db.WithContext(ctx) 
 // Strategy is the name that the Store writes into orders.
 func (s *Store) Strategy() string { return s.strategy }
 
-// A deadlock undoes the transaction and says so: it is run again, so often.
-const deadlockRetries = 5
+// mostRetries is how often a transaction is run again that a deadlock has undone.
+const mostRetries = 5
 
 // Tx runs f in a transaction and commits it, and says in the domain's errors
 // what that came to: before COMMIT is sent every failure proves that nothing
@@ -70,18 +69,18 @@ func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.retry(ctx, func() error { return s.try(ctx, f) })
 }
 
-// retry runs f again when a deadlock has undone it.
+// retry runs f again when a deadlock has undone it, or when its order's id was there.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
-		if !backend.TransactionUndone(err) || attempt == deadlockRetries || ctx.Err() != nil {
+		if !backend.TransactionUndone(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := begin(ctx, s.db, s.view)
+	tx := s.db.WithContext(ctx).Begin(s.view)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}
@@ -96,24 +95,6 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 	committed = true // or it will be settled by the server; a ROLLBACK has no meaning any more
 	return after(tx.Commit().Error)
-}
-
-// begin is gorm's Begin for a purchase: gorm copies its session three times on
-// the way to a transaction, this does so once. Like there, the error is in
-// tx.Error.
-func begin(ctx context.Context, db *gorm.DB, o *sql.TxOptions) *gorm.DB {
-	pool, ok := db.Statement.ConnPool.(gorm.TxBeginner)
-	if !ok { // the transaction of a lock, which gorm knows
-		return db.WithContext(ctx).Begin(o)
-	}
-	tx := db.Session(&gorm.Session{Context: ctx, NewDB: true})
-	begun, err := pool.BeginTx(ctx, o)
-	if err != nil {
-		_ = tx.AddError(err)
-		return tx
-	}
-	tx.Statement.ConnPool = begun
-	return tx
 }
 
 // nowIn is the database's clock as an expression of its SQL.
@@ -233,34 +214,26 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id
 	return s.insert(tx, p, remaining, "?, ?", run, Active)
 }
 
-// mostIDs bounds how often insert tries another id. Two processes make the same
-// one rarely, and three times in a row never.
-const mostIDs = 3
-
 // insert writes an order. in are the expressions of its run and its status.
 func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in string, args ...any) (int64, seckill.Receipt, error) {
 	request, requested := fenced(p)
 	statement := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
 		"VALUES (?, ?, " + request + ", ?, ?, ?, ?, ?, " + in + ")"
-	for try := 1; ; try++ {
-		id := newOrderID()
-		public := newPublicID(p.SKU, id)
-		_, err := execute(tx, statement, slices.Concat([]any{id, public}, requested,
-			[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
-		if err == nil {
-			return id, seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
-				Remaining: remaining, Strategy: s.strategy}, nil
-		}
-		if brokenKey(err) != keyID || try == mostIDs {
-			return 0, seckill.Receipt{}, notRecorded(err)
-		}
+	id := newOrderID()
+	public := newPublicID(p.SKU, id)
+	_, err := execute(tx, statement, slices.Concat([]any{id, public}, requested,
+		[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
+	if err != nil {
+		return 0, seckill.Receipt{}, notRecorded(err)
 	}
+	return id, seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
+		Remaining: remaining, Strategy: s.strategy}, nil
 }
 
 // An order's id is a time in microseconds with nodeBits random bits behind it.
 // In one process every id is later than the one before. Two processes can make
 // the same id in the same microsecond; the primary key then refuses the second,
-// and Record tries another one.
+// and its transaction is run again.
 const nodeBits = 10
 
 var lastTick atomic.Int64
@@ -323,27 +296,6 @@ func fenced(p seckill.Purchase) (expression string, args []any) {
 }
 
 func unfenced(p seckill.Purchase) (expression string, args []any) { return "?", []any{p.RequestID} }
-
-// notRecorded is what an order that could not be written means.
-func notRecorded(err error) error {
-	switch brokenKey(err) {
-	case keyActive, keyRequest:
-		return seckill.ErrDuplicate
-	case keyClaim:
-		return errClaimLost
-	case keyRun:
-		return errReset
-	case keyStatus:
-		return seckill.ErrNotStarted
-	}
-	return err
-}
-
-var (
-	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-	// Another copy may be at work.
-	errClaimLost = fmt.Errorf("%w: the claim of its key was lost: %w", seckill.ErrConflict, ErrInProgress)
-)
 
 // Cancel marks an order cancelled in the transaction that gives its units
 // back, and returns it as it was. back is false when it was cancelled before.

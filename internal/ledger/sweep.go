@@ -18,18 +18,14 @@ const sweepPiece = 1000
 // returns how many orders it removed, and the context's error when that ends first:
 // what is left is for the next call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	all, err := s.SKUs(ctx, 0, -1)
+	all, err := s.SKUs(ctx)
 	if err != nil {
 		return 0, err
-	}
-	others := []string{"refusals", "stock_units", "reservations"}
-	if s.db.Name() == "sqlite" {
-		others = others[:1]
 	}
 	for _, st := range all {
 		n, err := s.remove(ctx, "orders", st)
 		removed += n
-		for _, table := range others {
+		for _, table := range []string{"refusals", "stock_units", "reservations"} {
 			if err == nil {
 				_, err = s.remove(ctx, table, st)
 			}
