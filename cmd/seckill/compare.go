@@ -22,7 +22,7 @@ import (
 // the settings what flags then override.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
-	Target   []string         `help:"Running services. Without any, a lab's." placeholder:"URL,…"`
+	Target   []string         `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL,…"`
 	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
 	Settings compare.Settings `embed:""`
 	Output

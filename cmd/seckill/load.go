@@ -22,7 +22,7 @@ import (
 // BeforeApply gives the scenario what flags then override.
 type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
-	Target   []string          `help:"Running services. Without any, a lab's." placeholder:"URL"`
+	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`

@@ -17,8 +17,8 @@ import (
 // stable; times are in seconds, those of the fault and the course in tenths.
 type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
-	// Wrong: it broke, or stood still, and promises not to. May: the strategy is known
-	// to break by this, or by itself, or does not promise to withstand it.
+	// Wrong: it broke, or stood still, and promises not to. May: the strategy breaks by
+	// itself, or does not promise to withstand this.
 	Wrong bool `json:"wrong,omitempty"`
 	May   bool `json:"may,omitempty"`
 	// Not says why the fault was not tested: it took no effect, or could not matter. The

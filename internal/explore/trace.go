@@ -48,7 +48,7 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.takeOff(context.WithoutCancel(ctx)), w.Close()) }()
+	defer func() { err = errors.Join(err, w.remove(context.WithoutCancel(ctx)), w.Close()) }()
 	t = &Trace{Strategy: info.Name, Stock: tracedStock}
 	for i := range buyers {
 		t.Buyers = append(t.Buyers, Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Does: Buys})
@@ -60,6 +60,16 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 	if err != nil {
 		return nil, err
 	}
+	reset := func() error {
+		var o Outcome
+		if actorKinds[Resets].perform(ctx, w, p, &o); o.Err != nil {
+			return fmt.Errorf("put the trace's SKU on sale: %w", o.Err)
+		}
+		return nil
+	}
+	if err := reset(); err != nil { // an earlier trace may have left a lock
+		return nil, err
+	}
 	// They buy once unrecorded, so that connections are open and servers know the
 	// scripts. How it ends does not matter.
 	var all sync.WaitGroup
@@ -68,9 +78,8 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 		all.Go(func() { _, _ = p.strategy.Deduct(ctx, w.purchase(b)) })
 	}
 	all.Wait()
-	var reset Outcome
-	if actorKinds[Resets].perform(ctx, w, p, &reset); reset.Err != nil {
-		return nil, fmt.Errorf("put the trace's SKU on sale: %w", reset.Err)
+	if err := reset(); err != nil {
+		return nil, err
 	}
 	return t, w.record(ctx, p, t)
 }
@@ -118,8 +127,8 @@ func (w *World) record(ctx context.Context, p *process, t *Trace) error {
 	return nil
 }
 
-// takeOff removes the SKU, which shops would list.
-func (w *World) takeOff(ctx context.Context) error {
+// remove removes the SKU, which shops would list.
+func (w *World) remove(ctx context.Context) error {
 	for _, q := range []string{"DELETE FROM orders WHERE sku_id = ?", "DELETE FROM stock WHERE id = ?"} {
 		if err := w.admin.DB.WithContext(ctx).Exec(q, w.sku).Error; err != nil {
 			return fmt.Errorf("remove the trace's SKU: %w", err)

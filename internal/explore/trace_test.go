@@ -101,13 +101,13 @@ func TestTracedLocksAreHeldInTurn(t *testing.T) {
 	}
 }
 
-func TestTracedSKUIsTakenOffTheShelf(t *testing.T) {
+func TestTracedSKUIsRemoved(t *testing.T) {
 	record(t, "naive", 2)
 	noRows(t)
 }
 
 // A trace whose strategy cannot open the sale has a row of stock already.
-func TestTracedSKUIsTakenOffTheShelfAfterAFailure(t *testing.T) {
+func TestTracedSKUIsRemovedAfterAFailure(t *testing.T) {
 	failing := sqlrow.Naive
 	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
 	if _, err := explore.Record(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {

@@ -213,7 +213,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 				s.seen.Why = NoPoint
 				return nil
 			default:
-				s.befall(context.WithoutCancel(ctx), c)
+				s.take(context.WithoutCancel(ctx), c)
 				return nil
 			}
 		case <-again.C:
@@ -232,8 +232,8 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 	return failed
 }
 
-// befall has the fault befall the process whose purchase is caught.
-func (s *scene) befall(ctx context.Context, c catch) {
+// take makes the process whose purchase is caught the one that the fault is aimed at.
+func (s *scene) take(ctx context.Context, c catch) {
 	at := s.seen.At
 	c.process.Harm.Lock()
 	s.process, s.letGo = c.process, c.letGo

@@ -46,8 +46,8 @@ const (
 	HasFailed State = "failed" // it did not happen, or did not end; Error says why
 )
 
-// Most bounds the faults of one sale.
-const Most = 8
+// Most bounds the faults of one sale, planned ones and those by hand.
+const Most = 20
 
 // injecting bounds the injection of a fault, and its undoing; a restarted
 // server has 30 s to answer.

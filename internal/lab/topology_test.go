@@ -55,6 +55,37 @@ var nothingFound = func() map[lab.Tool]lab.Program {
 	return none
 }()
 
+// A failover forgets what the old primary alone had acknowledged, and clients are led
+// to the new one.
+func TestSentinelsFailOver(t *testing.T) {
+	l := started(t, lab.Options{Topology: lab.Sentinel, Backends: []string{backend.NameRedis}})
+	in, err := backend.Open(t.Context(), l.Config())
+	must(t, "open an instance", err)
+	defer in.Close()
+	must(t, "write", in.Redis.Set(t.Context(), "copied", "", 0).Err())
+	must(t, "wait for both replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
+	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+	must(t, "begin the failover", err)
+	must(t, "write what is not copied", in.Redis.Set(t.Context(), "lost", "", 0).Err())
+	effect, err := failover.Undo(t.Context())
+	must(t, "fail over", err)
+	if !effect.Took {
+		t.Errorf("the failover came to %+v", effect)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err = in.Redis.Set(ctx, "later", "", 0).Err()
+	for ; err != nil && ctx.Err() == nil; err = in.Redis.Set(ctx, "later", "", 0).Err() {
+	}
+	must(t, "write to the new primary", err)
+	if left, err := in.Redis.Exists(ctx, "copied").Result(); left != 1 {
+		t.Errorf("what was copied is gone: %v", err)
+	}
+	if left, err := in.Redis.Exists(ctx, "lost").Result(); left != 0 {
+		t.Errorf("what was not copied is there: %v", err)
+	}
+}
+
 // A server of three that is killed is not missed, two are. The leader comes back when the
 // fault is over.
 func TestServersOfThreeAreLost(t *testing.T) {

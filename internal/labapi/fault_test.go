@@ -70,6 +70,14 @@ func TestFaults(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, h.URL, 409, "run_ended")
 }
 
+func TestARunHasSoManyFaults(t *testing.T) {
+	_, h, load := start(t, func(c *config) { c.Lab = newFakeLab() })
+	planned := strings.Repeat(`,{"kind":"kill_service","at_ms":120000}`, fault.Most)
+	begun := beginRun(t, h.URL, strings.TrimSuffix(goodRun, "}")+`,"faults":[`+planned[1:]+`]}`)
+	<-load.configs
+	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, h.URL, 400, `"too_many"`)
+}
+
 // A pause ends when it should, or when the run is stopped.
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()

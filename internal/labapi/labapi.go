@@ -83,7 +83,6 @@ type Server struct {
 	opened      chan struct{} // closed once Behind is set
 	id          string        // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
-	handler     http.Handler // the router, with a bound on bodies
 	bell        *bell        // rung at all that is new to the pages
 	changes     atomic.Int64 // of what the lab runs on
 	runs        *store[Run, *Run]
@@ -117,7 +116,6 @@ func New(c Config) *Server {
 	s.traces = openStore[LiveTrace](s, history.Trace)
 	s.openShop()
 	s.route()
-	s.handler = web.BoundBody(bodyTime, s.router)
 	return s
 }
 
@@ -134,13 +132,15 @@ func (s *Server) HTTP() *http.Server {
 	return h
 }
 
-// waitForLab lets a call wait for Open.
+// waitForLab lets a call wait for Open. Only then the time for its body begins.
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
 	case <-c.Request.Context().Done():
 		c.Abort()
+		return
 	}
+	web.BoundBody(bodyTime, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { c.Next() })).ServeHTTP(c.Writer, c.Request)
 }
 
 func (s *Server) route() {
@@ -227,7 +227,7 @@ const (
 	answerTime = 90 * time.Second
 )
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.

@@ -187,6 +187,9 @@ func (s *Server) addFault(c *gin.Context) error {
 	if wanted.At != 0 {
 		p.Blame("at_ms", "unused", nil, "it happens at once: leave it out")
 	}
+	if len(run.Faults) >= fault.Most {
+		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d to a run", fault.Most))
+	}
 	s.checkFault("", &wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
@@ -197,7 +200,7 @@ func (s *Server) addFault(c *gin.Context) error {
 	}
 	if !ok {
 		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,
-			Detail: "The run has ended, or is about to, or enough has gone wrong in it already."}
+			Detail: "The run has ended, or is about to."}
 	}
 	c.JSON(http.StatusCreated, planned)
 	return nil

@@ -41,7 +41,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		return `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64` + more + `}`
 	}
 	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
-	many := strings.Repeat(`{"kind":"kill_service"},`, 9)
+	many := strings.Repeat(`{"kind":"kill_service"},`, 21)
 	refuses(t, h.URL, "/api/lab/v1/runs", []refusal{
 		{``, 415, "", "unsupported_media_type", ""},
 		{`{`, 400, "", "invalid", "whole JSON object"},
@@ -75,7 +75,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"faults":[{"kind":"kill_service","at_ms":-1}]`), 400, "faults[0].at_ms", "range", ""},
 		{sale(`,"faults":[{"kind":"kill_service","for_ms":1}]`), 400, "faults[0].for_ms", "unused", ""},
 		{sale(`,"faults":[{"kind":"pause_service","for_ms":25001}]`), 400, "faults[0].for_ms", "range", ""},
-		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":8`},
+		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":20`},
 	})
 }
 

@@ -208,7 +208,7 @@ func (c *Claim) join(release bool) *trip {
 func (c *Claims) work() {
 	for {
 		c.mu.Lock()
-		crowd := len(c.here) > fewRequests
+		crowd := len(c.here) > fewRequests && len(c.queue) < min(len(c.here), maxTrips) // else no other trip would come
 		c.mu.Unlock()
 		if crowd {
 			time.Sleep(gathering)

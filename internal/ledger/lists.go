@@ -47,9 +47,12 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	return orders, nil
 }
 
-// SKUs lists the stock rows by id.
+// mostSKUs bounds the list of SKUs, which any buyer may ask for.
+const mostSKUs = 1000
+
+// SKUs lists the first stock rows by id, at most mostSKUs.
 func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
 	all := []Stock{}
-	err := s.db.WithContext(ctx).Order("id").Find(&all).Error
+	err := s.db.WithContext(ctx).Order("id").Limit(mostSKUs).Find(&all).Error
 	return all, before(err)
 }

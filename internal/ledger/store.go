@@ -233,7 +233,8 @@ func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in stri
 // An order's id is a time in microseconds with nodeBits random bits behind it.
 // In one process every id is later than the one before. Two processes can make
 // the same id in the same microsecond; the primary key then refuses the second,
-// and its transaction is run again.
+// and its transaction is run again, but for one that holds a lock: its buyer is told
+// ErrConflict.
 const nodeBits = 10
 
 var lastTick atomic.Int64

@@ -68,8 +68,11 @@ func Durability(ctx context.Context, in *backend.Instance) []ServerSetting {
 			Value string `gorm:"column:Value"`
 		}
 		err := in.DB.WithContext(ctx).Raw("SHOW VARIABLES WHERE Variable_name IN ?", []string{"innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin",
-			"innodb_doublewrite", "transaction_isolation", "tx_isolation"}).Scan(&variables).Error // MariaDB before 11.1 has the last, MySQL the one before
-		for _, v := range variables {
+			"innodb_doublewrite", "transaction_isolation", "tx_isolation"}).Scan(&variables).Error // sorted
+		for i, v := range variables {
+			if i > 0 && v.Name == "tx_isolation" && variables[i-1].Name == "transaction_isolation" {
+				continue // MariaDB from 11.1 on has both, before that the second, MySQL the first
+			}
 			add(backend.NameMySQL, v.Name, v.Value, nil)
 		}
 		if err != nil {

@@ -261,11 +261,10 @@ func (r *Result) rounds() measure.Table {
 func (r *Result) Report() measure.Report {
 	block := r.Table()
 	block.Notes = nil // the page of figures explains the columns of all its tables once
-	run := r.run()
-	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(run.String()), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
+	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
 		Problems: r.Problems, Summary: r.Summary(),
 		Name: r.Settings.Preset, Block: []measure.Table{block}, Figures: r.forLessons(),
-		From: run.String()}
+		From: r.run().String()}
 }
 
 func (r *Result) run() measure.Run {
@@ -273,12 +272,21 @@ func (r *Result) run() measure.Run {
 }
 
 // facts describe the run, by name.
-func (r *Result) facts(from string) [][2]string {
+func (r *Result) facts() [][2]string {
 	facts := [][2]string{
-		{"run", from},
+		{"command", r.Command},
 		{"again", r.Settings.Command()},
+		{"when", r.Begun.UTC().Format("2006-01-02 15:04 MST")},
+		{"machine", r.Machine.String()},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
+	}
+	for _, b := range r.Servers {
+		text := strings.Join([]string{b.Version, string(b.Tier), b.Address}, ", ")
+		if !b.OK {
+			text += ", DOWN: " + b.Error
+		}
+		facts = append(facts, [2]string{b.Name, text})
 	}
 	var each []string
 	for _, d := range r.Durability {
