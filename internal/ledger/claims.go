@@ -48,7 +48,7 @@ var ErrInProgress = errors.New("another copy of this request is in progress")
 // cover a session that breaks in that moment if another copy also claims the key
 // and looks for the order within it.
 //
-// Claims share statements (work). On SQLite, which has one process and no named
+// Claims share statements (gather). On SQLite, which has one process and no named
 // locks, they are kept in memory only.
 type Claims struct {
 	store *Store
@@ -59,6 +59,7 @@ type Claims struct {
 	here    map[requestKey]bool // claimed by this process, or asked for
 	queue   []*trip
 	working bool
+	joined  chan struct{} // has something when the queue has grown
 
 	// Of the goroutine that works.
 	session *sql.Conn
@@ -91,11 +92,8 @@ type trip struct {
 }
 
 const (
-	maxTrips = 256 // in one statement
-	// In a process that works on more than fewRequests, a statement waits for other
-	// trips: it costs the server more than the trips in it.
-	fewRequests = 8
-	gathering   = 2 * time.Millisecond
+	maxTrips  = 256 // in one statement
+	maxGather = 10 * time.Millisecond
 	// minIdle is how long the server keeps the claims of a process whose machine
 	// went away without closing its connection, at least.
 	minIdle = time.Minute
@@ -104,7 +102,7 @@ const (
 // NewClaims keeps claims in one session of db, which must allow one connection
 // only; nil: in memory. No purchase may take longer than limit.
 func NewClaims(store *Store, db *sql.DB, limit time.Duration) *Claims {
-	return &Claims{store: store, db: db, limit: limit, here: map[requestKey]bool{}}
+	return &Claims{store: store, db: db, limit: limit, here: map[requestKey]bool{}, joined: make(chan struct{}, 1)}
 }
 
 // Take claims a request. Release the claim. ErrInProgress: another copy is being
@@ -197,6 +195,10 @@ func (c *Claim) join(release bool) *trip {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.of.queue = append(c.of.queue, t)
+	select {
+	case c.of.joined <- struct{}{}:
+	default:
+	}
 	if !c.of.working {
 		c.of.working = true
 		go c.of.work()
@@ -207,12 +209,7 @@ func (c *Claim) join(release bool) *trip {
 // work sends what waits, and ends when nothing does.
 func (c *Claims) work() {
 	for {
-		c.mu.Lock()
-		crowd := len(c.here) > fewRequests && len(c.queue) < min(len(c.here), maxTrips) // else no other trip would come
-		c.mu.Unlock()
-		if crowd {
-			time.Sleep(gathering)
-		}
+		c.gather()
 		c.mu.Lock()
 		batch := c.queue[:min(len(c.queue), maxTrips)]
 		c.queue = c.queue[len(batch):]
@@ -236,6 +233,26 @@ func (c *Claims) work() {
 		for _, t := range batch {
 			t.ok, t.err = t.ok && err == nil, err
 			close(t.done)
+		}
+	}
+}
+
+// gather waits until the next statement has enough to carry: a third of the requests
+// that this process works on, so that a buyer who is alone does not wait, or as many
+// as fit. A statement costs the server more than the claims in it.
+func (c *Claims) gather() {
+	late := time.After(maxGather)
+	for {
+		c.mu.Lock()
+		enough := len(c.queue) >= min(len(c.here)/3, maxTrips) || len(c.queue) == 0
+		c.mu.Unlock()
+		if enough {
+			return
+		}
+		select {
+		case <-c.joined:
+		case <-late:
+			return
 		}
 	}
 }
