@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"seckill/internal/catalog"
@@ -90,8 +89,11 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 // onManyNames has few workers wait for a lock, and all of them for what its
 // table does beside.
 func (o Options) onManyNames(info catalog.Info, s catalog.Settings) *Scene {
-	scene, last := o.scene(info, s, workers), atomic.Int64{}
-	scene.load.key = func() string { return fmt.Sprint(info.Key(sku), ":", last.Add(1)%(5*workers)) }
+	scene := o.scene(info, s, workers)
+	scene.load.keys = make([]string, 5*workers)
+	for i := range scene.load.keys {
+		scene.load.keys[i] = fmt.Sprint(info.Key(sku), ":", i)
+	}
 	return scene
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -29,5 +31,16 @@ func TestExperiments(t *testing.T) {
 	cancel()
 	if _, err := RunArticles(ctx, o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Holders of different names are not two holders of one lock.
+func TestManyNamesAreManyLocks(t *testing.T) {
+	info := named(t, "mutex-per-sku")
+	info.Needs = nil // of a purchase
+	scene := Options{For: 100 * time.Millisecond}.onManyNames(info, catalog.DefaultSettings())
+	scene.load.hold = func() time.Duration { return time.Millisecond }
+	if pass, err := scene.load.pass(t.Context(), backend.Config{}, scene.Contenders); err != nil || pass.Taken == 0 || pass.Lost > 0 {
+		t.Errorf("%+v, %v", pass, err)
 	}
 }

@@ -1,8 +1,9 @@
 // Package bench measures locks on real servers, and what the articles say about
 // locks.
 //
-// Every holder increments a counter that only the lock protects. A lock whose
-// counter is not exact let two holders in, and its figures are void.
+// Every holder increments a counter that only the lock protects, one for each
+// name that is locked. A lock whose counter is not exact let two holders in, and
+// its figures are void.
 package bench
 
 import (
@@ -43,9 +44,8 @@ type Scene struct {
 
 // scene is one of a lock with the settings of a purchase.
 func (o Options) scene(info catalog.Info, s catalog.Settings, contenders int) *Scene {
-	key := info.Key(sku)
 	return &Scene{Lock: info.Name, Contenders: contenders, load: load{
-		info: info, settings: s, key: func() string { return key }, warm: o.For / 10, measured: o.For}}
+		info: info, settings: s, keys: []string{info.Key(sku)}, warm: o.For / 10, measured: o.For}}
 }
 
 // sku is not on sale: on a server that was given, the locks of its sales stay free.

@@ -77,7 +77,7 @@ func percent(part func(Pass) int) figure {
 type load struct {
 	info           catalog.Info
 	settings       catalog.Settings
-	key            func() string        // of the next acquisition
+	keys           []string             // that acquisitions take in turn
 	hold           func() time.Duration // nil: release at once
 	warm, measured time.Duration
 }
@@ -105,13 +105,13 @@ func (l load) pass(ctx context.Context, config backend.Config, contenders int) (
 			return pass, errors.New(why)
 		}
 	}
-	r := &race{load: l}
+	r := &race{load: l, counters: make([]unprotected, len(l.keys))}
 	if r.locker, err = catalog.NewLocker(l.info, catalog.Deps{Instance: in, Settings: l.settings}); err != nil {
 		return pass, err
 	}
 	// The first acquisition is not measured: it makes things on a server, such as
 	// the parent of a queue's nodes.
-	lease, err := r.take(ctx)
+	lease, _, err := r.take(ctx)
 	if err != nil {
 		return pass, err
 	}
@@ -135,7 +135,8 @@ type race struct {
 	load
 	locker     lock.Locker
 	begin, end time.Time
-	counter    unprotected
+	turn       atomic.Int64
+	counters   []unprotected // of each key
 	all, gone  atomic.Int64
 	freed      atomic.Int64 // start of the last release, in nanoseconds since begin
 }
@@ -155,11 +156,14 @@ type lane struct {
 	waits, handover []time.Duration
 }
 
-// take is an acquisition of a purchase, without a limit on the wait.
-func (r *race) take(ctx context.Context) (lock.Lease, error) {
+// take is an acquisition of a purchase, without a limit on the wait, with the counter that this lock
+// protects.
+func (r *race) take(ctx context.Context) (lock.Lease, *unprotected, error) {
 	o := r.info.LockOptions(r.settings)
 	o.Wait = -1
-	return r.locker.Acquire(ctx, r.key(), o)
+	key := r.turn.Add(1) % int64(len(r.keys))
+	lease, err := r.locker.Acquire(ctx, r.keys[key], o)
+	return lease, &r.counters[key], err
 }
 
 func (r *race) run(ctx context.Context, contenders int) (Pass, error) {
@@ -186,7 +190,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 		if asked.After(r.end) {
 			return nil
 		}
-		lease, err := r.take(ctx)
+		lease, counter, err := r.take(ctx)
 		if err != nil {
 			return err
 		}
@@ -201,7 +205,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 			l.locks++
 		}
 		r.all.Add(1)
-		r.counter.increment(func() {
+		counter.increment(func() {
 			if r.hold != nil {
 				time.Sleep(r.hold())
 			}
@@ -218,7 +222,10 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 
 func (r *race) result(lanes []lane) Pass {
 	pass := Pass{Fewest: lanes[0].locks, Taken: int(r.all.Load()),
-		Lost: int(r.all.Load() - r.counter.n.Load()), Gone: int(r.gone.Load())}
+		Lost: int(r.all.Load()), Gone: int(r.gone.Load())}
+	for i := range r.counters {
+		pass.Lost -= int(r.counters[i].n.Load())
+	}
 	var waits, handover []time.Duration
 	for _, l := range lanes {
 		pass.Locks += l.locks
