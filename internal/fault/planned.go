@@ -2,6 +2,8 @@ package fault
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -99,20 +101,29 @@ func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Ha
 // Begin says that the buyers come now. Further calls do nothing.
 func (in *Injector) Begin() { in.begin() }
 
-// Add plans one more, for now if its time is over; ok is false if the sales have
-// ended, or have Most already.
-func (in *Injector) Add(p Planned) (h Happening, ok bool) {
+// Why an Injector takes no more.
+var (
+	ErrEnded   = errors.New("the sales have ended")
+	ErrTooMany = fmt.Errorf("a sale has at most %d faults", Most)
+)
+
+// Add plans one more, for now if its time is over. It fails with ErrEnded or
+// ErrTooMany.
+func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.sales.Err() != nil || len(in.faults) == Most {
-		return h, false
+	switch {
+	case in.sales.Err() != nil:
+		return Happening{}, ErrEnded
+	case len(in.faults) == Most:
+		return Happening{}, ErrTooMany
 	}
 	select {
 	case <-in.began:
 		p.At = max(p.At, in.elapsed())
 	default:
 	}
-	h = Happening{Planned: p, State: IsPlanned}
+	h := Happening{Planned: p, State: IsPlanned}
 	if p.For > 0 {
 		h.Until = p.At + p.For
 	}
@@ -122,7 +133,7 @@ func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 		in.told(i, h)
 	}
 	in.all.Go(func() { in.perform(i, h) })
-	return h, true
+	return h, nil
 }
 
 // Faults are all that were added, as far as they have come.

@@ -187,18 +187,19 @@ func (s *Server) addFault(c *gin.Context) error {
 	if wanted.At != 0 {
 		p.Blame("at_ms", "unused", nil, "it happens at once: leave it out")
 	}
-	if len(run.Faults) >= fault.Most {
-		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d to a run", fault.Most))
-	}
 	s.checkFault("", &wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
 	}
-	planned, ok := fault.Happening{}, false
+	planned, err := fault.Happening{}, fault.ErrEnded
 	if run.injector != nil {
-		planned, ok = run.injector.Add(wanted)
+		planned, err = run.injector.Add(wanted)
 	}
-	if !ok {
+	switch {
+	case errors.Is(err, fault.ErrTooMany):
+		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d to a run", fault.Most))
+		return p
+	case err != nil:
 		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,
 			Detail: "The run has ended, or is about to."}
 	}
