@@ -20,10 +20,13 @@ import (
 	"seckill/internal/wire"
 )
 
+// mostSKUs bounds the list of SKUs, which any buyer may ask for.
+const mostSKUs = 1000
+
 func (s *Server) listSKUs(c *gin.Context) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	all, err := s.ledger.SKUs(ctx)
+	all, err := s.ledger.SKUs(ctx, mostSKUs)
 	if err == nil {
 		c.JSON(http.StatusOK, gin.H{"skus": all})
 	}

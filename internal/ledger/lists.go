@@ -47,12 +47,9 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	return orders, nil
 }
 
-// mostSKUs bounds the list of SKUs, which any buyer may ask for.
-const mostSKUs = 1000
-
-// SKUs lists the first stock rows by id, at most mostSKUs.
-func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
+// SKUs lists stock rows by id, at most limit of them; -1: all.
+func (s *Store) SKUs(ctx context.Context, limit int) ([]Stock, error) {
 	all := []Stock{}
-	err := s.db.WithContext(ctx).Order("id").Limit(mostSKUs).Find(&all).Error
+	err := s.db.WithContext(ctx).Order("id").Limit(limit).Find(&all).Error
 	return all, before(err)
 }

@@ -103,13 +103,18 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	}
 }
 
-// The orders of earlier runs go in pieces, of every SKU, and no others.
+// The orders of earlier runs go in pieces, of every SKU however many there are, and no others.
 func TestSweep(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		ctx := t.Context()
 		for _, table := range []string{"stock", "orders"} { // what other tests left
 			labtest.Must(t, s.DB(ctx).Exec("DELETE FROM "+table).Error)
 		}
+		var others []string
+		for id := range 2000 {
+			others = append(others, fmt.Sprintf("(%d, '', 0, 0, 1)", id+1))
+		}
+		labtest.Must(t, s.DB(ctx).Exec("INSERT INTO stock (id, name, initial, num, run) VALUES "+strings.Join(others, ", ")).Error)
 		for _, id := range []int64{sku, sku + 1} {
 			set, err := s.Reset(ctx, id, "", 10_000)
 			labtest.Must(t, err)
@@ -126,5 +131,6 @@ func TestSweep(t *testing.T) {
 				t.Errorf("SKU %d: %d listed (%v), %d rows, want 700", id, len(list), err, n)
 			}
 		}
+		labtest.Must(t, s.DB(ctx).Exec("DELETE FROM stock WHERE id <= 2000").Error)
 	})
 }

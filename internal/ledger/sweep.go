@@ -18,20 +18,21 @@ const sweepPiece = 1000
 // returns how many orders it removed, and the context's error when that ends first:
 // what is left is for the next call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	all, err := s.SKUs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, st := range all {
-		n, err := s.remove(ctx, "orders", st)
-		removed += n
-		for _, table := range []string{"refusals", "stock_units", "reservations"} {
-			if err == nil {
-				_, err = s.remove(ctx, table, st)
-			}
-		}
+	for _, table := range []string{"orders", "refusals", "stock_units", "reservations"} {
+		var stale []Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
+		err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE run > " +
+			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
 		if err != nil {
-			return removed, err
+			return removed, before(err)
+		}
+		for _, st := range stale {
+			n, err := s.remove(ctx, table, st)
+			if table == "orders" {
+				removed += n
+			}
+			if err != nil {
+				return removed, err
+			}
 		}
 	}
 	return removed, nil
