@@ -29,9 +29,9 @@ type Config struct {
 
 	// Ledger reads the services' database. Send needs none.
 	Ledger Ledger
-	// Outage, if not nil, is called after the sale: how much longer it may stand still,
-	// while units are left and buyers ask for them, than the targets say that a buyer
-	// waits for a lock and a lease lasts. So long planned faults held it up.
+	// Outage, if not nil, is called once after the load, if a target says how long a
+	// buyer waits for a lock and a lease lasts. The sale may stand still for so much
+	// longer, because planned faults held it up.
 	Outage func() time.Duration
 	// Examples has a file STRATEGY.QUESTION.json for each cell of the guarantee matrix
 	// whose counterexample is kept; nil: none is. A run that held names those of its

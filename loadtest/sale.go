@@ -177,6 +177,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	}
 	var linear linearResult
 	var unread error
+	patience := r.longestStand()
 	until := time.Now().Add(r.settling.limit) // for all SKUs: what hangs is waited for once
 	for k := range r.SKUs {
 		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
@@ -189,7 +190,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ours(sku),
-			Patience: r.longestStand(),
+			Patience: patience,
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
 				return stockStore, ok
