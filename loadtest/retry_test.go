@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -112,7 +113,9 @@ func TestRetriesAndCopies(t *testing.T) {
 			f := &fake{token: "secret"}
 			test.plant(f)
 			c := serve(t, f)
-			c.Targets = append(c.Targets, c.Targets[0]) // two processes, one database
+			prefixed := httptest.NewServer(http.StripPrefix("/shop-api", f.handler())) // as behind a proxy
+			defer prefixed.Close()
+			c.Targets = append(c.Targets, prefixed.URL+"/shop-api/") // two processes, one database
 			c.Copies, c.Retry = .5, 2
 			if test.adjust != nil {
 				test.adjust(&c)
