@@ -13,17 +13,21 @@ import (
 )
 
 // around reads what a Markdown file has before and after a block, which stands between
-// the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it.
+// the lines <!-- NAME: … --> and <!-- /NAME -->, once. These stay with what is around it.
 func around(file, name string) (before, after string, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", "", err
 	}
-	at := regexp.MustCompile(`(?s)<!-- ` + name + `: [^\n]*-->\n(.*?)<!-- /` + name + ` -->`).FindSubmatchIndex(text)
-	if at == nil {
+	begins := regexp.MustCompile(`<!-- `+name+`: [^\n]*-->\n`).FindAllIndex(text, -1)
+	ends := regexp.MustCompile(`<!-- /`+name+` -->`).FindAllIndex(text, -1)
+	switch {
+	case len(begins) > 1 || len(ends) > 1:
+		return "", "", fmt.Errorf("%s: there are several places to write to: keep the lines <!-- %s: … --> and <!-- /%[2]s --> once", file, name)
+	case begins == nil || ends == nil || ends[0][0] < begins[0][1]:
 		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between", file, name)
 	}
-	return string(text[:at[2]]), string(text[at[3]:]), nil
+	return string(text[:begins[0][1]]), string(text[ends[0][0]:]), nil
 }
 
 // CheckBlock says why a Markdown file has no place for a block.

@@ -28,8 +28,11 @@ func TestWithBlock(t *testing.T) {
 	if want := strings.Replace(text, "old", "new", 1); b.String() != want {
 		t.Errorf("%s, want %s", &b, want)
 	}
-	if err := CheckBlock(file(t, text), "c"); err == nil || !strings.Contains(err.Error(), "<!-- c: … -->") {
-		t.Errorf("without a place: %v", err)
+	for more, want := range map[string]string{"<!-- c: z -->\n": "no lines <!-- c: … -->", "<!-- c: z -->\n<!-- c: z -->\n<!-- /c -->": "several places",
+		"<!-- /c -->\n<!-- c: z -->\n": "no lines", "<!-- c: z -->\n<!-- /c -->\n<!-- /c -->": "several places"} {
+		if err := CheckBlock(file(t, text+more), "c"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %q: %v, want %q", more, err, want)
+		}
 	}
 }
 
