@@ -52,7 +52,11 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
-	server := web.NewServer(web.BoundBody(bodyTimeout, h), longest+bodyTimeout, s.Log, slog.LevelWarn)
+	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.BoundBody(w, r, bodyTimeout)
+		h.ServeHTTP(w, r)
+	})
+	server := web.NewServer(bounded, longest+bodyTimeout, s.Log, slog.LevelWarn)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

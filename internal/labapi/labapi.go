@@ -136,11 +136,10 @@ func (s *Server) HTTP() *http.Server {
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
+		web.BoundBody(c.Writer, c.Request, bodyTime)
 	case <-c.Request.Context().Done():
 		c.Abort()
-		return
 	}
-	web.BoundBody(bodyTime, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { c.Next() })).ServeHTTP(c.Writer, c.Request)
 }
 
 func (s *Server) route() {

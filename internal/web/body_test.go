@@ -17,14 +17,15 @@ const limit = 100 * time.Millisecond
 // its caller has gone.
 func TestLongAnswer(t *testing.T) {
 	cause := make(chan error, 1)
-	h := httptest.NewServer(BoundBody(limit, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		BoundBody(w, r, limit)
 		io.ReadAll(r.Body)
 		select {
 		case <-r.Context().Done():
 		case <-time.After(3 * limit): // the time itself is what is tested
 		}
 		cause <- r.Context().Err()
-	})))
+	}))
 	defer h.Close()
 	for _, body := range []string{"", "hello", strings.Repeat("x", 100_000)} {
 		answer, err := http.Post(h.URL, "text/plain", strings.NewReader(body))
@@ -40,10 +41,11 @@ func TestLongAnswer(t *testing.T) {
 
 func TestBodyThatNeverEnds(t *testing.T) {
 	got := make(chan error, 1)
-	h := httptest.NewServer(BoundBody(limit, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		BoundBody(w, r, limit)
 		_, err := io.ReadAll(r.Body)
 		got <- err
-	})))
+	}))
 	defer h.Close()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {

@@ -73,19 +73,17 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// BoundBody bounds the body read, so that a slow client cannot block shutdown;
-// the answer may take longer. http.Server's ReadTimeout does not fit: when it
-// is over, net/http cancels the context of a request that was read long ago.
-func BoundBody(limit time.Duration, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body != nil && r.Body != http.NoBody {
-			control := http.NewResponseController(w)
-			if control.SetReadDeadline(time.Now().Add(limit)) == nil {
-				r.Body = &boundBody{ReadCloser: r.Body, control: control}
-			}
-		}
-		h.ServeHTTP(w, r)
-	})
+// BoundBody bounds the read of the body from now on, so that a slow client cannot
+// block shutdown; the answer may take longer. http.Server's ReadTimeout does not fit:
+// when it is over, net/http cancels the context of a request that was read long ago.
+func BoundBody(w http.ResponseWriter, r *http.Request, limit time.Duration) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(limit)) == nil {
+		r.Body = &boundBody{ReadCloser: r.Body, control: control}
+	}
 }
 
 type boundBody struct {
