@@ -16,10 +16,15 @@ import (
 	"seckill/internal/backend"
 )
 
-// Add starts the backends that are not there yet, concurrently.
+// Add starts the backends that are not there yet, concurrently. What another call is
+// starting is waited for.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
-	l.adding.Lock() // of two callers that need one backend, one starts it
-	defer l.adding.Unlock()
+	select {
+	case l.adding <- struct{}{}: // of two callers that need one backend, one starts it
+		defer func() { <-l.adding }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	l.mu.Lock()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, there := l.statuses[name]
@@ -81,6 +86,7 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.topology.name, err)
 	}
 	if err != nil {
+		l.discard(k.Name)
 		return backend.Status{}, err
 	}
 	e.prepare(k.Name)
@@ -96,6 +102,22 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 	}
 	l.config = e.Config(l.config, nil)
 	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrsOf(e.Nodes), ","), Version: version}, nil
+}
+
+// discard ends the servers of a backend of which others could not be started, or that
+// could not be arranged: the next Add starts all of them.
+func (l *Lab) discard(name string) {
+	l.mu.Lock()
+	var started []*Process
+	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool {
+		if p.server.backend != name {
+			return false
+		}
+		started = append(started, p)
+		return true
+	})
+	l.mu.Unlock()
+	killAll(started)
 }
 
 // alike are servers that know nothing of each other.

@@ -55,20 +55,24 @@ const three = 3
 // ErrNoServer means that the program of a topology is not installed.
 var ErrNoServer = errors.New("its server is not installed")
 
-// Ensemble are the servers of a backend of which one can be lost. The backend is
-// started if it is not there yet.
+// Ensemble is that of the servers of a backend of which one can be lost. The backend
+// is started if it is not there yet.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
-	if err := l.Add(ctx, name); err != nil {
-		return nil, err
-	}
 	e := l.Group(name)
+	if e == nil {
+		if err := l.Add(ctx, name); err != nil {
+			return nil, err
+		}
+		e = l.Group(name)
+	}
 	if e == nil {
 		return nil, fmt.Errorf("topology %s has no servers of %s of which one can be lost", l.Topology(), name)
 	}
 	return e, nil
 }
 
-// Group are the servers of a backend that runs, if one of them can be lost; else nil.
+// Group is that of the servers of a backend that runs, if one of them can be lost; else
+// nil.
 func (l *Lab) Group(name string) *Ensemble {
 	l.mu.Lock()
 	defer l.mu.Unlock()

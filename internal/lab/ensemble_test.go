@@ -12,7 +12,8 @@ import (
 	"seckill/internal/lab"
 )
 
-// A backend is started once, whoever asks first, and its ensemble has one user at a time.
+// A backend is started once, also when two callers ask at the same time, and its ensemble
+// has one user at a time.
 func TestEnsembleHasOneUser(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{}, Topology: lab.Losable})
 	var all [2]*lab.Ensemble

@@ -63,7 +63,7 @@ type Lab struct {
 	passwords  passwords
 	ports      ports
 
-	adding sync.Mutex // held by Add
+	adding chan struct{} // holds one element while a call of Add starts backends
 
 	mu        sync.Mutex
 	config    backend.Config
@@ -93,7 +93,8 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()}, started: time.Now(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
+	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()}, started: time.Now(),
+		adding: make(chan struct{}, 1), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {

@@ -128,6 +128,8 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
 	if err := run.await(ctx); err != nil {
+		_ = run.process.Kill() // another attempt has the same folder
+		<-run.done
 		return err
 	}
 	if run.ended != endedWell {

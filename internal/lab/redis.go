@@ -152,7 +152,7 @@ func makeReplica(ctx context.Context, address, host, port string) error {
 	return nil
 }
 
-// Replicated are a Redis primary and its replicas. Redis acknowledges a write before
+// A replicated is a Redis primary with its replicas. Redis acknowledges a write before
 // a replica has it.
 type replicated struct {
 	nodes    []*Process

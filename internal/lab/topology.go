@@ -54,7 +54,9 @@ func topologyNamed(name string) (topology, error) {
 		if t.name == cmp.Or(name, Single) {
 			return t, nil
 		}
-		names = append(names, t.name)
+		if t.name != Losable {
+			names = append(names, t.name)
+		}
 	}
 	return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, strings.Join(names, ", "))
 }

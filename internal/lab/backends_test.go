@@ -1,0 +1,55 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+)
+
+// A caller whose context ends does not wait for another's start. A start that fails
+// leaves no server behind, and the next one succeeds.
+func TestAStartThatFails(t *testing.T) {
+	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	l.topology.start = map[string]startFunc{backend.NameRedis: func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error) {
+		_, err := k.start(ctx, program, 2)
+		close(begun)
+		<-goOn
+		return nil, errors.Join(err, errors.New("they elect no leader"))
+	}}
+	failed := make(chan error, 1)
+	go func() { failed <- l.Add(t.Context(), backend.NameRedis) }()
+	<-begun
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := l.Add(gone, backend.NameEtcd); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone: %v, want %v", err, context.Canceled)
+	}
+	servers := l.Processes()
+	close(goOn)
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "they elect no leader") || len(servers) != 2 {
+		t.Errorf("%d servers were started, and then: %v", len(servers), err)
+	}
+	for _, p := range servers {
+		if p.Alive() {
+			t.Errorf("%s is left", p.Name)
+		}
+	}
+	l.topology.start = nil
+	if err := l.Add(t.Context(), backend.NameRedis); err != nil || len(l.Processes()) != 1 || !l.Backends()[0].OK {
+		t.Errorf("the next start: %v, %+v", err, l.Backends())
+	}
+}
