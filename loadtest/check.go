@@ -24,8 +24,8 @@ func (r Range) Check(field string, n float64) error {
 	if n >= r.Min && n <= r.Max { // nor NaN
 		return nil
 	}
-	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max}, Detail: fmt.Sprintf("%s is %s: give %s to %s%s",
-		field, digits(n), digits(r.Min), digits(r.Max), map[bool]string{true: " seconds, with its unit: 10s"}[r == wait])}
+	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max}, Detail: fmt.Sprintf("%s is out of range: give %s to %s%s",
+		digits(n), digits(r.Min), digits(r.Max), map[bool]string{true: " seconds, with its unit: 10s"}[r == wait])}
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -100,7 +100,7 @@ func (s Scenario) checkReset() error {
 func (s Scenario) possible() error {
 	s = s.normal()
 	if s.Strategy == "" {
-		return wrong("strategy", "none", nil, "no strategy: name one")
+		return wrong("strategy", "none", nil, "name one")
 	}
 	if !slices.Contains(profiles, s.Profile) {
 		return wrong("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
@@ -135,12 +135,12 @@ func (s Scenario) fits() error {
 		{"rate", s.Rate != 0, profile}, {"duration", s.Duration != 0, profile}, {"zipf", s.Zipf != 0, "one SKU"},
 	} {
 		if _, used := s.numbers()[unused.field]; unused.given && !used {
-			return wrong(unused.field, "unused", nil, "%s means nothing with %s", unused.field, unused.with)
+			return wrong(unused.field, "unused", nil, "it means nothing with %s", unused.with)
 		}
 	}
 	switch {
 	case s.Async && s.Reserve != 0:
-		return wrong("async", "unused", nil, "async means nothing with reservations: a reservation is answered at once")
+		return wrong("async", "unused", nil, "it means nothing with reservations: a reservation is answered at once")
 	case s.Reserve%time.Second != 0:
 		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
 	case s.Reserve == 0 && s.Forget != 0:

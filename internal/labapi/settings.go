@@ -145,7 +145,7 @@ func (s *Server) chosen(names []string, most int, p *web.Problem) (chosen []cata
 func blame(p *web.Problem, err error) {
 	var field *seckill.FieldError
 	if errors.As(err, &field) {
-		p.Blame(field.Field, field.Code, field.Params, strings.TrimPrefix(field.Detail, field.Field+" is ")) // which it says itself
+		p.Blame(field.Field, field.Code, field.Params, field.Detail)
 	}
 }
 

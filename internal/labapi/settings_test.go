@@ -59,7 +59,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"strategy":"naive"`), 400, "strategy", "unused", ""},
 		{sale(`,"skus":2`), 400, "skus", "range", `"max":1`},
 		{rated(`,"profile":"constant","duration_ns":1000000000,"rate":50001`), 400, "rate", "range", `"max":50000`},
-		{rated(`,"profile":"constant","duration_ns":1000000000,"rate":0.5`), 400, "rate", "range", "rate: 0.5: give 1 to 50000"},
+		{rated(`,"profile":"constant","duration_ns":1000000000,"rate":0.5`), 400, "rate", "range", "rate: 0.5 is out of range: give 1 to 50000"},
 		{rated(`,"profile":"constant","rate":100,"duration_ns":121000000000`), 400, "duration", "range", `"max":120`},
 		{rated(`,"profile":"constant","rate":5000,"duration_ns":100000000000`), 400, "rate", "too_many_requests", `"requests":500000`},
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},

@@ -28,7 +28,7 @@ func TestTraces(t *testing.T) {
 		status int
 		says   string
 	}{
-		{`{"strategy":"good","buyers":3}`, 400, "buyers: 3: give 1 to 2"},
+		{`{"strategy":"good","buyers":3}`, 400, "buyers: 3 is out of range: give 1 to 2"},
 		{`{"strategy":"","buyers":1}`, 400, "name a strategy"},
 		{`{"strategy":"nope","buyers":0}`, 404, "give 1 to 2"},
 		{`{"strategy":"far","buyers":1}`, 503, "no etcd"},

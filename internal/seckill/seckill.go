@@ -139,8 +139,8 @@ func NothingTaken(err error) bool {
 	return false
 }
 
-// A FieldError says what is wrong with one field: in words, and as a stable
-// code with parameters, which a page translates.
+// A FieldError says what is wrong with one field: in words that go on after its name,
+// and as a stable code with parameters, which a page translates.
 type FieldError struct {
 	Field  string         `json:"field"`
 	Detail string         `json:"detail"`
@@ -148,4 +148,4 @@ type FieldError struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-func (e *FieldError) Error() string { return e.Detail }
+func (e *FieldError) Error() string { return e.Field + ": " + e.Detail }
