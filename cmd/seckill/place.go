@@ -117,6 +117,8 @@ func endLab(stderr io.Writer, l *lab.Lab) {
 	}
 }
 
+// stopLab stops a lab; one that has not stopped in 30 s is an error that says what is
+// left.
 func stopLab(l *lab.Lab) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

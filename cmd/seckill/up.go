@@ -186,7 +186,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.Record(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: page.api.Log},
+		Games: &game.Games{Servers: l.Config, Strategies: page.api.Strategies, Examples: page.api.Guarantees, Missing: missing, Log: page.api.Log},
 	})
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)

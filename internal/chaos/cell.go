@@ -55,8 +55,8 @@ func (c *Cell) Broken() bool {
 	return c.Word == string(ledger.Oversold) || c.Word == string(ledger.Lost)
 }
 
-// Fell: it broke, or stood still.
-func (c *Cell) Fell() bool {
+// fell: it broke, or stood still.
+func (c *Cell) fell() bool {
 	return c.Broken() || c.Word == string(loadtest.Blocked) || c.Word == wordStopped
 }
 

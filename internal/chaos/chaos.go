@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options) *Result {
 		r.Begun = first + " – " + r.Begun
 	}
 	for _, f := range here {
-		used := f.Uses == "" || slices.ContainsFunc(o.Strategies, func(i catalog.Info) bool { return slices.Contains(i.Needs, f.Uses) })
+		used := slices.ContainsFunc(o.Strategies, func(i catalog.Info) bool { return concerns(f, i) })
 		if !f.Available && used && slices.Contains(o.Faults, f.Kind) {
 			r.Missing = append(r.Missing, fmt.Sprintf("%s: %s", f.Kind, f.Missing))
 		}
@@ -114,8 +114,13 @@ func applies(info catalog.Info, name fault.Name, here []fault.Status) bool {
 		return true
 	}
 	i := slices.IndexFunc(here, func(f fault.Status) bool { return f.Kind == name })
-	return i >= 0 && here[i].Available && (here[i].Uses == "" || slices.Contains(info.Needs, here[i].Uses)) &&
+	return i >= 0 && here[i].Available && concerns(here[i], info) &&
 		(name != fault.JumpClock || info.Guarantees[catalog.Clocks] != "")
+}
+
+// concerns reports whether a fault is of a backend that a strategy uses, or of all.
+func concerns(f fault.Status, info catalog.Info) bool {
+	return f.Uses == "" || slices.Contains(info.Needs, f.Uses)
 }
 
 // cell runs one sale.

@@ -106,12 +106,12 @@ func TestCells(t *testing.T) {
 		wrong  bool
 		exit   int
 	}{
-		"held":                                {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, loadtest.ExitHeld},
-		"oversold in the first part":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, loadtest.ExitOversold},
-		"oversold, and then nobody could buy": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800)}, nil, "oversold", true, loadtest.ExitOversold},
-		"nobody could buy afterwards":         {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"oversold in the second":              {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, loadtest.ExitOversold},
-		"lost":                                {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, loadtest.ExitLost},
+		"held":                               {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, loadtest.ExitHeld},
+		"oversold in the first part":         {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, loadtest.ExitOversold},
+		"oversold, and then no sale was run": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800)}, nil, "oversold", true, loadtest.ExitOversold},
+		"no sale could be run afterwards":    {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, loadtest.ExitNotValid},
+		"oversold in the second":             {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, loadtest.ExitOversold},
+		"lost":                               {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, loadtest.ExitLost},
 		"lost, as it is known to be": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{mortal} }, "lost", false, loadtest.ExitHeld},
 		"wrong answers": {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, loadtest.ExitLost},

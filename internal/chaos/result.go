@@ -17,7 +17,7 @@ import (
 // Format is the version of a Result's JSON form. Fields are added, never renamed.
 const Format = 1
 
-// A Result is all cells of a run, as the page reads it.
+// A Result is all cells of a run, as --json writes and --resume reads it.
 type Result struct {
 	Format   int          `json:"format"`
 	Command  string       `json:"command"`
@@ -140,7 +140,7 @@ func (r *Result) figures() *Result {
 	for _, row := range r.Rows {
 		cells := slices.Clone(row.Cells)
 		for i, c := range cells {
-			if c != nil && !c.Fell() {
+			if c != nil && !c.fell() {
 				cells[i] = &Cell{Word: c.Word}
 			}
 		}

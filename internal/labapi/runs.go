@@ -111,8 +111,9 @@ func (r Run) summary() Run {
 
 // since copies r with the points of its lanes from these places on; nil: with all.
 func (r Run) since(places []int) Run {
+	r.Lanes = slices.Clone(r.Lanes)
 	for i, from := range places {
-		l := r.lane(i)
+		l := &r.Lanes[i]
 		l.From, l.Points = from, l.Points[from:]
 	}
 	return r
