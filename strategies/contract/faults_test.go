@@ -27,7 +27,7 @@ func leaseEnd(c *trial) {
 		c.broken("the next got in %v after the lease of %v began", took, c.h.Lease)
 	}
 	if c.h.can(Tells) {
-		c.toldFirst(l)
+		c.toldFirst(c.key, l)
 		if took := (<-told).Sub(asked); took < c.h.Lease*9/10 {
 			c.broken("the holder was told after %v that a lease of %v is over", took, c.h.Lease)
 		}
@@ -59,7 +59,7 @@ func death(c *trial) {
 	victim.Kill()
 	next := c.in(waiter)
 	if c.h.can(Tells) {
-		c.toldFirst(l)
+		c.toldFirst(c.key, l)
 	}
 	want := seckill.ErrUnavailable // another process may hold it, which the dead cannot see
 	if c.h.can(Bound) {
@@ -206,16 +206,6 @@ func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
 
 func (r *renewals) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
-func (c *trial) renewed(r *renewals) error {
-	select {
-	case err := <-r.seen:
-		return err
-	case <-time.After(max(c.limit(), 3*c.h.Renewed)):
-		c.stop("the lock is not renewed")
-		return nil
-	}
-}
-
 // A lock without a lease of its own is renewed until it is released, also when
 // the buyer has gone: a COMMIT may be on its way.
 func renewal(c *trial) {
@@ -228,7 +218,11 @@ func renewal(c *trial) {
 		c.stop("acquire: %v", err)
 	}
 	for time.Since(began) < c.h.Renewed*5/4 {
-		_ = c.renewed(r)
+		select {
+		case <-r.seen:
+		case <-time.After(c.h.Patience):
+			c.stop("the lock is not renewed")
+		}
 		c.busy(c.key)
 		if err := l.Context().Err(); err != nil && ctx.Err() == nil {
 			c.broken("the holder was told %v", context.Cause(l.Context()))
@@ -255,11 +249,17 @@ func renewalFails(c *trial) {
 	r := &renewals{seen: make(chan error, 100)}
 	r.fail.Store(1)
 	l := c.takeRenewed(c.open(c.h.Renewed), r)
-	if first, second, third := c.renewed(r), c.renewed(r), c.renewed(r); first == nil || second != nil || third != nil {
-		c.broken("renewals gave %v, %v, %v", first, second, third)
-	}
-	if err := l.Context().Err(); err != nil {
-		c.broken("one failed renewal ended the lease: %v", context.Cause(l.Context()))
+	for n := range 3 {
+		select {
+		case err := <-r.seen:
+			if (err != nil) != (n == 0) {
+				c.broken("renewal %d gave %v", n+1, err)
+			}
+		case <-l.Context().Done():
+			c.stop("one failed renewal ended the lease: %v", context.Cause(l.Context()))
+		case <-time.After(max(c.limit(), 3*c.h.Renewed)):
+			c.stop("the lock is not renewed")
+		}
 	}
 	r.fail.Store(1 << 20)
 	c.told(l)
@@ -345,7 +345,7 @@ func holderCutOff(c *trial) {
 			waiter := c.contend(c.b, key)
 			fault(wire)
 			next := c.in(waiter)
-			c.toldFirst(l)
+			c.toldFirst(key, l)
 			wire.Pass()
 			locktest.Soon(c, "the late release says so", func() bool {
 				return errors.Is(l.Release(c.Context()), lock.ErrNotHeld)

@@ -133,11 +133,21 @@ func waitLimit(c *trial) {
 	holder := c.take(c.a, c.key, locktest.Long)
 	before := c.seen(c.key)
 	for _, wait := range append([]time.Duration{0, 50 * time.Millisecond}, c.h.Waits...) {
-		begun := time.Now()
-		_, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: locktest.Long})
-		// A database looks about once a second for waits that are over.
-		if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took < wait || took > wait+1500*time.Millisecond {
-			c.broken("waiting %v gave %v after %v, want busy", wait, err, took)
+		begun, told := time.Now(), make(chan error, 1)
+		go func() {
+			_, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: locktest.Long})
+			told <- err
+		}()
+		select {
+		case err := <-told:
+			told <- err
+		case <-time.After(wait + 1500*time.Millisecond): // a database looks about once a second for waits that are over
+		}
+		if c.late(c.key, func() bool { return len(told) > 0 }) {
+			c.stop("a wait of %v is not over after %v", wait, time.Since(begun))
+		}
+		if err := <-told; !errors.Is(err, seckill.ErrBusy) || time.Since(begun) < wait {
+			c.broken("waiting %v gave %v after %v, want busy", wait, err, time.Since(begun))
 		}
 		c.sees(c.key, before) // giving up leaves nothing
 	}
@@ -196,29 +206,43 @@ func handover(c *trial) {
 // The middle one of three leaves, or dies. The last must not take that for the
 // end of the holder.
 func givingUp(c *trial) {
-	c.middleGoes(c.fresh(), c.b, func(w *locktest.Waiter) { w.Leave() }, context.Canceled)
+	leaver := c.b
+	if inSQL(c.b) {
+		leaver = c.open(locktest.Long)
+	}
+	c.middleGoes(c.fresh(), leaver, func(w *locktest.Waiter) {
+		c.forgotten(leaver, func() {
+			w.Leave()
+			w.Err <- <-w.Err
+		})
+	}, context.Canceled)
 	if c.a.Kill != nil && !c.known {
 		victim := c.open(max(c.h.Lease, 100*time.Millisecond))
-		c.middleGoes(c.fresh(), victim, func(*locktest.Waiter) { c.dies(victim) }, seckill.ErrUnavailable)
+		c.middleGoes(c.fresh(), victim, func(*locktest.Waiter) { c.forgotten(victim, victim.Kill) }, seckill.ErrUnavailable)
 	}
 }
 
-// dies returns when the SQL server has forgotten the process: a statement that it had
-// received may take a lock that never ends as soon as that is free.
-func (c *trial) dies(victim *locktest.Process) {
-	if victim.In == nil || victim.In.DB == nil || victim.In.DB.Name() == "sqlite" {
-		victim.Kill()
+// forgotten returns when a process has gone and the SQL server has forgotten it: a
+// statement that it had received may take a lock that never ends as soon as that is free.
+func (c *trial) forgotten(p *locktest.Process, goes func()) {
+	if !inSQL(p) {
+		goes()
 		return
 	}
-	server, err := probe.NewSQL(c.Context(), c.b.In, false)
+	server, err := probe.NewSQL(c.Context(), c.a.In, false)
 	if err != nil {
 		c.Fatal(err)
 	}
-	addrs := victim.In.Dialer.LocalAddrs()
-	victim.Kill()
+	addrs := p.In.Dialer.LocalAddrs()
+	goes()
+	p.Kill()
 	if err := server.Gone(c.Context(), addrs, false); err != nil {
 		c.Fatal(err)
 	}
+}
+
+func inSQL(p *locktest.Process) bool {
+	return p.In != nil && p.In.DB != nil && p.In.DB.Name() != "sqlite"
 }
 
 func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.Waiter), want error) {
