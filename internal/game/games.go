@@ -51,19 +51,19 @@ type Request struct {
 }
 
 // setting is what is asked for.
-func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task *Level, err error) {
+func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, level *Level, err error) {
 	if r.Level != "" {
-		if task = LevelNamed(r.Level); task == nil {
+		if level = LevelNamed(r.Level); level == nil {
 			return info, s, nil, problem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))
 		}
-		r.Strategy, s = task.Setting.Strategy, task.Setting
+		r.Strategy, s = level.Setting.Strategy, level.Setting
 	}
 	for _, i := range all {
 		if i.Name == r.Strategy {
 			if s.Strategy == "" {
 				s = Free(i, r.Buyers, r.Stock, r.Processes)
 			}
-			return i, s, task, s.Check()
+			return i, s, level, s.Check()
 		}
 	}
 	return info, s, nil, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))
@@ -78,7 +78,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		}
 		r.Strategy, r.Buyers, r.Stock = example.Strategy, 2, 1
 	}
-	info, setting, task, err := r.setting(gs.Strategies)
+	info, setting, level, err := r.setting(gs.Strategies)
 	if err == nil && r.Counterexample != "" {
 		setting, err = ofExample(example)
 	}
@@ -92,7 +92,7 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 	if err = gs.enter(info); err != nil {
 		return "", s, err
 	}
-	g, err := open(ctx, gs.Servers(), info, setting, task, func(g *Game) error {
+	g, err := open(ctx, gs.Servers(), info, setting, level, func(g *Game) error {
 		if r.Counterexample != "" {
 			return g.follow(ctx, example, moves)
 		}

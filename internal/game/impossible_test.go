@@ -16,28 +16,28 @@ import (
 func TestImpossibleLevels(t *testing.T) {
 	var needs []backend.Capability
 	var levels []*Level
-	for _, task := range Levels() {
-		if task.Impossible > 0 && (labtest.Verify || task.Name == "one-statement") {
-			levels = append(levels, task)
-			needs = append(needs, infoOf(task).Uses()...)
+	for _, level := range Levels() {
+		if level.Impossible > 0 && (labtest.Verify || level.Name == "one-statement") {
+			levels = append(levels, level)
+			needs = append(needs, infoOf(level).Uses()...)
 		}
 	}
 	if labtest.Verify && len(levels) < 3 {
 		t.Errorf("only %d levels are impossible", len(levels))
 	}
 	servers := labtest.Start(t, needs...).Config()
-	for _, task := range levels {
-		t.Run(task.Name, func(t *testing.T) {
+	for _, level := range levels {
+		t.Run(level.Name, func(t *testing.T) {
 			t.Parallel()
-			p, err := openPlace(t.Context(), servers, infoOf(task))
+			p, err := openPlace(t.Context(), servers, infoOf(level))
 			labtest.Must(t, err)
 			defer p.leave(t.Context())
-			res, err := p.world.Search(t.Context(), &task.Setting.Scenario, explore.Limits{Reduce: true,
-				Stop: func(rule string) bool { return slices.Contains(task.Breaks, rule) }})
+			res, err := p.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
+				Stop: func(rule string) bool { return slices.Contains(level.Breaks, rule) }})
 			labtest.Must(t, err)
-			if res.First != nil || !res.Exhausted() || res.Schedules != task.Impossible {
+			if res.First != nil || !res.Exhausted() || res.Schedules != level.Impossible {
 				t.Errorf("%d schedules were run, one broke it: %t, and %d turns were not taken: the file says that all %d hold",
-					res.Schedules, res.First != nil, res.Cut, task.Impossible)
+					res.Schedules, res.First != nil, res.Cut, level.Impossible)
 			}
 		})
 	}

@@ -14,8 +14,8 @@ import (
 // A game whose moves could not be made again shows what it showed before, and goes on
 // from there.
 func TestAFailedUndoChangesNothing(t *testing.T) {
-	task := LevelNamed("first-lost-update")
-	g, err := Open(t.Context(), labtest.Start(t, infoOf(task).Uses()...).Config(), infoOf(task), task.Setting, task, "abb")
+	level := LevelNamed("first-lost-update")
+	g, err := Open(t.Context(), labtest.Start(t, infoOf(level).Uses()...).Config(), infoOf(level), level.Setting, level, "abb")
 	labtest.Must(t, err)
 	defer func() { labtest.Must(t, g.Close(t.Context())) }()
 	if err := g.replay(t.Context(), []explore.Choice{{Who: "A"}, {Who: "C"}}); err == nil {

@@ -20,32 +20,32 @@ const atOnce = 6
 // and switches as its file says.
 func TestSolutionsOfTheLevels(t *testing.T) {
 	var needs []backend.Capability
-	for _, task := range game.Levels() {
-		needs = append(needs, named(t, task.Setting.Strategy).Uses()...)
+	for _, level := range game.Levels() {
+		needs = append(needs, named(t, level.Setting.Strategy).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
 	solved := 0
 	var all errgroup.Group
 	all.SetLimit(atOnce)
-	for _, task := range game.Levels() {
-		if task.Schedule == "" {
-			if task.Impossible == 0 {
-				t.Errorf("%s has no solution, and is not said to be impossible", task.Name)
+	for _, level := range game.Levels() {
+		if level.Schedule == "" {
+			if level.Impossible == 0 {
+				t.Errorf("%s has no solution, and is not said to be impossible", level.Name)
 			}
 			continue
 		}
 		solved++
 		all.Go(func() error {
-			g, err := game.Open(t.Context(), servers, named(t, task.Setting.Strategy), task.Setting, task, task.Schedule)
+			g, err := game.Open(t.Context(), servers, named(t, level.Setting.Strategy), level.Setting, level, level.Schedule)
 			if err != nil {
-				t.Errorf("%s: %v", task.Name, err)
+				t.Errorf("%s: %v", level.Name, err)
 				return nil
 			}
 			if s := g.State(); s.Grade == nil || s.Grade.Golf != "even" {
-				t.Errorf("%s: its solution, of %d moves and %d switches, ends with\n%s", task.Name, task.Moves, task.Switches, show(s))
+				t.Errorf("%s: its solution, of %d moves and %d switches, ends with\n%s", level.Name, level.Moves, level.Switches, show(s))
 			}
 			if err := g.Close(t.Context()); err != nil {
-				t.Errorf("%s: %v", task.Name, err)
+				t.Errorf("%s: %v", level.Name, err)
 			}
 			return nil
 		})
@@ -66,21 +66,21 @@ func TestLevelsAreWhole(t *testing.T) {
 	chapters, err := course.Chapters()
 	labtest.Must(t, err)
 	seen := map[string]bool{}
-	for i, task := range levels {
-		if task.Number != i+1 {
-			t.Errorf("%s has number %d, and is the %d.", task.Name, task.Number, i+1)
+	for i, level := range levels {
+		if level.Number != i+1 {
+			t.Errorf("%s has number %d, and is the %d.", level.Name, level.Number, i+1)
 		}
-		if seen[task.Name] {
-			t.Errorf("there are two levels %q", task.Name)
+		if seen[level.Name] {
+			t.Errorf("there are two levels %q", level.Name)
 		}
-		seen[task.Name] = true
-		named(t, task.Setting.Strategy)
-		if task.Chapter < 1 || task.Chapter > len(chapters) {
-			t.Errorf("%s is of chapter %d, and there are %d", task.Name, task.Chapter, len(chapters))
+		seen[level.Name] = true
+		named(t, level.Setting.Strategy)
+		if level.Chapter < 1 || level.Chapter > len(chapters) {
+			t.Errorf("%s is of chapter %d, and there are %d", level.Name, level.Chapter, len(chapters))
 		}
-		if strings.ContainsFunc(task.Text["en"].Goal, func(r rune) bool { return r > 0x2e80 }) ||
-			!strings.ContainsFunc(task.Text["zh"].Goal, func(r rune) bool { return r > 0x2e80 }) {
-			t.Errorf("%s: its texts are in the wrong languages", task.Name)
+		if strings.ContainsFunc(level.Text["en"].Goal, func(r rune) bool { return r > 0x2e80 }) ||
+			!strings.ContainsFunc(level.Text["zh"].Goal, func(r rune) bool { return r > 0x2e80 }) {
+			t.Errorf("%s: its texts are in the wrong languages", level.Name)
 		}
 	}
 }
