@@ -64,11 +64,10 @@ var actorKinds = map[Does]actorKind{
 			return nil
 		},
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
-				if o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID); o.Err == nil {
-					return
-				}
-			}
+			o.ask(ctx, func() (final bool) {
+				o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID)
+				return o.Err == nil
+			})
 		},
 		told: func(w *World, o Outcome) (told []ledger.Told) {
 			placed := w.placed[o.owner()]
@@ -128,6 +127,15 @@ var actorKinds = map[Does]actorKind{
 	Releases: releases,
 	PaysLate: paysLate,
 	Sweeps:   sweeps,
+}
+
+// ask sends a request, and sends it again while its answer is not final (Buyer.Again).
+func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
+	for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+		if send() {
+			return
+		}
+	}
 }
 
 func deduct(ctx context.Context, w *World, p *process, o *Outcome) {

@@ -17,14 +17,12 @@ var (
 		next:  Writes,
 		check: acceptor,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+			o.ask(ctx, func() (final bool) {
 				var written bool
 				o.Receipt, written, o.Err = p.strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
 				o.Accepted = o.Err == nil && !written
-				if o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable) {
-					return
-				}
-			}
+				return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
+			})
 		},
 		told: func(w *World, o Outcome) []ledger.Told {
 			t := tell(w.purchase(o.Buyer), o)

@@ -46,15 +46,13 @@ var asks = actorKind{
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 		r := tap.From(ctx).(*actor).run
-		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+		o.ask(ctx, func() (final bool) {
 			sent := r.sends()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
 			told.Sent, told.Answered = sent, r.answers()
 			o.Told = append(o.Told, told)
-			if !again {
-				return
-			}
-		}
+			return !again
+		})
 	},
 	told: func(w *World, o Outcome) []ledger.Told {
 		if o.Dead && len(o.Told) > 0 { // the last answer was not heard

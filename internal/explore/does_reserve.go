@@ -49,12 +49,10 @@ type performs = func(context.Context, *World, *process, *Outcome)
 // than one of those that are final.
 func asking(of func(seckill.Reserver, context.Context, string) error, final ...error) performs {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
-		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+		o.ask(ctx, func() bool {
 			o.Err = of(p.strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
-			if o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) }) {
-				return
-			}
-		}
+			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
+		})
 	}
 }
 
