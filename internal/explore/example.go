@@ -111,7 +111,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err := w.check(&e.Scenario); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDiverged, err)
 	}
-	if slices.Contains(e.Scenario.Faults, NodeLost) && w.node == nil {
+	if slices.Contains(e.Scenario.Faults, NodeLost) && w.options.Node == nil {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
 	choices, err := e.Choices()

@@ -203,19 +203,19 @@ var faultKinds = map[Fault]faultKind{
 	NodeLost: {
 		at: func(r *run, _ []*thread) []policy.Option {
 			c := r.actors[0].program().next()
-			if r.world.node == nil || c == nil || c.command.Backend != tap.SQL || c.command.Name != "INSERT" && c.command.Name != "UPDATE" {
+			if r.world.options.Node == nil || c == nil || c.command.Backend != tap.SQL || c.command.Name != "INSERT" && c.command.Name != "UPDATE" {
 				return nil
 			}
 			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
 		},
 		happens: func(ctx context.Context, r *run, step Step) error {
-			step.Command = r.world.node.Name
+			step.Command = r.world.options.Node.Name
 			r.schedule.Steps = append(r.schedule.Steps, step)
 			r.last, r.paused = nil, r.actors[0]
 			r.everythingMoved()
 			begun := time.Now()
 			defer func() { r.schedule.Outage = time.Since(begun) }()
-			err := r.world.node.Lose(ctx)
+			err := r.world.options.Node.Lose(ctx)
 			if err == nil {
 				err = r.world.answers(ctx)
 			}

@@ -89,7 +89,7 @@ func problems(s *Schedule) (list []Problem) {
 			add(v.Rule, "%s", v.Message)
 		}
 	}
-	list = slices.Concat(list, s.overlaps, s.kept)
+	list = append(list, s.locks...)
 	for _, b := range s.Buyers {
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
 			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)

@@ -38,8 +38,8 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	if err := w.fresh(ctx, s); err != nil {
 		return nil, err
 	}
-	if slices.Contains(s.Faults, NodeLost) && w.node != nil {
-		if err := w.node.Lag(ctx); err != nil {
+	if slices.Contains(s.Faults, NodeLost) && w.options.Node != nil {
+		if err := w.options.Node.Lag(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -50,9 +50,6 @@ func (w *World) start(ctx context.Context) (*process, error) {
 	p := &process{in: in, store: ledger.NewStore(in.DB), options: w.info.LockOptions(w.settings)}
 	p.info = observe.Locks(w.info, func(l lock.Locker) { p.locker = l })
 	p.now = func() time.Time {
-		if w.realTime {
-			return time.Now()
-		}
 		w.asksTime.Store(true)
 		return w.time().Add(time.Duration(p.ahead.Load()))
 	}

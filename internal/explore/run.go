@@ -56,7 +56,7 @@ func (r *run) heed(e event) {
 		case t.helper == nil:
 			a.attempt.failed, a.outcome.Waited = true, true
 		case t.foreign != nil:
-			r.schedule.kept = append(r.schedule.kept, *t.foreign)
+			r.schedule.locks = append(r.schedule.locks, *t.foreign)
 		}
 	case evEnters:
 		a.threadOf(c.helper).add(c)
@@ -66,7 +66,7 @@ func (r *run) heed(e event) {
 		c.drop()
 	case evHolds:
 		for _, other := range r.othersHolding(a) {
-			r.schedule.overlaps = append(r.schedule.overlaps, Problem{RuleOverlap,
+			r.schedule.locks = append(r.schedule.locks, Problem{RuleOverlap,
 				fmt.Sprintf("after step %d both %s and %s hold the lock", len(r.schedule.Steps), other.Name, a.Name)})
 		}
 		a.grip, a.expired, a.passed, a.commits = holding, false, true, e.tx

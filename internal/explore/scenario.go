@@ -144,9 +144,10 @@ type Schedule struct {
 	// Outage is how long no server answered after NodeLost.
 	Outage time.Duration
 
-	names    *observe.Names
-	overlaps []Problem // moments at which two buyers held the lock, and the lease of the first had not ended
-	kept     []Problem // moments at which a renewer went on, though it had been answered while another had the lock
+	names *observe.Names
+	// locks are moments at which two buyers held the lock, and the lease of the first had
+	// not ended, or a renewer went on, though it had been answered while another had the lock.
+	locks []Problem
 }
 
 // A Belief is a buyer's: that they have the lock, from the step after which they

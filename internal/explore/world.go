@@ -23,6 +23,7 @@ import (
 // asks them how many of their clients wait.
 type World struct {
 	info     catalog.Info
+	options  Options
 	config   backend.Config
 	settings catalog.Settings
 	admin    *backend.Instance // looks, and ends leases; no buyer uses it
@@ -31,16 +32,13 @@ type World struct {
 	sql      *probe.SQL
 	numbers  map[int]*process
 	closing  sync.WaitGroup // instances of processes that have died
-	node     *Node
 	clock    atomic.Int64 // how far the processes' clocks were moved on, in ns
 	began    atomic.Int64 // the second in which the schedule's SKU was made, in ns
 	reads    atomic.Int64 // of the clocks, in this schedule
 	asksTime atomic.Bool  // the strategy has looked at its process's clock
 
 	rehearsed bool  // a live schedule has been played once, for nothing
-	first     int64 // SKU of the world's own, of SKUs; 0: the servers are not shared with other worlds
 	played    int64 // schedules
-	realTime  bool
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
@@ -84,7 +82,7 @@ func (w *World) answers(ctx context.Context) error {
 	for _, in := range instances {
 		for slices.ContainsFunc(in.Status(ctx), func(s backend.Status) bool { return !s.OK }) {
 			if ctx.Err() != nil {
-				return fmt.Errorf("wait until the servers answer without %s: %w", w.node.Name, context.Cause(ctx))
+				return fmt.Errorf("wait until the servers answer without %s: %w", w.options.Node.Name, context.Cause(ctx))
 			}
 			time.Sleep(quiet)
 		}
@@ -126,11 +124,10 @@ func (w *World) skipKnown(ctx context.Context) error {
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: worldSettings(), node: o.Node, numbers: map[int]*process{},
-		names: observe.NewNames(), first: o.FirstSKU, realTime: o.realTime}
+	w := &World{info: info, config: config, settings: worldSettings(), options: o, numbers: map[int]*process{}, names: observe.NewNames()}
 	w.config.MaxSQLConns = 8
 	switch {
-	case w.realTime:
+	case o.realTime:
 		w.settings = catalog.DefaultSettings()
 	case w.shared():
 		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
@@ -165,6 +162,9 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 // read, from the second in which the stock row was written. By a real clock, a
 // schedule that crosses a second would end otherwise than one that does not.
 func (w *World) time() time.Time {
+	if w.options.realTime {
+		return time.Now()
+	}
 	passed := time.Duration(w.reads.Add(1)) * time.Millisecond
 	return time.Unix(0, w.began.Load()+w.clock.Load()).Add(passed)
 }
@@ -196,7 +196,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	w.sku, w.stock = lastSKU.Add(1), s.Stock
 	if w.shared() {
 		w.played++
-		w.sku = w.first + w.played%SKUs
+		w.sku = w.options.FirstSKU + w.played%SKUs
 	}
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
@@ -222,7 +222,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-func (w *World) shared() bool { return w.first > 0 }
+func (w *World) shared() bool { return w.options.FirstSKU > 0 }
 
 // ports are those of this world's connections, at its own end.
 func (w *World) ports() (list []string) {
@@ -238,7 +238,7 @@ func (w *World) Forget(ctx context.Context) error {
 	if !w.shared() {
 		return nil
 	}
-	return w.probes.Forget(ctx, fmt.Sprint(w.first/SKUs))
+	return w.probes.Forget(ctx, fmt.Sprint(w.options.FirstSKU/SKUs))
 }
 
 // SKUs is how many a world on shared servers has, and what its FirstSKU is a
