@@ -239,7 +239,11 @@ func WaitAtMost[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
-	if From(ctx) == nil {
+	switch n := From(ctx).(type) {
+	case nil:
+		return await(ctx, realTimer(limit), done, nil)
+	case *Counter: // as in Ask: it looks at nothing
+		defer n.of(Waiting).Add(1)
 		return await(ctx, realTimer(limit), done, nil)
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
