@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,13 +35,22 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
-// Holders of different names are not two holders of one lock.
+// Holders of different names are not two holders of one lock, and where each name is
+// locked once, there is no release to wait for.
 func TestManyNamesAreManyLocks(t *testing.T) {
 	info := named(t, "mutex-per-sku")
 	info.Needs = nil // of a purchase
 	scene := Options{For: 100 * time.Millisecond}.onManyNames(info, catalog.DefaultSettings())
 	scene.load.hold = func() time.Duration { return time.Millisecond }
-	if pass, err := scene.load.pass(t.Context(), backend.Config{}, scene.Contenders); err != nil || pass.Taken == 0 || pass.Lost > 0 {
+	pass, err := scene.load.pass(t.Context(), backend.Config{}, scene.Contenders)
+	if err != nil || pass.Taken == 0 || pass.Lost > 0 {
 		t.Errorf("%+v, %v", pass, err)
+	}
+	scene.load.keys = make([]string, 100_000)
+	for i := range scene.load.keys {
+		scene.load.keys[i] = fmt.Sprint("once:", i)
+	}
+	if pass, err = scene.load.pass(t.Context(), backend.Config{}, scene.Contenders); err != nil || pass.Taken == 0 || pass.HandoverP50 > 0 {
+		t.Errorf("each name once: %+v, %v", pass, err)
 	}
 }

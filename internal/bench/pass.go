@@ -138,11 +138,13 @@ type race struct {
 	turn       atomic.Int64
 	counters   []unprotected // of each key
 	all, gone  atomic.Int64
-	freed      atomic.Int64 // start of the last release, in nanoseconds since begin
 }
 
 // An unprotected counter loses increments that overlap.
-type unprotected struct{ n atomic.Int64 }
+type unprotected struct {
+	n     atomic.Int64
+	freed atomic.Int64 // start of the last release of its lock, in nanoseconds since begin
+}
 
 func (u *unprotected) increment(work func()) {
 	n := u.n.Load()
@@ -195,7 +197,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 			return err
 		}
 		got := time.Now()
-		if freed := r.begin.Add(time.Duration(r.freed.Load())); asked.After(r.begin) {
+		if freed := r.begin.Add(time.Duration(counter.freed.Load())); asked.After(r.begin) {
 			l.waits = append(l.waits, got.Sub(asked))
 			if asked.Before(freed) {
 				l.handover = append(l.handover, got.Sub(freed))
@@ -210,7 +212,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 				time.Sleep(r.hold())
 			}
 		})
-		r.freed.Store(int64(time.Since(r.begin)))
+		counter.freed.Store(int64(time.Since(r.begin)))
 		switch err := lease.Release(freeing); {
 		case errors.Is(err, lock.ErrNotHeld):
 			r.gone.Add(1)
