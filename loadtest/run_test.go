@@ -238,6 +238,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"copies that the memory does not hold", func(c *Config) { c.Buyers, c.Copies = 2_000_000, 1 }, "about 2.2 GB of memory, and 1.0 GB is the limit"},
 		{"cancellations that the memory does not hold", func(c *Config) { c.Buyers, c.Cancellations = 1_000_000, 1 }, "about 1.3 GB"},
 		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.1 GB"},
+		{"final answers that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Async = 1_000_000, 800_000, true }, "about 1.1 GB"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
