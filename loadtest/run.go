@@ -139,7 +139,7 @@ func (r *run) judge(ctx context.Context) {
 		all := ledger.Sum(reports)
 		r.result.Audit = &all
 	}
-	if r.result.definite() == 0 {
+	if r.result.Uncertain() == r.result.Requests {
 		r.problem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {

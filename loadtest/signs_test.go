@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"seckill/internal/ledger"
@@ -25,6 +26,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		{"late", func(r *Result) { r.Latency.P99++ }, Yes, No, []string{ShortLate}},
 		{"1 in 100 uncertain", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 4, 6 }, Yes, Yes, nil},
 		{"more", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 5, 6 }, Yes, No, []string{ShortUncertain}},
+		{"without a final answer", func(r *Result) { r.Counts[ledger.OutcomeAccepted], r.Counts[ledger.OutcomeInProgress] = 6, 5 }, Yes, No, []string{ShortUncertain}},
 		{"99 of 100 sold", func(r *Result) { r.Audit.Sold = 99 }, Yes, Yes, nil},
 		{"fewer", func(r *Result) { r.Audit.Sold = 98 }, Yes, No, []string{ShortUnsold}},
 		{"as many as fit", func(r *Result) { r.Settings.Quantity, r.Audit.Sold = 7, 98 }, Yes, Yes, nil},
@@ -36,6 +38,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		{"pauses not known", func(r *Result) { r.Audit.Served.State = ledger.ServedNotKnown }, Yes, NotKnown, nil},
 		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No, []string{ShortLate}},
 		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Oversold, 131 }, No, Yes, nil},
+		{"oversold, and others of several SKUs are left", func(r *Result) { r.Audit.Verdict, r.Audit.Sold, r.Settings.SKUs = ledger.Oversold, 90, 2 }, No, Yes, nil},
 		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Lost, 60 }, No, No, []string{ShortUnsold}},
 		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []Problem{{Text: "interrupted"}}, 9_000_000 }, NotKnown, NotKnown, nil},
 	} {
@@ -48,6 +51,9 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 			if s.String() == "" {
 				t.Errorf("%s: %s has no words", c.name, s.Code)
 			}
+		}
+		if strings.Contains(r.Summary(), "-") {
+			t.Errorf("%s: a negative number in %q", c.name, r.Summary())
 		}
 		if s := r.Signs; s.Right != c.right || s.Served != c.served || !slices.Equal(short, c.short) {
 			t.Errorf("%s: %+v, want right %s, served %s, short %v", c.name, s, c.right, c.served, c.short)

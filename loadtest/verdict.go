@@ -104,9 +104,12 @@ func (r *Result) proven(v ledger.Violation) bool {
 	return true
 }
 
-// definite counts buyers who know what they got.
-func (r *Result) definite() int {
-	return r.Requests - r.Counts[ledger.OutcomeUnknown] - r.Counts[ledger.OutcomeError]
+// Uncertain counts requests whose last answer does not say what the buyer got.
+func (r *Result) Uncertain() int { return r.Counts[ledger.OutcomeError] + r.unknown() }
+
+// unknown counts those whose last answer is none, or that it is not decided.
+func (r *Result) unknown() int {
+	return r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeInProgress] + r.Counts[ledger.OutcomeAccepted]
 }
 
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented
@@ -188,6 +191,9 @@ func (r *Result) Summary() string {
 	case Blocked:
 		return r.blocked()
 	case ledger.Oversold:
+		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
+			return "more of a SKU was sold or reserved than there was"
+		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
 			numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(a.Sold-a.Initial))
 	case ledger.Lost:

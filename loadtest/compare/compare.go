@@ -160,7 +160,6 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 			break
 		}
 		took += r.Seconds
-		t.Failed += uncertain(r)
 		if r.Histogram != nil {
 			e.times.Merge(r.Histogram)
 		}
@@ -205,6 +204,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 		return
 	}
 	t.Verdict = loadtest.Worst(t.Verdict, r.Verdict)
+	t.Failed += r.Uncertain()
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {

@@ -15,6 +15,7 @@ import (
 type script struct {
 	sales []string // "name × concurrency", in order, without warm-ups
 	plays map[string]func(round int, r *loadtest.Result) error
+	warm  func(*loadtest.Result) // changes warm-ups
 }
 
 const (
@@ -30,6 +31,9 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, Initial: c.Stock, Sold: c.Stock}}
 	if c.Buyers != testBuyers {
+		if b.warm != nil {
+			b.warm(r)
+		}
 		return r, nil
 	}
 	b.sales = append(b.sales, fmt.Sprintf("%s × %d", c.Strategy, c.Concurrency))
@@ -79,7 +83,12 @@ func TestRoundsAlternate(t *testing.T) {
 }
 
 func TestFiguresOfATurn(t *testing.T) {
-	b := &script{}
+	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": func(n int, r *loadtest.Result) error {
+		if n%2 == 0 { // of this sale they are not known
+			r.Commands = nil
+		}
+		return nil
+	}}}
 	o := options(b, "a")
 	o.Turn = 2 * time.Second // of two sales
 	r := Run(t.Context(), o)
@@ -156,6 +165,18 @@ func TestOutcomes(t *testing.T) {
 		if got := r.ExitStatus(); got != c.want || r.Entries[0].word() != c.word {
 			t.Errorf("%s: exit status %d and %q, want %d and %q", c.name, got, r.Entries[0].word(), c.want, c.word)
 		}
+	}
+}
+
+// A request that fails in the warm-up explains a lock that stays locked there.
+func TestAWarmUpStandsStillAsKnown(t *testing.T) {
+	b := &script{warm: func(r *loadtest.Result) {
+		r.Verdict, r.Audit.Served, r.Counts[ledger.OutcomeUnknown] = loadtest.Blocked, &ledger.Served{}, 1
+	}}
+	o := options(b, "good")
+	o.Candidates[0].Hangs = true
+	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitHeld || r.Entries[0].word() != "blocked, as known" {
+		t.Errorf("exit status %d and %q", r.ExitStatus(), r.Entries[0].word())
 	}
 }
 

@@ -32,7 +32,7 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{Answers, rate(func(r *loadtest.Result) float64 { return float64(r.Requests - uncertain(r)) },
+	{Answers, rate(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
 		func(r *loadtest.Result) float64 { return r.Seconds })},
 	{Sales, rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
 	{SellOut, sellOut},
@@ -44,22 +44,20 @@ var metrics = []metric{
 	{Busy, share(func(r *loadtest.Result) float64 {
 		return float64(r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict])
 	}, requests)},
-	{Failed, share(func(r *loadtest.Result) float64 { return float64(uncertain(r)) }, requests)},
+	{Failed, share(func(r *loadtest.Result) float64 { return float64(r.Uncertain()) }, requests)},
 	{Commands, rate(func(r *loadtest.Result) (n float64) {
 		for _, c := range r.Commands {
 			n += c.PerPurchase
 		}
 		return n
-	}, func(*loadtest.Result) float64 { return 1 })},
+	}, func(r *loadtest.Result) float64 { // sales of which it is known
+		return float64(min(1, len(r.Commands)))
+	})},
 	{Services, perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
 	{Servers, perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 }
 
 func requests(r *loadtest.Result) float64 { return float64(r.Requests) }
-
-func uncertain(r *loadtest.Result) int {
-	return r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
-}
 
 // sold counts sales; what is reserved is sold when it is paid.
 func sold(r *loadtest.Result) float64 {

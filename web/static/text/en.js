@@ -101,7 +101,7 @@ export default {
     ],
     meaning: {
       held: 'No more units were sold than there were, and the ledger agrees with what every buyer was told.',
-      oversold: 'More units were sold than there were, or the stock went below zero.',
+      oversold: 'More units were sold than there were.',
       lost: 'The ledger does not add up: units or orders vanished, or units were left although buyers wanted them.',
       blocked: 'The ledger is right, but for too long nothing was sold while units were left and buyers were asking.',
       not_valid: 'Something disturbed the run, so it proves nothing.',
@@ -161,7 +161,7 @@ export default {
   verdict: {
     held: (a, r) => `the ledger agrees with what ${plural(r.requests, 'buyer')} were told.${a.remaining > 0 ? ' Units are left.' : ''}`,
     blocked: (a) => `nothing was oversold or lost, but none was sold for ${pause(a.served?.longest_ms ?? 0)} while units were left and buyers were asking.`,
-    oversold: (a) => (a.sold > a.initial ? `${plural(a.sold - a.initial, 'unit')} more than there were.` : 'the stock went below zero.'),
+    oversold: (a) => (a.sold > a.initial ? `${plural(a.sold - a.initial, 'unit')} more than there were.` : 'more of one SKU was sold or reserved than there was.'),
     lost: (a) => `nothing was oversold, but the ledger does not add up${a.sold + a.remaining === a.initial ? '' : `: sold and left make ${count(a.sold + a.remaining)}, not ${count(a.initial)}`}.`,
     not_valid: () => 'this run proves nothing, neither good nor bad.',
     announcement: (name, word, text) => `${name}: ${word}. ${text}`,

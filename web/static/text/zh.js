@@ -180,7 +180,7 @@ export default {
     ],
     meaning: {
       held: '卖出的不多于原有的，账本也和每个买家得到的答复一致。',
-      oversold: '卖出的多于原有的，或者库存变成了负数。',
+      oversold: '卖出的多于原有的。',
       lost: '账对不上：库存或订单消失了，或者买家想买，库存却剩下了。',
       blocked: '账是对的，但在有库存、买家也在购买时，太久没有卖出一件。',
       not_valid: '运行受到干扰，不能证明什么。',
@@ -240,7 +240,7 @@ export default {
   verdict: {
     held: (a, r) => `账本与 ${count(r.requests)} 位买家得到的答复一致。${a.remaining > 0 ? '库存没有卖完。' : ''}`,
     blocked: (a) => `没有超卖，也没有丢失，但在有库存、买家也在购买时，${pause(a.served?.longest_ms ?? 0)}内一件也没卖出。`,
-    oversold: (a) => (a.sold > a.initial ? `多卖了 ${count(a.sold - a.initial)} 件。` : '库存变成了负数。'),
+    oversold: (a) => (a.sold > a.initial ? `多卖了 ${count(a.sold - a.initial)} 件。` : '有一种商品卖出或预留的多于原有的。'),
     lost: (a) => `没有超卖，但账对不上${a.sold + a.remaining === a.initial ? '' : `：卖出加剩余是 ${count(a.sold + a.remaining)} 件，不是 ${count(a.initial)} 件`}。`,
     not_valid: () => '这次运行无效，既不能证明对，也不能证明错。',
     announcement: (name, word, text) => `${name}：${word}。${text}`,
