@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -192,6 +193,12 @@ func (s *Server) routeFiles() {
 		s.router.Handle(method, "/guarantees/*path", guarantees)
 		for path := range entrances {
 			s.router.Handle(method, path, page)
+			if path != "/" {
+				s.router.Handle(method, path+"/", func(c *gin.Context) {
+					to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
+					c.Redirect(http.StatusMovedPermanently, to.String())
+				})
+			}
 		}
 	}
 }
