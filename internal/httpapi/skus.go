@@ -166,6 +166,9 @@ func readSKU(c *gin.Context) (want setting, err error) {
 			return want, invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
 		m := ledger.MomentOf(t)
+		if year := m.Time().Year(); year < 0 || year > 9999 { // it could not be written with four digits
+			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
+		}
 		want.startsAt = &m
 	}
 	return want, nil
