@@ -145,15 +145,32 @@ func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o ledger
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Pay)
+	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *ledger.Order) error {
+		err := r.Pay(ctx, o.PublicID)
+		if err == nil {
+			o.Reservation.State = seckill.Paid
+		}
+		return err
+	})
 }
 
+// cancelReservation reads what it has come to: the reservation may have expired before.
 func (s *Server) cancelReservation(c *gin.Context) error {
-	return s.withReservation(c, seckill.Reserver.Release)
+	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *ledger.Order) error {
+		err := r.Release(ctx, o.PublicID)
+		if err != nil {
+			return err
+		}
+		if *o, err = s.reservation(ctx, o.PublicID); err != nil {
+			err = fmt.Errorf("%w: the released reservation cannot be read: %w", seckill.ErrUnknown, err)
+		}
+		return err
+	})
 }
 
-// withReservation does something to the reservation that a call names.
-func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, context.Context, string) error) error {
+// withReservation does something to the reservation that a call names, and answers
+// with what it is then.
+func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *ledger.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.namedReservation(ctx, c)
@@ -165,22 +182,17 @@ func (s *Server) withReservation(c *gin.Context, do func(seckill.Reserver, conte
 		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
-	err = do(reserver, ctx, id)
-	if err != nil && seckill.NothingTaken(err) && !errors.Is(err, seckill.ErrUnknownOrder) {
-		return err
-	}
-	if err == nil {
-		o, err = s.reservation(ctx, id)
-	}
-	switch {
+	switch err = do(ctx, reserver, &o); {
+	case err == nil:
+		c.JSON(http.StatusOK, heldAs(o))
+		return nil
 	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
 		return noReservation
-	case err != nil:
-		s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
-		return unknownReservation(id)
+	case seckill.NothingTaken(err):
+		return err
 	}
-	c.JSON(http.StatusOK, heldAs(o))
-	return nil
+	s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
+	return unknownReservation(id)
 }
 
 func unknownReservation(id string) error {

@@ -90,7 +90,8 @@ func (s *reserve) take(
 		if rows == 0 {
 			return s.refuse(tx, p, run)
 		}
-		r, r.Remaining = receipt, left
+		r = receipt
+		r.Remaining = left
 		return nil
 	})
 	return r, err
