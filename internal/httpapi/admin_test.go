@@ -48,7 +48,7 @@ func TestWhoMayReset(t *testing.T) {
 		{private, "another loopback address", "127.8.9.10:1", "127.8.9.10", "", 200},
 		{private, "its own page", here, "127.0.0.1:9081", "Origin: http://127.0.0.1:9081", 200},
 		{private, "another machine", elsewhere, "127.0.0.1:9081", "", 403},
-		{private, "nobody knows who", "@", "127.0.0.1", "", 403},
+		{private, "an unknown peer", "@", "127.0.0.1", "", 403},
 		{private, "a browser here, led by a foreign name", here, "evil.example:9081", "", 403},
 		{private, "another site's page", here, "127.0.0.1:9081", "Origin: http://evil.example", 403},
 		{private, "an image of another site", here, "127.0.0.1:9081", "Sec-Fetch-Site: cross-site", 403},

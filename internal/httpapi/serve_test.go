@@ -69,7 +69,7 @@ func (r *running) end() error {
 	}
 }
 
-// refusesConnections waits until nobody listens any more.
+// refusesConnections waits until the listener is closed.
 func (r *running) refusesConnections() {
 	r.t.Helper()
 	for begun := time.Now(); ; {
@@ -191,8 +191,8 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// The strategy of a buyer who hangs up is told, and what it makes of that is
-// nobody's failure.
+// The strategy of a buyer who hangs up is told, and what it makes of that is not
+// counted as a failure.
 func TestABuyerHangsUp(t *testing.T) {
 	f, began := lingers(seckill.ErrUnavailable)
 	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Hour}) // the purchase ends with its buyer

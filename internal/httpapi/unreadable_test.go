@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 const (
@@ -29,27 +30,23 @@ type reservation struct {
 	State string `json:"state"`
 }
 
-// afterCommit stops every SQL command after the first COMMIT.
-type afterCommit struct {
-	mu   sync.Mutex
-	over bool
-	err  error
-}
-
-func (a *afterCommit) Before(context.Context, *tap.Command) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.over {
-		return a.err
-	}
-	return nil
-}
-
-func (a *afterCommit) After(_ context.Context, c *tap.Command, err error) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.over = a.over || c.Name == "COMMIT" && err == nil
-	return err
+// failsAfterCommit has every command after the first COMMIT fail with cause.
+func failsAfterCommit(ctx context.Context, cause error) context.Context {
+	var over atomic.Bool
+	return tap.With(ctx, &taptest.Tap{
+		OnBefore: func(*tap.Command) error {
+			if over.Load() {
+				return cause
+			}
+			return nil
+		},
+		OnAfter: func(c *tap.Command, err error) error {
+			if c.Name == "COMMIT" && err == nil {
+				over.Store(true)
+			}
+			return err
+		},
+	})
 }
 
 // What is committed is never answered as "nothing was taken" because it could not be
@@ -64,7 +61,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 			var r, now reservation
 			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
 			req := newRequest(call.method, held+r.ID+call.path, "")
-			got := do(t, s, req.WithContext(tap.With(req.Context(), &afterCommit{err: cause})))
+			got := do(t, s, req.WithContext(failsAfterCommit(req.Context(), cause)))
 			ask(t, s, "GET", held+r.ID, "").into(t, &now)
 			if now.State != call.state || got.status != 504 {
 				t.Errorf("%s%s, then %v: answered %d %s %q, and it is %s", call.method, call.path, cause, got.status, got.Code, got.Detail, now.State)
@@ -73,7 +70,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	}
 	req := newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
-	got := do(t, s, req.WithContext(tap.With(req.Context(), &afterCommit{err: context.DeadlineExceeded})))
+	got := do(t, s, req.WithContext(failsAfterCommit(req.Context(), context.DeadlineExceeded)))
 	var is ledger.Stock
 	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
 	if is.Initial != 20 || got.status != 504 || !strings.Contains(got.Detail, "was reset") {
