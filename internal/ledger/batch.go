@@ -27,7 +27,9 @@ type Entry struct {
 //
 // ok is false if an order is not written, because a unique key is taken or the
 // claim of its request was lost: its Entry is Refused. What remains after the
-// others counts it in, so the caller rolls back and does without it.
+// others counts it in, so the caller rolls back and does without it. Refused is
+// no answer to the buyer, since the key may be the order's id, which another process
+// has made, too: whether they get an order is for a transaction of their own to say.
 //
 // Orders are written by user: two processes that have the same users in their
 // batches then wait for each other's keys in one order, and do not deadlock.

@@ -23,7 +23,7 @@ import (
 // One command takes and commits, so a CALL without an answer is ErrUnknown, as a
 // COMMIT is. A deadlock inside undid everything and is tried again.
 func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
-	err = s.retry(ctx, func() error {
+	err = retry(ctx, func() error {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
 		return s.alone(ctx, func(conn *sql.Conn) error {
@@ -38,7 +38,7 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 // writes the order and commits it, where a transaction needs three. Without an
 // answer it is ErrUnknown, as a COMMIT is.
 func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
-	err = s.retry(ctx, func() error {
+	err = retry(ctx, func() error {
 		return s.alone(ctx, func(conn *sql.Conn) error {
 			tx := s.db.Session(&gorm.Session{Context: ctx, NewDB: true})
 			tx.Statement.ConnPool = conn

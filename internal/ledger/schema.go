@@ -93,7 +93,7 @@ func forSQLite(statement string) string {
 // at once. A database whose tables are those of another build is refused.
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	// Another node of the database may be first. Every step may be made again.
-	return NewStore(db).retry(ctx, func() error { return migrate(ctx, db) })
+	return retry(ctx, func() error { return migrate(ctx, db) })
 }
 
 func migrate(ctx context.Context, db *gorm.DB) error {

@@ -59,18 +59,20 @@ func (s *Store) DB(ctx context.Context) *gorm.DB { return s.db.WithContext(ctx) 
 // Strategy is the name that the Store writes into orders.
 func (s *Store) Strategy() string { return s.strategy }
 
-// mostRetries is how often a transaction is run again that a deadlock has undone.
+// mostRetries is how often a transaction is run again that a deadlock has undone, or
+// whose order got the id of another.
 const mostRetries = 5
 
 // Tx runs f in a transaction and commits it, and says in the domain's errors
 // what that came to: before COMMIT is sent every failure proves that nothing
 // was taken; a COMMIT without an answer is ErrUnknown.
 func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.retry(ctx, func() error { return s.try(ctx, f) })
+	return retry(ctx, func() error { return s.try(ctx, f) })
 }
 
-// retry runs f again when a deadlock has undone it, or when its order's id was there.
-func (s *Store) retry(ctx context.Context, f func() error) error {
+// retry runs f again when a deadlock has undone it, or when another order has the id
+// that it made.
+func retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
 		if !backend.TransactionUndone(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {

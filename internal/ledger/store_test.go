@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -15,6 +17,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -82,10 +85,18 @@ func TestResetsAtOnceOfANewSKU(t *testing.T) {
 }
 
 func TestUnknownCommitIsUnknown(t *testing.T) {
+	loses := func(verb string) context.Context {
+		return tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+			if c.Name == verb {
+				return taptest.ErrLostReply
+			}
+			return err
+		}})
+	}
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		st, _ := s.Reset(t.Context(), sku, "", 5)
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
-		_, err := sell(tap.With(t.Context(), loses("COMMIT")), s, p, st.Run)
+		_, err := sell(loses("COMMIT"), s, p, st.Run)
 		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
 			t.Errorf("a COMMIT without an answer: %v, want %v", err, seckill.ErrUnknown)
 		}
@@ -93,20 +104,55 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 			t.Errorf("the order was committed and cannot be found: %v", err)
 		}
 		p = seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "b"}
-		if _, err = sell(tap.With(t.Context(), loses("INSERT")), s, p, st.Run); !seckill.NothingTaken(err) {
+		if _, err = sell(loses("INSERT"), s, p, st.Run); !seckill.NothingTaken(err) {
 			t.Errorf("an INSERT without an answer is rolled back: %v, want one that proves it", err)
 		}
 	})
 }
 
-// loses is a Tap that loses the replies of one kind of command.
-type loses string
-
-func (loses) Before(context.Context, *tap.Command) error { return nil }
-
-func (l loses) After(_ context.Context, c *tap.Command, err error) error {
-	if c.Name == string(l) {
-		return errors.New("connection lost")
+// Another process has made the same id: an order gets another one, and a batch goes
+// without the purchase, which is then sold to by itself.
+func TestTwoOrdersOfOneID(t *testing.T) {
+	s, _ := onServer(t)
+	st, err := s.Reset(t.Context(), sku, "", 5)
+	labtest.Must(t, err)
+	p := seckill.Purchase{SKU: sku, User: 3, Quantity: 1, RequestID: "a"}
+	made := regexp.MustCompile(`VALUES \((\d+), 'o`)
+	for way, write := range map[string]func(ctx context.Context) (seckill.Receipt, error){
+		"Record":      func(ctx context.Context) (seckill.Receipt, error) { return sell(ctx, s, p, st.Run) },
+		"RecordAlone": func(ctx context.Context) (seckill.Receipt, error) { return s.RecordAlone(ctx, p, st.Run, 4) },
+		"PlaceAll": func(ctx context.Context) (r seckill.Receipt, err error) {
+			others := p
+			others.User, others.RequestID = 4, "b"
+			batch := []*ledger.Entry{{Purchase: p}, {Purchase: others}}
+			err = s.Tx(ctx, func(tx *gorm.DB) error {
+				ok, err := s.PlaceAll(tx, st.Run, 5, batch)
+				if err == nil && (ok || !batch[0].Refused || batch[1].Refused) {
+					t.Errorf("PlaceAll: %t, refused are %t and %t, want the first alone", ok, batch[0].Refused, batch[1].Refused)
+				}
+				return err
+			})
+			return batch[1].Receipt, err
+		},
+	} {
+		labtest.Must(t, s.DB(t.Context()).Exec("DELETE FROM orders WHERE sku_id = ?", sku).Error)
+		var same int64
+		r, err := write(tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) (err error) {
+			if c.Name != "INSERT" || same != 0 {
+				return nil
+			}
+			if found := made.FindStringSubmatch(c.Text); found != nil {
+				same, err = strconv.ParseInt(found[1], 10, 64)
+			} else {
+				same = c.Args[0].(int64)
+			}
+			fill(t, s, sku, st.Run, same, 1)
+			return err
+		}}))
+		if err != nil || same == 0 {
+			t.Errorf("%s: %v, with the id %d of another's order", way, err, same)
+		} else if o, err := s.Order(t.Context(), r.OrderID); err != nil || o.ID == same {
+			t.Errorf("%s: the order is %+v (%v)", way, o, err)
+		}
 	}
-	return err
 }
