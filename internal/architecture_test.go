@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/wire":        {"internal/seckill", "internal/ledger"},
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},
 	"internal/catalog":     {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},
-	"internal/fault":       {"internal/backend", "internal/fault/point", "internal/lab"},
+	"internal/fault":       {"internal/backend", "internal/catalog", "internal/fault/point", "internal/lab"},
 	"internal/fault/point": {"internal/seckill", "internal/tap"},
 	"internal/lab":         {"internal/backend"},
 	"internal/observe":     {"internal/seckill", "internal/lock", "internal/catalog", "internal/tap"},

@@ -151,7 +151,7 @@ func (o Options) may(info catalog.Info, name fault.Name) bool {
 	if err != nil { // there was none
 		return false
 	}
-	return info.Guarantees[catalog.Question(known.Question)] != catalog.Holds
+	return info.Guarantees[known.Question] != catalog.Holds
 }
 
 // take adds what one part came to. That the second was cut off is no problem: a
@@ -198,7 +198,7 @@ func (t *trial) stockGone(violations []ledger.Violation) bool {
 		return false
 	}
 	known, _ := fault.Find(t.happened.Kind)
-	return known.Question == string(catalog.NodeLoss) && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
+	return known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
 }
 
 // weigh says whether the fault was there, and could matter.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab"
 )
@@ -24,22 +25,12 @@ type Fault struct {
 	Name     Name
 	Describe string // in one line
 	// Question is the column of the guarantee matrix that asks the same; "": none does.
-	Question string
+	Question catalog.Question
 	Lasts    bool // it has an end of its own, after Aim.For
 
 	place
 	harm harm
 }
-
-// Columns of the guarantee matrix that ask what a fault does.
-const (
-	deadHolder  = "dead-holder"
-	leaseEnd    = "lease-end"
-	nodeLoss    = "node-loss"
-	lostReply   = "lost-reply"
-	lateCommand = "late-command"
-	clocks      = "clocks"
-)
 
 const (
 	// A fault at the holder of a lock waits for a purchase that has read the stock
@@ -76,67 +67,67 @@ const (
 
 // All are the faults, in the order in which they are shown.
 var All = []Fault{
-	{Name: PauseHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: pauseHolder,
+	{Name: PauseHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: pauseHolder,
 		Describe: "the process that holds the lock stands still before it commits"},
-	{Name: HangHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: hang,
+	{Name: HangHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: hang,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: deadHolder, place: holder(point.BeforeWrite), harm: kill,
+	{Name: KillHolder, Question: catalog.DeadHolder, place: holder(point.BeforeWrite), harm: kill,
 		Describe: "the process that holds the lock is killed between its read and its write"},
-	{Name: CutHolder, Question: leaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: cut,
+	{Name: CutHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: cut,
 		Describe: "the process that holds the lock loses its connections"},
 
-	{Name: PauseService, Question: leaseEnd, Lasts: true, place: service, harm: pause,
+	{Name: PauseService, Question: catalog.LeaseEnd, Lasts: true, place: service, harm: pause,
 		Describe: "a service process stands still, whatever it is doing"},
-	{Name: KillService, Question: deadHolder, place: service, harm: kill,
+	{Name: KillService, Question: catalog.DeadHolder, place: service, harm: kill,
 		Describe: "a service process is killed, whatever it is doing"},
-	{Name: JumpClock, Question: clocks, Lasts: true, place: service, harm: jump,
+	{Name: JumpClock, Question: catalog.Clocks, Lasts: true, place: service, harm: jump,
 		Describe: "the clock of a service process jumps ahead by ten minutes"},
 
-	{Name: RestartRedis, Question: nodeLoss, place: server(backend.NameRedis), harm: restartEmpty,
+	{Name: RestartRedis, Question: catalog.NodeLoss, place: server(backend.NameRedis), harm: restartEmpty,
 		Describe: "Redis crashes, and comes back without its data"},
-	{Name: "pause_redis", Question: leaseEnd, Lasts: true, place: server(backend.NameRedis), harm: pause,
+	{Name: "pause_redis", Question: catalog.LeaseEnd, Lasts: true, place: server(backend.NameRedis), harm: pause,
 		Describe: "Redis stands still, while leases run out"},
-	{Name: "full_redis", Question: lostReply, Lasts: true, place: server(backend.NameRedis), harm: fillRedis,
+	{Name: "full_redis", Question: catalog.LostReply, Lasts: true, place: server(backend.NameRedis), harm: fillRedis,
 		Describe: "Redis' memory is full: it refuses every write that could need more"},
-	{Name: RestartMySQL, Question: lostReply, place: server(backend.NameMySQL), harm: restart,
+	{Name: RestartMySQL, Question: catalog.LostReply, place: server(backend.NameMySQL), harm: restart,
 		Describe: "MySQL is killed, and recovers with its data"},
-	{Name: PauseMySQL, Question: lateCommand, Lasts: true, place: server(backend.NameMySQL), harm: pause,
+	{Name: PauseMySQL, Question: catalog.LateCommand, Lasts: true, place: server(backend.NameMySQL), harm: pause,
 		Describe: "MySQL stands still"},
-	{Name: LockRow, Question: lateCommand, Lasts: true, place: server(backend.NameMySQL), harm: lockRow,
+	{Name: LockRow, Question: catalog.LateCommand, Lasts: true, place: server(backend.NameMySQL), harm: lockRow,
 		Describe: "another session holds the row for longer than statements wait for it"},
-	{Name: "restart_zookeeper", Question: leaseEnd, place: server(backend.NameZooKeeper), harm: restart,
+	{Name: "restart_zookeeper", Question: catalog.LeaseEnd, place: server(backend.NameZooKeeper), harm: restart,
 		Describe: "ZooKeeper is killed, and comes back with its data"},
-	{Name: RestartEtcd, Question: leaseEnd, place: server(backend.NameEtcd), harm: restart,
+	{Name: RestartEtcd, Question: catalog.LeaseEnd, place: server(backend.NameEtcd), harm: restart,
 		Describe: "etcd is killed, and comes back with its data"},
-	{Name: "full_etcd", Question: leaseEnd, Lasts: true, place: server(backend.NameEtcd), harm: fillEtcd,
+	{Name: "full_etcd", Question: catalog.LeaseEnd, Lasts: true, place: server(backend.NameEtcd), harm: fillEtcd,
 		Describe: "etcd's space is used up: it refuses every write but deletions"},
 
 	// Of the link between one service process and a server: the other processes
 	// reach it.
-	{Name: "lose_replies_mysql", Question: lostReply, Lasts: true, place: link(backend.NameMySQL), harm: loseReplies,
+	{Name: "lose_replies_mysql", Question: catalog.LostReply, Lasts: true, place: link(backend.NameMySQL), harm: loseReplies,
 		Describe: "MySQL does what a service process asks, and its replies are lost"},
-	{Name: "partition_redis", Question: leaseEnd, Lasts: true, place: link(backend.NameRedis), harm: partition,
+	{Name: "partition_redis", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameRedis), harm: partition,
 		Describe: "nothing passes between a service process and Redis; what was sent arrives in the end"},
-	{Name: "lose_replies_redis", Question: lostReply, Lasts: true, place: link(backend.NameRedis), harm: loseReplies,
+	{Name: "lose_replies_redis", Question: catalog.LostReply, Lasts: true, place: link(backend.NameRedis), harm: loseReplies,
 		Describe: "Redis does what a service process asks, and its replies are lost"},
-	{Name: "partition_zookeeper", Question: leaseEnd, Lasts: true, place: link(backend.NameZooKeeper), harm: partition,
+	{Name: "partition_zookeeper", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameZooKeeper), harm: partition,
 		Describe: "nothing passes between a service process and ZooKeeper; what was sent arrives in the end"},
-	{Name: "partition_etcd", Question: leaseEnd, Lasts: true, place: link(backend.NameEtcd), harm: partition,
+	{Name: "partition_etcd", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameEtcd), harm: partition,
 		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
 
 	// Of one of several servers. What most of those that vote acknowledged, most of
 	// them have; the other two elect another leader.
-	{Name: "lose_zookeeper", Question: nodeLoss, Lasts: true, place: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
+	{Name: "lose_zookeeper", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
-	{Name: LoseEtcd, Question: nodeLoss, Lasts: true, place: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
+	{Name: LoseEtcd, Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
 		Describe: "one of three etcd servers is killed, the leader"},
-	{Name: FailoverRedis, Question: nodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Sentinel), harm: failover,
+	{Name: FailoverRedis, Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Sentinel), harm: failover,
 		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
 	// Of several Redis among which clients divide the keys. Sales whose keys are
 	// elsewhere go on.
-	{Name: "lose_shard", Question: nodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
+	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: "pause_shard", Question: leaseEnd, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: pause,
+	{Name: "pause_shard", Question: catalog.LeaseEnd, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: pause,
 		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
 	{Name: LoseMySQL, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
@@ -183,7 +174,7 @@ type Status struct {
 	Lasts     bool               `json:"lasts"`          // it ends by itself
 	Uses      backend.Capability `json:"uses,omitempty"` // it matters only where this backend is used
 	// Question is the column of the guarantee matrix that asks the same, if one does.
-	Question string `json:"question,omitempty"`
+	Question catalog.Question `json:"question,omitempty"`
 }
 
 // Faults are all faults, also those that are not available here.

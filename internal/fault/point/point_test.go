@@ -56,7 +56,7 @@ func hold(t *testing.T, points *point.Points, o point.Order) (caught chan point.
 	var next tap.Counter
 	for points.Watch(&next, o.Strategy, nil, seckill.Purchase{SKU: o.SKU}) == &next {
 		if ctx.Err() != nil {
-			t.Fatal("nobody waits for a purchase")
+			t.Fatal("the trap is not set")
 		}
 		time.Sleep(time.Millisecond)
 	}
