@@ -77,8 +77,14 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 	}
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
 	p, _, err := startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology},
-		func(l *lab.Lab) error { return l.StartServices(ctx, 2) })
+		func(l *lab.Lab) error { return l.Serve(ctx, serviceSettings(2, catalog.DefaultSettings().LockTimes)) })
 	return p, err
+}
+
+// serviceSettings are those of so many service processes of a lab.
+func serviceSettings(n int, t catalog.LockTimes) lab.ServiceSettings {
+	return lab.ServiceSettings{Services: n, Lease: int(t.LockLease.Milliseconds()), Wait: int(t.LockWait.Milliseconds()),
+		Poll: int(t.LockPoll.Milliseconds())}
 }
 
 // serversFor names the servers that sales with some strategies need.

@@ -131,7 +131,7 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = l.Serve(ctx, u.serving()); err == nil {
+	if err = l.Serve(ctx, serviceSettings(u.Services, u.LockTimes)); err == nil {
 		for _, sku := range []int64{1, loadtest.ShopSKU} { // for trying the service by hand
 			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))
 		}
@@ -140,12 +140,6 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		return nil, errors.Join(err, stopLab(l))
 	}
 	return l, nil
-}
-
-// serving is the service processes' settings until a run changes them.
-func (u *UpCmd) serving() lab.ServiceSettings {
-	return lab.ServiceSettings{Services: u.Services, Lease: int(u.LockLease.Milliseconds()),
-		Wait: int(u.LockWait.Milliseconds()), Poll: int(u.LockPoll.Milliseconds())}
 }
 
 // A pageServer runs from the start on.
