@@ -43,13 +43,6 @@ func RedisError(err error) error {
 	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
 
-// RedisAddresses are those of Redis, of its sentinels or of its shards,
-// whichever is configured.
-func (c Config) RedisAddresses() []string {
-	kind, _ := KindNamed(NameRedis)
-	return kind.In(c)
-}
-
 // checkRedis finds settings that exclude each other.
 func (c Config) checkRedis() error {
 	kind, _ := KindNamed(NameRedis)
@@ -69,7 +62,8 @@ func (c Config) checkRedis() error {
 }
 
 func (in *Instance) openRedis(ctx context.Context) error {
-	addresses := in.Config.RedisAddresses()
+	kind, _ := KindNamed(NameRedis)
+	addresses := kind.In(in.Config)
 	if len(addresses) == 0 {
 		return nil
 	}

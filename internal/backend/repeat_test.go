@@ -139,7 +139,7 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 }
 
 // Whatever is lost of a reply, the server executes a command once, and the
-// caller is told that nobody knows. The tap sees each that is sent.
+// caller is told an error. The tap sees each that is sent.
 func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
 		"single":   labtest.Config(t, backend.Redis),

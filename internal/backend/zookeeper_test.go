@@ -136,7 +136,7 @@ func TestZooKeeperUnreachable(t *testing.T) {
 	labtest.Must(t, err)
 	gone.Close()
 	for name, c := range map[string]struct{ addr, says string }{
-		"nobody":        {gone.Addr().String(), "connection refused"},
+		"no server":     {gone.Addr().String(), "connection refused"},
 		"nothing said":  {silent.Addr().String(), "session"},
 		"not ZooKeeper": {other.Addr().String(), "not ZooKeeper"},
 		"no such host":  {"no-such-host.invalid:2181", "no-such-host.invalid"},

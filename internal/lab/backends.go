@@ -53,9 +53,9 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 // add takes a backend, in this order, from an address that was given, a program
 // of this machine, an embedded engine. Without any, the status says why.
 func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
-	k, err := l.kindNamed(name)
-	if err != nil {
-		return backend.Status{}, err
+	k, known := l.kinds[name]
+	if !known {
+		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
 	}
 	program := l.programs[k.tool]
 	switch {
@@ -193,24 +193,22 @@ func (l *Lab) makeKinds() map[string]kind {
 	return all
 }
 
-func (l *Lab) kindNamed(name string) (kind, error) {
-	k, known := l.kinds[name]
-	if !known {
-		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
-	}
-	return k, nil
-}
-
 // setPrivate enters the lab's own servers into a configuration.
 func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k := l.kinds[name]
 	addresses := make([]string, len(addrs))
 	for i, addr := range addrs {
-		if addresses[i] = addr; k.address != nil {
-			addresses[i] = k.address(addr)
-		}
+		addresses[i] = k.login(addr)
 	}
 	k.Set(c, addresses...)
+}
+
+// login is a private server's host:port with its password, in the form of the flags.
+func (k kind) login(addr string) string {
+	if k.address == nil {
+		return addr
+	}
+	return k.address(addr)
 }
 
 // serverEnv is small, so that no ETCD_…, MYSQL_… or JAVA_TOOL_OPTIONS of the

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,16 +12,7 @@ import (
 // A caller whose context ends does not wait for another's start. A start that fails
 // leaves no server behind, and the next one succeeds.
 func TestAStartThatFails(t *testing.T) {
-	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
+	l := empty(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	l.topology.start = map[string]startFunc{backend.NameRedis: func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error) {
 		_, err := k.start(ctx, program, 2)

@@ -71,37 +71,26 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 	if !ours {
 		return "", errors.New("another server has this port")
 	}
-	return etcdVersion(ctx, addr)
-}
-
-// etcdVersion also asks whether the server is healthy: without a leader it
-// answers but serves no requests.
-func etcdVersion(ctx context.Context, endpoint string) (string, error) {
-	var health struct{ Health string }
-	if err := AskEtcd(ctx, endpoint+"/health", "", &health); err != nil {
+	var health struct{ Health string } // without a leader a server answers but serves no requests
+	if err := AskEtcd(ctx, addr+"/health", "", &health); err != nil {
 		return "", err
 	}
 	if health.Health != "true" {
 		return "", errors.New("it says that it is not healthy")
 	}
-	var version struct{ EtcdServer string }
-	if err := AskEtcd(ctx, endpoint+"/version", "", &version); err != nil {
-		return "", err
-	}
-	return "etcd " + version.EtcdServer, nil
+	var said struct{ EtcdServer string }
+	err = AskEtcd(ctx, addr+"/version", "", &said)
+	return "etcd " + said.EtcdServer, err
 }
 
-// AskEtcd asks a server over HTTP, or with a body its gateway for gRPC. What it refuses
-// is an error.
-func AskEtcd(ctx context.Context, url, body string, answer any) error {
+// AskEtcd asks a server at host:port/path over HTTP, or with a body its gateway for
+// gRPC. What it refuses is an error.
+func AskEtcd(ctx context.Context, at, body string, answer any) error {
 	method := http.MethodGet
 	if body != "" {
 		method = http.MethodPost
 	}
-	if !strings.Contains(url, "://") {
-		url = "http://" + url
-	}
-	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+at, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -112,10 +101,10 @@ func AskEtcd(ctx context.Context, url, body string, answer any) error {
 	defer response.Body.Close()
 	var said json.RawMessage
 	if err := json.NewDecoder(response.Body).Decode(&said); err != nil {
-		return fmt.Errorf("%s answers %s: %w", url, response.Status, err)
+		return fmt.Errorf("%s answers %s: %w", at, response.Status, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %s", url, response.Status, said)
+		return fmt.Errorf("%s answers %s: %s", at, response.Status, said)
 	}
 	return json.Unmarshal(said, answer)
 }

@@ -64,7 +64,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if len(in.RedisNodes) != 5 {
 		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
 	}
-	// Results are to be those of a durable server with room for everybody.
+	// Results are to be those of a durable server with room for all clients.
 	var flush, connections int
 	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush, &connections))
 	if flush != 1 || connections < 1000 {

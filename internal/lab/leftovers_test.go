@@ -69,7 +69,7 @@ func (v victim) gone(folderToo bool) error {
 	return fmt.Errorf("left behind: %s", strings.Join(left, ", "))
 }
 
-// processLives: a zombie, which nobody has reaped yet, does not.
+// processLives: a zombie, which its parent has not reaped yet, does not.
 func processLives(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -87,7 +87,7 @@ func TestKill9OfTheParentLeavesNothing(t *testing.T) {
 	}
 }
 
-// Nobody is left to remove the folder when both are killed at once; the next
+// No process is left to remove the folder when both are killed at once; the next
 // lab does.
 func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	if runtime.GOOS != "linux" {

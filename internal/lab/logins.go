@@ -39,14 +39,8 @@ func (l *Lab) redisURL(addr string) string {
 	return backend.RedisAddress{Host: addr, Password: l.passwords.redis}.String()
 }
 
-// Login is the server's address with its password, in the form of the flags; for
-// MySQL without a database.
-func (p *Process) Login() string {
-	if p.server.login == nil {
-		return p.Addr
-	}
-	return p.server.login(p.Addr)
-}
+// Login is the server's address with its password, in the form of the flags.
+func (p *Process) Login() string { return p.lab.kinds[p.server.backend].login(p.Addr) }
 
 // accounts is SQL that makes the account of services and users. The server runs
 // it at each start, before it accepts connections. The account has all rights to

@@ -124,7 +124,7 @@ func observe(l *lab.Lab) victim {
 	return v
 }
 
-// redisOptions are those of a client that somebody else has written.
+// redisOptions are those of a client that knows Redis' own URLs alone.
 func redisOptions(t *testing.T, login string) *redis.Options {
 	t.Helper()
 	o, err := redis.ParseURL(login)

@@ -34,7 +34,6 @@ func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
-		login: func(addr string) string { return l.mysqlDSN(addr, "") },
 		command: func(ports []int) (*exec.Cmd, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
 			return l.command(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err

@@ -30,19 +30,10 @@ func TestPortsAreNotThoseOfOutgoingConnections(t *testing.T) {
 	}
 }
 
-// Somebody takes the port between our finding it free and the server's start,
+// Another program takes the port between our finding it free and the server's start,
 // and even answers as a Redis would.
 func TestAPortThatIsLostIsReplaced(t *testing.T) {
-	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
+	l := empty(t)
 	s := l.redisServer(NewSearch(os.Getenv).Find(Redis), "redis", backend.NameRedis)
 	var lost []int
 	original := s.command
@@ -71,6 +62,22 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	if err != nil || info["process_id"] != fmt.Sprint(p.PID()) {
 		t.Errorf("process %s answers (%v), want %d", info["process_id"], err, p.PID())
 	}
+}
+
+// empty is a lab without servers.
+func empty(t *testing.T) *Lab {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Stop(context.Background()) })
+	return l
 }
 
 func answerAsRedis(l net.Listener) {

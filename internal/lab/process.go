@@ -20,8 +20,7 @@ import (
 // A server says how to run one process.
 type server struct {
 	name    string
-	backend string                   // of backend.Name…; empty for a service
-	login   func(addr string) string // the address with a password; nil: none is needed
+	backend string // of backend.Name…; empty for a service
 	// command is for the ports that it listens on; its address is the first.
 	command func(ports []int) (*exec.Cmd, error)
 	// check asks the server at addr for its version. It fails if the answer is

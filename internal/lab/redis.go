@@ -26,7 +26,7 @@ func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, of
 // replicas and the other nodes of a Cluster need the lab's password.
 func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
-		name: name, backend: of, login: l.redisURL,
+		name: name, backend: of,
 		command: func(ports []int) (*exec.Cmd, error) {
 			secrets, err := l.redisSecrets(name)
 			return l.command(program.Path, append([]string{secrets, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
@@ -48,7 +48,7 @@ const (
 // primary's port, so that another attempt to start has another file.
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
-		name: name, backend: backend.NameRedis, login: l.redisURL,
+		name: name, backend: backend.NameRedis,
 		command: func(ports []int) (*exec.Cmd, error) {
 			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
 			cmd := l.command(program.Path, file, "--sentinel")

@@ -109,9 +109,6 @@ func (r *Relay) Held() (n int64) {
 
 // Close returns when every goroutine of the relay has ended.
 func (r *Relay) Close() error {
-	if r == nil {
-		return nil
-	}
 	err := r.listener.Close()
 	r.mu.Lock()
 	r.closed = true

@@ -45,12 +45,12 @@ func TestRunningLabIsFound(t *testing.T) {
 		}
 	}
 	must(t, "open the folder to others", os.Chmod(second.Folder(), 0o777))
-	finds("http://moved", "no lab whose folder everybody can write to")
+	finds("http://moved", "no lab whose folder every user can write to")
 	second.Stop(context.Background())
 	first.Stop(context.Background())
 	finds("", "none after both have stopped")
 	stale := filepath.Join(host.Temp, "seckill-lab-1") // of a lab that has died
 	must(t, "mkdir", os.Mkdir(stale, 0o700))
 	must(t, "write file", os.WriteFile(filepath.Join(stale, "lab.json"), []byte(`{"pid":1,"page":"http://stale"}`), 0o600))
-	finds("", "none that nobody holds")
+	finds("", "none whose folder no process has locked")
 }

@@ -42,7 +42,7 @@ func (p *Problem) Blame(field, code string, params map[string]any, detail string
 	p.Errors = append(p.Errors, seckill.FieldError{Field: field, Detail: detail, Code: code, Params: params})
 	var all []string
 	for _, e := range p.Errors {
-		all = append(all, e.Field+": "+e.Detail)
+		all = append(all, e.Error())
 	}
 	p.Detail = strings.Join(all, "; ")
 }

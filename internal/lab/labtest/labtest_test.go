@@ -54,7 +54,7 @@ func TestOwnDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drop() // nobody listens there; that is not this test program's end
+	drop() // no server listens there; that is not this test program's end
 	if strings.Contains(own, "theirs") || !strings.Contains(own, "root:secret@tcp(127.0.0.1:1)/seckill_test_") {
 		t.Errorf("got %s, want a database of our own on the same server", own)
 	}
