@@ -32,8 +32,8 @@ func fakeDebian(t *testing.T, user, aptGet string) (bin string) {
 }
 
 // The script installs what is missing, lets no service start meanwhile, and puts the
-// policy of the system back, also if apt-get fails. Who may not install is told what
-// to run. Nobody is asked for a password without a terminal.
+// policy of the system back, also if apt-get fails. A user who may not install is told
+// what to run, and is asked for no password without a terminal.
 func TestDepsScript(t *testing.T) {
 	const before = "#!/bin/sh\nexit 0\n"
 	for _, c := range []struct {

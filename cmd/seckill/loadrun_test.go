@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -107,29 +106,4 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	r, err := loadtest.Run(t.Context(), c)
 	labtest.Must(t, err)
 	return r
-}
-
-// midway calls f once, when a third of the buyers have been answered.
-func midway(buyers int, f func()) func(loadtest.Progress) {
-	var once sync.Once
-	return func(p loadtest.Progress) {
-		if p.Requests > buyers/3 {
-			once.Do(f)
-		}
-	}
-}
-
-// clean checks what must hold whatever was stopped: the ledger is in order and
-// agrees with what the buyers were told.
-func clean(t *testing.T, r *loadtest.Result) {
-	t.Helper()
-	if r.Audit == nil {
-		t.Fatalf("the ledger was not read: %v", r.Problems)
-	}
-	for _, v := range r.Audit.Violations {
-		t.Errorf("%s: %s %v", v.Rule, v.Message, v.Examples)
-	}
-	if !r.Settled {
-		t.Errorf("purchases were still running at the end: %v", r.Problems)
-	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"seckill/internal/ledger"
@@ -14,13 +15,18 @@ import (
 func TestLoadRunInTwoSteps(t *testing.T) {
 	store := books(t)
 	_, urls, processes := services(t)
+	kill := sync.OnceFunc(func() {
+		if err := processes[0].Kill(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Buying: loadtest.Buying{Async: true},
 		Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05},
-		OnProgress: midway(300, func() {
-			if err := processes[0].Kill(context.Background()); err != nil {
-				t.Error(err)
+		OnProgress: func(p loadtest.Progress) {
+			if p.Requests > 100 {
+				kill()
 			}
-		})})
+		}})
 	s := r.TwoSteps
 	t.Logf("%s, %+v", r.Verdict, *s)
 	if r.Verdict != ledger.Held {

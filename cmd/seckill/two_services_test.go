@@ -90,7 +90,15 @@ func (in *trouble) sell(c loadtest.Config) {
 	r := loadRun(in.t, c)
 	close(over)
 	<-gone
-	clean(in.t, r)
+	if r.Audit == nil {
+		in.t.Fatalf("the ledger was not read: %v", r.Problems)
+	}
+	for _, v := range r.Audit.Violations {
+		in.t.Errorf("%s: %s %v", v.Rule, v.Message, v.Examples)
+	}
+	if !r.Settled {
+		in.t.Errorf("purchases were still running at the end: %v", r.Problems)
+	}
 	for _, a := range r.Answers {
 		if strings.Contains(a.Code, "internal") {
 			in.t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)

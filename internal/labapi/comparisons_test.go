@@ -12,7 +12,6 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
 
@@ -105,19 +104,6 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 	})
 	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", "hot-row"}})
-}
-
-// Every sale of a comparison resets its SKUs, and the shop's goes on meanwhile.
-func TestComparisonsLeaveTheShopAlone(t *testing.T) {
-	_, h, f := startComparing(t, nil)
-	page := opened(t, h.URL)
-	for _, p := range compare.Presets() {
-		if _, o := f.begin(t, h.URL, `{"strategies":["good"]}`, "?preset="+p.Name); o.SKU <= loadtest.ShopSKU && loadtest.ShopSKU < o.SKU+int64(o.SKUs) {
-			t.Errorf("%s sells %d SKUs from %d on: SKU %d is the shop's", p.Name, o.SKUs, o.SKU, int64(loadtest.ShopSKU))
-		}
-		f.end <- measured(100)
-		page.ended()
-	}
 }
 
 // A comparison is held with as many service processes as there should be, and

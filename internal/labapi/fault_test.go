@@ -144,7 +144,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		case comes && (f.Service != 2 || f.Effect.Stood != 7):
 			t.Errorf("the fault is %+v %+v", f, f.Effect)
 		case !comes && f.Effect.Why != fault.NoUnits:
-			t.Errorf("nobody came, and the fault is %+v", f.Effect)
+			t.Errorf("no purchase came, and the fault is %+v", f.Effect)
 		}
 	}
 }

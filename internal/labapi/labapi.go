@@ -260,16 +260,6 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// isClosing: nothing may begin any more.
-func (s *Server) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
-}
-
 // A Lab is what runs behind the page; fault.Lab is one.
 type Lab interface {
 	Backends() []backend.Status

@@ -113,9 +113,11 @@ func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], rel
 	fill func(context.Context, *entry[T, P]), perform func(context.Context, *entry[T, P]) T) (*entry[T, P], error) {
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
-	if s.isClosing() {
+	select {
+	case <-s.closing: // nothing begins any more
 		release()
 		return nil, game.LabCloses
+	default:
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &entry[T, P]{stop: stop}
