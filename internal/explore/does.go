@@ -58,14 +58,14 @@ var actorKinds = map[Does]actorKind{
 			if _, there := w.placed[b.owner()]; there {
 				return nil
 			}
-			if w.placed[b.owner()], err = first.strategy.Deduct(ctx, w.purchase(b)); err != nil {
+			if w.placed[b.owner()], err = first.Strategy.Deduct(ctx, w.purchase(b)); err != nil {
 				return fmt.Errorf("place the order that %s cancels: %w", b.Name, err)
 			}
 			return nil
 		},
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.ask(ctx, func() (final bool) {
-				o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID)
+				o.Err = p.Strategy.Restore(ctx, w.placed[o.owner()].OrderID)
 				return o.Err == nil
 			})
 		},
@@ -102,10 +102,10 @@ var actorKinds = map[Does]actorKind{
 	// strategy keeps elsewhere.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if _, o.Err = p.store.Reset(ctx, w.sku, skuName, w.stock); o.Err != nil {
+			if _, o.Err = p.Store.Reset(ctx, w.sku, skuName, w.stock); o.Err != nil {
 				return
 			}
-			if r, ok := p.strategy.(seckill.Resetter); ok {
+			if r, ok := p.Strategy.(seckill.Resetter); ok {
 				o.Err = r.Reset(ctx, w.sku, w.stock)
 			}
 		},
@@ -114,7 +114,7 @@ var actorKinds = map[Does]actorKind{
 	// It is the moment at which the sale begins: until then it is scheduled for later.
 	Starts: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if err := p.in.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku).Error; err != nil {
+			if err := p.In.DB.WithContext(ctx).Exec("UPDATE stock SET starts_at = 1 WHERE id = ?", w.sku).Error; err != nil {
 				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 			}
 		},
@@ -139,7 +139,7 @@ func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
 }
 
 func deduct(ctx context.Context, w *World, p *process, o *Outcome) {
-	o.Receipt, o.Err = p.strategy.Deduct(ctx, w.purchase(o.Buyer))
+	o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
 }
 
 func tellPurchase(w *World, o Outcome) []ledger.Told {
@@ -164,7 +164,7 @@ func tell(p seckill.Purchase, o Outcome) ledger.Told {
 const Work = "work"
 
 func (w *World) hold(ctx context.Context, p *process) error {
-	lease, err := p.locker.Acquire(ctx, w.key(), p.options)
+	lease, err := p.Locker.Acquire(ctx, w.key(), p.options)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ var (
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.ask(ctx, func() (final bool) {
 				var written bool
-				o.Receipt, written, o.Err = p.strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
+				o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
 				o.Accepted = o.Err == nil && !written
 				return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
 			})
@@ -72,9 +72,9 @@ func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Pro
 			continue
 		}
 		buy := w.purchase(o.Buyer)
-		_, err := p.store.Requested(ctx, buy.SKU, buy.User, buy.RequestID)
+		_, err := p.Store.Requested(ctx, buy.SKU, buy.User, buy.RequestID)
 		if errors.Is(err, seckill.ErrUnknownOrder) {
-			err = p.strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
+			err = p.Strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
 		}
 		if err != nil && (!seckill.NothingTaken(err) || errors.Is(err, seckill.ErrUnknownOrder) || errors.Is(err, seckill.ErrUnavailable)) {
 			list = append(list, Problem{RuleUntold, fmt.Sprintf("%s was told accepted, and the look-up says: %v", o.Name, err)})

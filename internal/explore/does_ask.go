@@ -28,8 +28,8 @@ var asks = actorKind{
 			return err
 		}
 		if p.service == nil {
-			s, err := httpapi.New(httpapi.Config{Instance: p.in, Infos: []catalog.Info{p.info}, Default: p.info.Name, Settings: w.settings,
-				Now: p.now, PurchaseTimeout: time.Minute})
+			s, err := httpapi.New(httpapi.Config{Instance: p.In, Infos: []catalog.Info{p.Info}, Default: p.Info.Name, Settings: w.settings,
+				Now: func() time.Time { return w.now(p) }, PurchaseTimeout: time.Minute})
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ var (
 	sweeps = reserving(Sweeps, "swept", "", "", func(ctx context.Context, w *World, p *process, o *Outcome) {
 		err := w.overdue(ctx, p)
 		if err == nil {
-			_, err = p.strategy.(seckill.Reserver).Expire(ctx)
+			_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
 		}
 		if err != nil && !seckill.NothingTaken(err) {
 			err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -50,7 +50,7 @@ type performs = func(context.Context, *World, *process, *Outcome)
 func asking(of func(seckill.Reserver, context.Context, string) error, final ...error) performs {
 	return func(ctx context.Context, w *World, p *process, o *Outcome) {
 		o.ask(ctx, func() bool {
-			o.Err = of(p.strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
+			o.Err = of(p.Strategy.(seckill.Reserver), ctx, w.placed[o.owner()].OrderID)
 			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
 		})
 	}
@@ -58,7 +58,7 @@ func asking(of func(seckill.Reserver, context.Context, string) error, final ...e
 
 // overdue has the deadline of what is still reserved pass.
 func (w *World) overdue(ctx context.Context, p *process) error {
-	return p.in.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
+	return p.In.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
 		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
 }
 
@@ -77,7 +77,7 @@ func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome,
 		if _, there := w.placed[b.owner()]; there {
 			return nil
 		}
-		r, err := first.strategy.(seckill.Reserver).Reserve(ctx, w.purchase(b), time.Hour)
+		r, err := first.Strategy.(seckill.Reserver).Reserve(ctx, w.purchase(b), time.Hour)
 		if err != nil {
 			return fmt.Errorf("make the reservation that %s %s: %w", b.Name, name, err)
 		}

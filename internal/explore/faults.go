@@ -74,7 +74,7 @@ var faultKinds = map[Fault]faultKind{
 			r.cuts(a.process)
 			r.schedule.Steps = append(r.schedule.Steps, step)
 			a.process.tainted = true
-			a.process.in.Kill()
+			a.process.In.Kill()
 			for _, other := range r.actors {
 				if other.process == a.process && !other.done() {
 					r.die(other)
@@ -318,7 +318,7 @@ func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what 
 func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 	a.claims = false
 	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.sql.EndUserLock(ctx, ledger.KeyLock(r.world.sql.Database(), p.User, p.RequestID), a.process.in.Dialer.LocalAddrs())
+	ended, err := r.world.sql.EndUserLock(ctx, ledger.KeyLock(r.world.sql.Database(), p.User, p.RequestID), a.process.In.Dialer.LocalAddrs())
 	if ended {
 		what = "the server closes the session that keeps the claim of the key"
 	}
@@ -346,7 +346,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 		}
 	}
 	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
-		n, err := w.sql.Kill(ctx, of.process.in.Dialer.LocalAddrs())
+		n, err := w.sql.Kill(ctx, of.process.In.Dialer.LocalAddrs())
 		if err != nil {
 			return "", err
 		}
@@ -356,7 +356,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 		}
 	}
 	if did == nil && of != nil && clears {
-		if c, ok := of.process.locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
+		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
 			did = append(did, "an operator removes the lock")
 		}
 	}

@@ -42,7 +42,7 @@ func (r *run) judge(ctx context.Context) error {
 
 // evidence is what the servers have for the ledger's judge.
 func (w *World) evidence(ctx context.Context, p *process) (ledger.Evidence, error) {
-	sellers := []catalog.Seller{{Info: w.info, Strategy: p.strategy}}
+	sellers := []catalog.Seller{{Info: w.info, Strategy: p.Strategy}}
 	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
 	return ledger.Evidence{Snapshot: snap, Initial: w.stock, Run: w.run, StockStoreOf: catalog.StockStoreOf(sellers)}, err
 }

@@ -7,28 +7,25 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/internal/backend"
-	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/observe"
-	"seckill/internal/seckill"
 )
 
 // A process is one instance with the strategy on it.
 type process struct {
-	in       *backend.Instance
-	store    *ledger.Store
-	info     catalog.Info // with a lock that reports its holder
-	strategy seckill.Strategy
-	locker   lock.Locker
-	options  lock.Options
-	session  int64        // in ZooKeeper
-	tainted  bool         // not to be used for another schedule
-	ahead    atomic.Int64 // of the true time, in ns
-	now      func() time.Time
+	*observe.Process
+	options lock.Options
+	session int64        // in ZooKeeper
+	tainted bool         // not to be used for another schedule
+	ahead   atomic.Int64 // of the true time, in ns
 
 	service http.Handler // nil until an actor asks it
+}
+
+// now is what the clock of the process shows.
+func (w *World) now(p *process) time.Time {
+	w.asksTime.Store(true)
+	return w.time().Add(time.Duration(p.ahead.Load()))
 }
 
 func (w *World) process(ctx context.Context, number int) (*process, error) {
@@ -42,27 +39,17 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	return p, err
 }
 
-func (w *World) start(ctx context.Context) (*process, error) {
-	in, err := backend.Open(ctx, w.config)
+func (w *World) start(ctx context.Context) (p *process, err error) {
+	p = &process{options: w.info.LockOptions(w.settings)}
+	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
+	if err != nil || p.In.ZooKeeper == nil {
+		return p, err
+	}
+	session, err := p.In.ZooKeeper.Session(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.In.Close())
 	}
-	p := &process{in: in, store: ledger.NewStore(in.DB), options: w.info.LockOptions(w.settings)}
-	p.info = observe.Locks(w.info, func(l lock.Locker) { p.locker = l })
-	p.now = func() time.Time {
-		w.asksTime.Store(true)
-		return w.time().Add(time.Duration(p.ahead.Load()))
-	}
-	p.strategy, err = catalog.Build(p.info, catalog.Deps{Instance: in, Ledger: p.store, Settings: w.settings, Now: p.now})
-	if err == nil && in.ZooKeeper != nil {
-		var session *backend.ZooKeeperSession
-		if session, err = in.ZooKeeper.Session(ctx); err == nil {
-			p.session = session.ID
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
+	p.session = session.ID
 	return p, nil
 }
 
@@ -75,8 +62,8 @@ func (w *World) recycle() {
 		delete(w.numbers, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		// A statement that was left waiting would be taken for a buyer.
-		_, _ = w.sql.Kill(ctx, p.in.Dialer.LocalAddrs())
+		_, _ = w.sql.Kill(ctx, p.In.Dialer.LocalAddrs())
 		cancel()
-		w.closing.Go(func() { _ = p.in.Close() })
+		w.closing.Go(func() { _ = p.In.Close() })
 	}
 }

@@ -119,7 +119,7 @@ func (r *run) seen(ctx context.Context, away []*call) bool {
 		if c.command.Backend != tap.SQL {
 			continue
 		}
-		ports := probe.Ports(c.actor.process.in.Dialer.LocalAddrs())
+		ports := probe.Ports(c.actor.process.In.Dialer.LocalAddrs())
 		i := slices.IndexFunc(left, func(w probe.Wait) bool { return slices.Contains(ports, w.Port) })
 		if i < 0 {
 			return false
@@ -180,7 +180,7 @@ func passBarriers(ctx context.Context, waits []*call) error {
 // cuts is called before a fault that may cut connections of p. A statement that
 // waits there for a row notices nothing: the server counts it as a waiter still.
 func (r *run) cuts(p *process) {
-	r.cut, r.open = p, p.in.Dialer.LocalAddrs()
+	r.cut, r.open = p, p.In.Dialer.LocalAddrs()
 	_, away := r.inside()
 	r.abandoned = r.abandoned || slices.ContainsFunc(away, func(c *call) bool {
 		return c.actor.process == p && c.state == blocked && c.command.Backend == tap.SQL
@@ -194,7 +194,7 @@ func (r *run) rolledBack(ctx context.Context) error {
 	if r.cut == nil {
 		return nil
 	}
-	now := r.cut.in.Dialer.LocalAddrs()
+	now := r.cut.In.Dialer.LocalAddrs()
 	closed := slices.DeleteFunc(r.open, func(addr string) bool { return slices.Contains(now, addr) })
 	r.cut = nil
 	return r.world.sql.Gone(ctx, closed, true)

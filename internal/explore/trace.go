@@ -75,7 +75,7 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 	var all sync.WaitGroup
 	for _, b := range t.Buyers {
 		b.User, b.Same = b.Name, b.Name+"-before"
-		all.Go(func() { _, _ = p.strategy.Deduct(ctx, w.purchase(b)) })
+		all.Go(func() { _, _ = p.Strategy.Deduct(ctx, w.purchase(b)) })
 	}
 	all.Wait()
 	if err := reset(); err != nil {

@@ -185,7 +185,7 @@ func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 		if a == waits || a.life != alive && a.life != dead || a.done() || !(a.inTransaction || a.grip != loose) {
 			continue
 		}
-		for _, port := range probe.Ports(a.process.in.Dialer.LocalAddrs()) {
+		for _, port := range probe.Ports(a.process.In.Dialer.LocalAddrs()) {
 			if slices.Contains(ports, port) {
 				list = append(list, a.Name)
 				break
@@ -207,7 +207,7 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 		list = r.world.sql.Waits(ctx)
 	}
 	for _, c := range away {
-		ports := probe.Ports(c.actor.process.in.Dialer.LocalAddrs())
+		ports := probe.Ports(c.actor.process.In.Dialer.LocalAddrs())
 		for _, w := range list {
 			if c.command.Backend == tap.SQL && slices.Contains(ports, w.Port) {
 				why[c] = w

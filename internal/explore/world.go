@@ -32,10 +32,10 @@ type World struct {
 	sql      *probe.SQL
 	numbers  map[int]*process
 	closing  sync.WaitGroup // instances of processes that have died
-	clock    atomic.Int64 // how far the processes' clocks were moved on, in ns
-	began    atomic.Int64 // the second in which the schedule's SKU was made, in ns
-	reads    atomic.Int64 // of the clocks, in this schedule
-	asksTime atomic.Bool  // the strategy has looked at its process's clock
+	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
+	began    atomic.Int64   // the second in which the schedule's SKU was made, in ns
+	reads    atomic.Int64   // of the clocks, in this schedule
+	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
 	rehearsed bool  // a live schedule has been played once, for nothing
 	played    int64 // schedules
@@ -77,7 +77,7 @@ func (w *World) answers(ctx context.Context) error {
 	defer cancel()
 	instances := []*backend.Instance{w.admin}
 	for _, p := range w.numbers {
-		instances = append(instances, p.in)
+		instances = append(instances, p.In)
 	}
 	for _, in := range instances {
 		for slices.ContainsFunc(in.Status(ctx), func(s backend.Status) bool { return !s.OK }) {
@@ -179,7 +179,7 @@ func (w *World) keepsSessions() bool { return w.admin.ZooKeeper != nil || w.admi
 func (w *World) Close() error {
 	var errs []error
 	for _, p := range w.numbers {
-		errs = append(errs, p.in.Close())
+		errs = append(errs, p.In.Close())
 	}
 	w.closing.Wait()
 	return errors.Join(append(errs, w.admin.Close())...)
@@ -227,7 +227,7 @@ func (w *World) shared() bool { return w.options.FirstSKU > 0 }
 // ports are those of this world's connections, at its own end.
 func (w *World) ports() (list []string) {
 	for _, p := range w.numbers {
-		list = append(list, probe.Ports(p.in.Dialer.LocalAddrs())...)
+		list = append(list, probe.Ports(p.In.Dialer.LocalAddrs())...)
 	}
 	return list
 }
@@ -265,7 +265,7 @@ func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario
 	}
 	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
 	// reset. Other locks begin as their very first use finds them.
-	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
+	if r, ok := first.Strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
 			return 0, fmt.Errorf("make a fresh SKU: %w", err)
 		}

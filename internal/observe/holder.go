@@ -24,9 +24,9 @@ type Holder interface {
 	Freed()
 }
 
-// Locks is info with a lock that tells the Holder in a caller's context. seen,
-// if not nil, is given the lock as it is built.
-func Locks(info catalog.Info, seen func(lock.Locker)) catalog.Info {
+// watched is info with a lock that tells the Holder in a caller's context. seen is
+// given the lock as it is built.
+func watched(info catalog.Info, seen func(lock.Locker)) catalog.Info {
 	build := info.Locker
 	if build == nil {
 		return info
@@ -36,11 +36,9 @@ func Locks(info catalog.Info, seen func(lock.Locker)) catalog.Info {
 		if err != nil {
 			return nil, err
 		}
-		watched := &locker{inner}
-		if seen != nil {
-			seen(watched)
-		}
-		return watched, nil
+		l := &locker{inner}
+		seen(l)
+		return l, nil
 	}
 	return info
 }

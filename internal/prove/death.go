@@ -24,7 +24,7 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 	if err != nil {
 		return c, err
 	}
-	defer other.in.Close()
+	defer other.In.Close()
 	commands, err := other.plan(ctx, sku)
 	if err != nil {
 		return c, err
@@ -82,9 +82,9 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int) (took time.D
 	if err != nil {
 		return 0, err
 	}
-	defer victim.in.Close()
+	defer victim.In.Close()
 	// As the other's: with its sessions open, or command n would be another.
-	if _, err := victim.strategy.Deduct(ctx, buy(sku, 8)); err != nil {
+	if _, err := victim.Strategy.Deduct(ctx, buy(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}
 	last := victim.stopped(sku, 1, func(at int, _ *tap.Command) bool { return at == n })
@@ -92,7 +92,7 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int) (took time.D
 		return 0, err
 	}
 	killed := time.Now()
-	victim.in.Kill()
+	victim.In.Kill()
 	last.Open()
 	defer func() {
 		select {
@@ -102,7 +102,7 @@ func (b *bench) dieBefore(ctx context.Context, other *party, n int) (took time.D
 		}
 	}()
 	for {
-		_, err = other.strategy.Deduct(ctx, buy(sku, 2))
+		_, err = other.Strategy.Deduct(ctx, buy(sku, 2))
 		took = time.Since(killed)
 		if !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict) || took > realWait {
 			break

@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
-	"seckill/internal/lock"
+	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
@@ -31,12 +30,8 @@ func realSettings() catalog.Settings {
 
 // A party is one process of a strategy in real time.
 type party struct {
-	info     catalog.Info
-	in       *backend.Instance
-	strategy seckill.Strategy
-	locker   lock.Locker
-	store    *ledger.Store
-	probes   probe.Set
+	*observe.Process
+	probes probe.Set
 }
 
 // opened is a party whose sale of ten units has begun.
@@ -45,32 +40,26 @@ func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
 		return nil, 0, err
 	}
 	if sku, err = p.sale(ctx, 10); err != nil {
-		return nil, 0, errors.Join(err, p.in.Close())
+		return nil, 0, errors.Join(err, p.In.Close())
 	}
 	return p, sku, nil
 }
 
 func (b *bench) party(ctx context.Context) (*party, error) {
-	info, config := b.info, b.servers.Config().Only(b.info.Uses()...)
+	config := b.servers.Config().Only(b.info.Uses()...)
 	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
-	in, err := backend.Open(ctx, config)
+	p, err := observe.Start(ctx, config, b.info, realSettings(), nil)
 	if err != nil {
 		return nil, err
 	}
-	p := &party{info: info, in: in, store: ledger.NewStore(in.DB)}
-	if err = ledger.Migrate(ctx, in.DB); err == nil {
-		p.probes, err = probe.Of(ctx, in, info)
-	}
-	if err == nil {
-		p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: p.store, Settings: realSettings()})
+	var probes probe.Set
+	if err = ledger.Migrate(ctx, p.In.DB); err == nil {
+		probes, err = probe.Of(ctx, p.In, b.info)
 	}
 	if err != nil {
-		return nil, errors.Join(err, in.Close())
+		return nil, errors.Join(err, p.In.Close())
 	}
-	if g, ok := p.strategy.(*lock.Guarded); ok {
-		p.locker = g.Locker
-	}
-	return p, nil
+	return &party{p, probes}, nil
 }
 
 // lastMeasuredSKU: every measurement has a SKU of its own, in any bench, beside
@@ -82,10 +71,10 @@ func init() { lastMeasuredSKU.Store(6_000_000_000) }
 // sale makes a SKU for one measurement.
 func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
-	if _, err := p.store.Reset(ctx, sku, "measured", stock); err != nil {
+	if _, err := p.Store.Reset(ctx, sku, "measured", stock); err != nil {
 		return 0, err
 	}
-	if r, ok := p.strategy.(seckill.Resetter); ok {
+	if r, ok := p.Strategy.(seckill.Resetter); ok {
 		err = r.Reset(ctx, sku, stock)
 	}
 	return sku, err

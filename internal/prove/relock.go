@@ -14,15 +14,15 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	defer p.in.Close()
+	defer p.In.Close()
 	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
-	outer, err := p.locker.Acquire(ctx, key, o)
+	outer, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer outer.Release(context.WithoutCancel(ctx))
 	o.Wait = 0
-	inner, err := p.locker.Acquire(outer.Context(), key, o)
+	inner, err := p.Locker.Acquire(outer.Context(), key, o)
 	switch {
 	case errors.Is(err, seckill.ErrBusy):
 		return Cell{Answer: Measured, Text: "no; the holder would wait for itself"}, nil
@@ -37,8 +37,8 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	defer other.in.Close()
-	if stranger, err := other.locker.Acquire(ctx, key, o); err == nil {
+	defer other.In.Close()
+	if stranger, err := other.Locker.Acquire(ctx, key, o); err == nil {
 		stranger.Release(ctx)
 		if s, err := b.sound(ctx, 2); err == nil && s.unsound() {
 			return Cell{Answer: Measured, Text: "yes"}, nil
@@ -55,23 +55,23 @@ func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {
 	if err != nil {
 		return c, err
 	}
-	defer p.in.Close()
+	defer p.In.Close()
 	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
-	first, err := p.locker.Acquire(ctx, key, o)
+	first, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
 		return c, err
 	}
 	if err := first.Release(ctx); err != nil {
 		return c, err
 	}
-	second, err := p.locker.Acquire(ctx, key, o)
+	second, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
 		return c, err
 	}
 	defer second.Release(context.WithoutCancel(ctx))
 	_ = first.Release(ctx)
 	o.Wait = 0
-	third, err := p.locker.Acquire(ctx, key, o)
+	third, err := p.Locker.Acquire(ctx, key, o)
 	if err == nil {
 		third.Release(ctx)
 		c.Answer, c.Rule, c.Text = Breaks, explore.RuleOverlap, "a second release frees the next holder's lock"

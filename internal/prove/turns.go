@@ -38,7 +38,7 @@ type turn struct {
 // statement of its own (FOR UPDATE, GET_LOCK) has it from there to its first
 // write, and stands before that.
 func (p *party) turn(sku, user int64) *turn {
-	return p.stopped(sku, user, func(_ int, c *tap.Command) bool { return p.locker == nil && writes(c) })
+	return p.stopped(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && writes(c) })
 }
 
 // stopped is a turn in which a purchase stands before the first command that at says.
@@ -55,10 +55,10 @@ func writes(c *tap.Command) bool {
 // error: the lock was not to be had.
 func (t *turn) begin(ctx context.Context) (err error) {
 	ctx = tap.With(ctx, t.Gate)
-	if t.locker != nil {
-		o := t.info.LockOptions(realSettings())
+	if t.Locker != nil {
+		o := t.Info.LockOptions(realSettings())
 		o.Wait = cmp.Or(t.wait, o.Wait)
-		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), o)
+		t.lease, err = t.Locker.Acquire(ctx, t.Info.Key(t.sku), o)
 		return err
 	}
 	return t.buy(ctx)
@@ -67,7 +67,7 @@ func (t *turn) begin(ctx context.Context) (err error) {
 // buy starts the purchase and returns when it stands at its gate.
 func (t *turn) buy(ctx context.Context) error {
 	go func() {
-		_, err := t.strategy.Deduct(ctx, buy(t.sku, t.user))
+		_, err := t.Strategy.Deduct(ctx, buy(t.sku, t.user))
 		t.over <- err
 	}()
 	select {
@@ -96,7 +96,7 @@ func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var t *turn
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
 		t = p.stopped(sku, user, nil)
-		if _, err := p.strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
+		if _, err := p.Strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
 	}
@@ -109,7 +109,7 @@ func (p *party) locks(ctx context.Context, sku int64) (bool, error) {
 	if first := slices.IndexFunc(sent, writes); first >= 0 {
 		sent = sent[:first]
 	}
-	return p.locker != nil || slices.ContainsFunc(sent, func(c *tap.Command) bool {
+	return p.Locker != nil || slices.ContainsFunc(sent, func(c *tap.Command) bool {
 		return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK(")
 	}), err
 }
@@ -120,7 +120,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	defer p.in.Close()
+	defer p.In.Close()
 	locks, err := p.locks(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
@@ -216,7 +216,7 @@ func (b *bench) order(ctx context.Context) (Cell, error) {
 		if err != nil {
 			return Cell{}, err
 		}
-		defer p.in.Close()
+		defer p.In.Close()
 		parties[i] = p
 	}
 	for _, p := range parties { // each opens what it keeps open
@@ -358,7 +358,7 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	defer p.in.Close()
+	defer p.In.Close()
 	locks, err := p.locks(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
@@ -368,7 +368,7 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 		if next, err = b.party(ctx); err != nil {
 			return Cell{}, err
 		}
-		defer next.in.Close()
+		defer next.In.Close()
 	}
 	holder, other := p.turn(sku, 2), next.turn(sku, 3)
 	if err := holder.begin(ctx); err != nil {
@@ -378,7 +378,7 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 	deadline := begun.Add(hungFor)
 	waiting, cancel := context.WithDeadline(ctx, deadline)
 	letIn := make(chan bool, 1)
-	go func() { letIn <- next.locker != nil && next.outOfTime(waiting, sku) }()
+	go func() { letIn <- next.Locker != nil && next.outOfTime(waiting, sku) }()
 	err = other.begin(waiting)
 	took := time.Since(begun)
 	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come just before the context's

@@ -1,0 +1,41 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+// A Process is one instance with a strategy on it, whose lock tells the Holder in a
+// caller's context.
+type Process struct {
+	In       *backend.Instance
+	Info     catalog.Info // with that lock
+	Store    *ledger.Store
+	Strategy seckill.Strategy
+	Locker   lock.Locker // nil: it is no lock
+}
+
+// Start opens an instance on config, with clocks that show now (nil: the time). Close
+// its instance.
+func Start(
+	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, now func() time.Time,
+) (*Process, error) {
+	in, err := backend.Open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{In: in, Store: ledger.NewStore(in.DB)}
+	p.Info = watched(info, func(l lock.Locker) { p.Locker = l })
+	p.Strategy, err = catalog.Build(p.Info, catalog.Deps{Instance: in, Ledger: p.Store, Settings: s, Now: now})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return p, nil
+}
