@@ -8,8 +8,8 @@ import (
 
 // Limits bound a search. The zero value is no limit.
 type Limits struct {
-	Schedules int // stop after so many
-	Time      time.Duration
+	Schedules int           // stop after so many
+	Time      time.Duration // for the schedules in order, and as long again for those at random
 	// Reduce leaves out schedules that differ from one that is run only in the
 	// order of independent commands. Preemptions say nothing then.
 	Reduce bool

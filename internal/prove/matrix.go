@@ -95,7 +95,8 @@ func (d Difference) String() string {
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
 		before := published.row(row.Strategy)
-		if before == nil {
+		inMatrix := before != nil
+		if !inMatrix {
 			before = said(row.Strategy, infos)
 		}
 		for _, q := range m.Questions {
@@ -104,7 +105,7 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 			case is.Answer == Failed:
 				list = append(list, Difference{row.Strategy, q, "can be asked", is})
 			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing:
-			case was.Schedules == 0 && is.Answer == NotAsked:
+			case is.Answer == NotAsked && (!inMatrix || q.ID == NodeLossQuestion):
 			case was.Answer == Breaks && m.Schedules < published.Schedules:
 			default:
 				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})

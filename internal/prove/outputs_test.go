@@ -163,6 +163,8 @@ func TestDifferences(t *testing.T) {
 		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
 		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
 			prove.Breaks), "g measured"},
+		"a lock that is not one any more": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
+			prove.NotAsked), "g measured"},
 		"a smaller bound":          {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
 		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
 		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},

@@ -26,8 +26,7 @@ import (
 type Options struct {
 	Infos     []catalog.Info `kong:"-"`
 	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	// Schedules is what makes two runs alike; Budget is for a machine that is
-	// slow. 0 is the default.
+	// Schedules is what makes two runs alike; Budget is for a machine that is slow.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
 	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`

@@ -40,7 +40,11 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	defer other.In.Close()
 	if stranger, err := other.Locker.Acquire(ctx, key, o); err == nil {
 		stranger.Release(ctx)
-		if s, err := b.sound(ctx, 2); err == nil && s.unsound() {
+		s, err := b.sound(ctx, 2)
+		if err != nil {
+			return Cell{}, err
+		}
+		if s.unsound() {
 			return Cell{Answer: Measured, Text: "yes"}, nil
 		}
 		return Cell{Answer: Measured, Text: "no; the inner lock excludes no one, or its release freed the outer one"}, nil
