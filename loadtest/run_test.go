@@ -287,6 +287,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		{"oversold, and one is not read", func(s *ledger.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, ledger.Oversold},
 		{"lost, and others do not settle", func(s *ledger.Snapshot) { s.Orders = nil },
 			func(r *run) { r.tally.unsure = []bool{false, true, true, true, true, true} }, 0, ledger.Lost},
+		{"orders of another strategy in each", func(*ledger.Snapshot) {}, func(r *run) { r.Strategy = "naive" }, 0, ledger.NotValid},
 		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.unsure[0] = true }, 0, ledger.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
@@ -317,6 +318,9 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		r.result.conclude(nil)
 		if r.result.Verdict != test.verdict || len(r.result.Problems) == 0 {
 			t.Errorf("%s: %s, want %s\n%s", test.name, r.result.Verdict, test.verdict, show(r.result))
+		}
+		if n := strings.Count(fmt.Sprint(r.result.Problems), "by strategy"); n > 1 {
+			t.Errorf("%s: %d problems say so, want one for all SKUs", test.name, n)
 		}
 		if last > 1 {
 			t.Errorf("%s: the last SKU was read %d times, after the time was over", test.name, last)

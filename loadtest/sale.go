@@ -177,7 +177,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	}
 	var linear linearResult
 	var unread error
-	patience := r.longestStand()
+	patience, others := r.longestStand(), map[string]int{}
 	until := time.Now().Add(r.settling.limit) // for all SKUs: what hangs is waited for once
 	for k := range r.SKUs {
 		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
@@ -196,10 +196,13 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 				return stockStore, ok
 			},
 		}))
-		r.strangers(snap)
+		r.strangers(snap, others)
 		if settled && !r.Joins && r.Reserve == 0 {
 			linear.add(&reports[len(reports)-1], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
 	}
 	if unread != nil {
 		r.problem(ProblemLedgerUnread, params{"error": unread.Error()}, "the ledger could not be read: %v", unread)
@@ -226,17 +229,13 @@ func (r *run) ours(sku int64) func(*ledger.Order) bool {
 	return func(o *ledger.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
 }
 
-// strangers reports orders written by a strategy that this run did not ask for.
-func (r *run) strangers(snap ledger.Snapshot) {
-	others := map[string]int{}
+// strangers counts orders written by strategies that this run did not ask for.
+func (r *run) strangers(snap ledger.Snapshot, others map[string]int) {
 	ours := r.ours(snap.Stock.ID)
 	for i := range snap.Orders {
 		if o := &snap.Orders[i]; o.Strategy != r.Strategy && (ours == nil || ours(o)) {
 			others[o.Strategy]++
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 
