@@ -45,7 +45,7 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 
 // measured is a result of such a sale: one broken strategy was caught.
 func measured(stock int64) *compare.Result {
-	r := &compare.Result{Format: compare.Format, Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
+	r := &compare.Result{Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
 		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: ledger.Oversold, Expected: true}}}
 	r.Settings.Stock = stock
 	return r

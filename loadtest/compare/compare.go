@@ -74,7 +74,7 @@ type comparison struct {
 
 func newComparison(o Options) *comparison {
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
-		Format: Format, Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
+		Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
 		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
@@ -222,10 +222,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 }
 
 func (e *Entry) violated(rule, message string) {
-	i := slices.IndexFunc(e.Violations, func(known Violation) bool { return known.Rule == rule })
-	if i < 0 {
-		i = len(e.Violations)
+	if !slices.ContainsFunc(e.Violations, func(known Violation) bool { return known.Rule == rule }) {
 		e.Violations = append(e.Violations, Violation{Rule: rule, Message: message})
 	}
-	e.Violations[i].Sales++
 }

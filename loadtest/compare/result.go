@@ -12,12 +12,8 @@ import (
 	"seckill/loadtest"
 )
 
-// Format is the version of Result's JSON form. Fields are added, never renamed.
-const Format = 3
-
 // A Result is one finished comparison, or one as far as it came.
 type Result struct {
-	Format      int       `json:"format"`
 	Command     string    `json:"command"` // without passwords
 	Version     string    `json:"version"` // of seckill
 	Begun       time.Time `json:"begun"`
@@ -95,7 +91,6 @@ type Round struct {
 type Violation struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
-	Sales   int    `json:"sales"` // in which it was seen
 }
 
 // own are the entries with the comparison's own number of buyers.

@@ -204,7 +204,7 @@ func measured(name string, concurrency int, verdict ledger.Verdict, answers floa
 // goldenResult has a strategy that is faster, one that is broken, and one that tries
 // to write HTML.
 func goldenResult() *compare.Result {
-	r := &compare.Result{Format: compare.Format, Settings: compare.Presets()[0].Settings, RelativeTo: "conditional", Servers: []backend.Status{},
+	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional", Servers: []backend.Status{},
 		Durability: []measure.ServerSetting{}, NotRun: []compare.NotRun{}, Problems: []string{}}
 	r.Settings.Crowds = []int{8}
 	for _, concurrency := range []int{64, 8} {
