@@ -50,17 +50,10 @@ func (l flawedLease) Fence() uint64 {
 	return l.Lease.Fence()
 }
 
-func (l flawedLease) Release(ctx context.Context) error {
-	if l.flaw == Handover {
-		return nil
-	}
-	return l.Lease.Release(ctx)
-}
-
 // A lock with a flaw fails by the promise that it breaks, and passes when the
 // flaw is declared. The promises are those that no lock of the table breaks.
 func TestFlawsAreFound(t *testing.T) {
-	for flaw, lock := range map[Promise]string{WaitLimit: "redis-watchdog", Leaving: "redis-watchdog", Handover: "redis-watchdog",
+	for flaw, lock := range map[Promise]string{WaitLimit: "redis-watchdog", Leaving: "redis-watchdog",
 		LeaseEnd: "redis-watchdog", Renewal: "redis-watchdog", Fence: "redis-fenced"} {
 		t.Run(string(flaw), func(t *testing.T) {
 			t.Parallel()

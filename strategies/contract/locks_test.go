@@ -23,8 +23,8 @@ type row struct {
 var differs = map[string][]Promise{
 	"lock-table-segmented": {Exclusion, Overtaking, OtherKeys},
 
-	"zk-norecheck": {Exclusion, Leaving, Handover, GivingUp, LostReply},
-	"zk-herd":      {Exclusion, Overtaking, Leaving, Handover, GivingUp, Queue, Fence, LostReply},
+	"zk-norecheck": {Exclusion, Leaving, GivingUp, LostReply},
+	"zk-herd":      {Exclusion, Overtaking, Leaving, GivingUp, Queue, Fence, LostReply},
 	"zk-fenced":    {Exclusion, Overtaking, Queue, Fence, LostReply},
 	"etcd-fenced":  {Exclusion, Queue, Fence},
 }

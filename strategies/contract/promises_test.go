@@ -8,7 +8,6 @@ const (
 	Overtaking   Promise = "overtaken before a command"
 	WaitLimit    Promise = "wait limits"
 	Leaving      Promise = "the buyer leaves"
-	Handover     Promise = "a release admits the next"
 	GivingUp     Promise = "a waiter gives up"
 	Queue        Promise = "first come first served"
 	ReleaseOnce  Promise = "released once"
@@ -46,7 +45,6 @@ var questions = []question{
 	{Overtaking, false, remote, overtaking},
 	{WaitLimit, false, always, waitLimit},
 	{Leaving, false, always, leaving},
-	{Handover, false, always, handover},
 	{GivingUp, false, always, givingUp},
 	{Queue, false, needs(Queues), queue},
 	{ReleaseOnce, false, always, releaseOnce},

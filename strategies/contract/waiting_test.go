@@ -192,17 +192,6 @@ func leaving(c *trial) {
 	c.nothingLeft(c.key)
 }
 
-func handover(c *trial) {
-	holder := c.take(c.a, c.key, locktest.Long)
-	next := c.contend(c.b, c.key)
-	if len(next.In) > 0 {
-		c.broken("a contender is in beside the holder")
-	}
-	c.free(holder)
-	c.free(c.in(next))
-	c.nothingLeft(c.key)
-}
-
 // The middle one of three leaves, or dies. The last must not take that for the
 // end of the holder.
 func givingUp(c *trial) {

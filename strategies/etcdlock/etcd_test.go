@@ -33,41 +33,18 @@ func waits(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") }
 // A bench is a lock, and the etcd behind it.
 type bench struct{ *locktest.Process }
 
-func (b *bench) sessions() *sessions {
-	switch l := b.Locker.(type) {
-	case *etcdLock:
-		return l.sessions
-	case *etcdNode:
-		return l.sessions
+func (b *bench) sessions() *sessions { return b.Locker.(*etcdLock).sessions }
+
+// newBench is a bench on an instance of its own, or on one that is given.
+func newBench(t testing.TB, lease time.Duration, in ...*backend.Instance) *bench {
+	t.Helper()
+	d := catalog.Deps{Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}}}
+	for _, given := range in {
+		d.Instance = given
 	}
-	return nil
-}
-
-func newBench(t testing.TB, info catalog.Info, lease time.Duration) *bench {
-	t.Helper()
-	return benchOn(t, info, nil, lease)
-}
-
-func benchOn(t testing.TB, info catalog.Info, in *backend.Instance, lease time.Duration) *bench {
-	t.Helper()
-	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}}
-	b := &bench{locktest.Open(t, info, catalog.Deps{Instance: in, Settings: settings})}
+	b := &bench{locktest.Open(t, Etcd, d)}
 	b.Waiting = waits
 	return b
-}
-
-// wired is a bench that reaches etcd through a wire.
-func wired(t testing.TB, info catalog.Info, lease time.Duration) (*bench, *labtest.Wire) {
-	t.Helper()
-	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
-	w := labtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
-	return benchOn(t, info, labtest.Open(t, backend.Config{EtcdEndpoints: []string{w.Addr()}}), lease), w
-}
-
-func each(t *testing.T, f func(t *testing.T, info catalog.Info)) {
-	for _, info := range []catalog.Info{Etcd, EtcdNode} {
-		t.Run(info.Name, func(t *testing.T) { f(t, info) })
-	}
 }
 
 // keys lists the contenders in their order of arrival.
@@ -90,37 +67,35 @@ func (b *bench) queued(t *testing.T, n int) {
 // Somebody revokes the lease: its holder is told at his next renewal, or when
 // his process is about to queue again, which it does under a new lease.
 func TestLeaseIsRevoked(t *testing.T) {
-	each(t, func(t *testing.T, info catalog.Info) {
-		for name, notice := range map[string]struct {
-			lease time.Duration
-			by    func(*bench)
-		}{
-			"renewal": {short, func(*bench) {}},
-			"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
-		} {
-			t.Run(name, func(t *testing.T) {
-				b := newBench(t, info, notice.lease)
-				l := b.Take(t, lock.Options{})
-				if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
-					t.Fatal(err)
-				}
-				notice.by(b)
-				locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
-				if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
-					t.Errorf("the lease ended with %v", err)
-				}
-				if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-					t.Errorf("releasing a lock that is lost gave %v", err)
-				}
-				locktest.Free(t, b.Take(t, lock.Options{}))
-			})
-		}
-	})
+	for name, notice := range map[string]struct {
+		lease time.Duration
+		by    func(*bench)
+	}{
+		"renewal": {short, func(*bench) {}},
+		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, notice.lease)
+			l := b.Take(t, lock.Options{})
+			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
+				t.Fatal(err)
+			}
+			notice.by(b)
+			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
+			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
+				t.Errorf("the lease ended with %v", err)
+			}
+			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+				t.Errorf("releasing a lock that is lost gave %v", err)
+			}
+			locktest.Free(t, b.Take(t, lock.Options{}))
+		})
+	}
 }
 
 // A waiter whose lease ends lines up again, and does not walk in.
 func TestLeaseEndsUnderAWaiter(t *testing.T) {
-	b, other := newBench(t, Etcd, short), newBench(t, Etcd, long)
+	b, other := newBench(t, short), newBench(t, long)
 	holder := other.Take(t, lock.Options{})
 	waiter := b.Contend(t)
 	before := b.keys(t)
@@ -137,25 +112,25 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 
 // A transaction that arrives when its sender has already left meets his grave.
 func TestLatePutMakesNoKey(t *testing.T) {
-	each(t, func(t *testing.T, info catalog.Info) {
-		b := newBench(t, info, long)
-		s, err := b.sessions().get(t.Context())
-		labtest.Must(t, err)
-		me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.Key}
-		me.there, me.late = true, true // sent, and no answer
-		labtest.Must(t, me.leave(t.Context()))
-		got, err := me.put([]clientv3.Cmp{none(me.key)})
-		if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
-			t.Errorf("the transaction came late and gave %+v, %v; keys: %q", got, err, b.keys(t))
-		}
-	})
+	b := newBench(t, long)
+	s, err := b.sessions().get(t.Context())
+	labtest.Must(t, err)
+	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.Key}
+	me.there, me.late = true, true // sent, and no answer
+	labtest.Must(t, me.leave(t.Context()))
+	got, err := me.put([]clientv3.Cmp{none(me.key)})
+	if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
+		t.Errorf("the transaction came late and gave %+v, %v; keys: %q", got, err, b.keys(t))
+	}
 }
 
 // The server is away when the lock is released: that is made up for in the
 // background, long before the lease could end.
 func TestReleaseIsMadeUpFor(t *testing.T) {
-	b, wire := wired(t, Etcd, long)
-	other := newBench(t, Etcd, long)
+	endpoint := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
+	wire := labtest.NewWire(t, strings.TrimPrefix(endpoint, "http://"))
+	b := newBench(t, long, labtest.Open(t, backend.Config{EtcdEndpoints: []string{wire.Addr()}}))
+	other := newBench(t, long)
 	l := b.Take(t, lock.Options{})
 	wire.Cut()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -173,7 +148,7 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 // A watch that names a revision which others have passed meanwhile waits for
 // the server's next round: a waiter names none.
 func TestAWatchNamesNoRevision(t *testing.T) {
-	b, other := newBench(t, Etcd, long), newBench(t, Etcd, long)
+	b, other := newBench(t, long), newBench(t, long)
 	holder := b.Take(t, lock.Options{})
 	watched := 0
 	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {

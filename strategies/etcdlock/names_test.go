@@ -16,7 +16,7 @@ import (
 // time uses one name. One of whom nobody knows whether something of his is
 // still on its way keeps his name for himself.
 func TestNamesAreUsedAgain(t *testing.T) {
-	b := newBench(t, Etcd, long)
+	b := newBench(t, long)
 	held := func(ctx context.Context) string {
 		l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: long})
 		labtest.Must(t, err)
@@ -54,7 +54,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 // What a server knows that lags behind what we were told is not enough: the
 // majority is asked.
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
-	b := newBench(t, Etcd, long)
+	b := newBench(t, long)
 	l := b.Locker.(*etcdLock)
 	s, err := l.get(t.Context())
 	labtest.Must(t, err)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -64,25 +63,5 @@ func TestAFullRedisForgetsALock(t *testing.T) {
 				_ = second.Release(ctx)
 			}
 		})
-	}
-}
-
-// SETEX as the second command, or as a renewal, takes a lock that was lost, and
-// one that is another's by now. EXPIRE says that there is no key.
-func TestSetexBringsALostLockBack(t *testing.T) {
-	in := labtest.Instance(t, backend.Redis)
-	ctx, key := t.Context(), "seckill:lock:setex"
-	if !in.Redis.SetNX(ctx, key, "A", 0).Val() {
-		t.Fatal("the lock is not free")
-	}
-	in.Redis.Del(ctx, key) // lost: evicted, or freed by an operator
-	if in.Redis.Expire(ctx, key, time.Minute).Val() {
-		t.Error("EXPIRE renewed a lock that is not there")
-	}
-	if !in.Redis.SetNX(ctx, key, "B", time.Minute).Val() {
-		t.Fatal("B did not get the lock that A has lost")
-	}
-	if err := in.Redis.SetEx(ctx, key, "A", time.Minute).Err(); err != nil || in.Redis.Get(ctx, key).Val() != "A" {
-		t.Errorf("after A's SETEX the lock is %s's: %v", in.Redis.Get(ctx, key).Val(), err)
 	}
 }

@@ -90,9 +90,16 @@ func (u *up) get(t *testing.T, path string, into any) {
 	labtest.Must(t, json.NewDecoder(answer.Body).Decode(into))
 }
 
-// What people come for, on a real lab: each answer is judged, and one view has the answer.
+// What only a real lab has. One after the other, as a lab has one run at a time.
 func TestRealLab(t *testing.T) {
+	t.Parallel()
 	u := sharedLab(t)
+	t.Run("answers", func(t *testing.T) { realAnswers(t, u) })
+	t.Run("screens", func(t *testing.T) { realScreens(t, u) })
+}
+
+// What people come for: each answer is judged, and one view has the answer.
+func realAnswers(t *testing.T, u *up) {
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
 		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
 			t.Fatalf("this test needs real servers; run: deploy/deps.sh\n%s", u.table)
@@ -172,9 +179,8 @@ func (tb *tab) high(name, place, phone, wideReady string, wideMost, phoneMost in
 }
 
 // The other screens with all that a real lab knows.
-func TestScreensOfARealLab(t *testing.T) {
-	t.Parallel()
-	tb := fresh(t, sharedLab(t).page)
+func realScreens(t *testing.T, u *up) {
+	tb := fresh(t, u.page)
 	type place struct{ where, ready string }
 	// What a fake cannot have: all strategies, and the servers' own waits.
 	screens := []place{
