@@ -13,8 +13,8 @@ type Filter struct {
 	Limit     int   // at most so many; 0: no limit
 }
 
-// Orders lists orders by age, with their reservations. Every filter reads a range of a key: of the primary
-// key for a SKU, of a unique one for a user and for a request.
+// Orders lists orders by age, with their reservations. Every filter reads a range of a
+// key: of the primary key for a SKU, of a unique one for a user and for a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	orders := []Order{}
 	q := s.db.WithContext(ctx).Order("id").Where("id > ?", f.After)

@@ -223,28 +223,22 @@ type span struct{ from, to time.Duration }
 
 func (s span) long() time.Duration { return s.to - s.from }
 
-// changes say how many units were sold after a time, less those that came back.
-type changes struct {
-	sorted []change
-	after  []int64 // Σ units of sorted[i:]
-}
-
+// A change of what is left.
 type change struct {
 	at    time.Duration
-	units int64 // less than 0: they came back
+	units int64 // that were sold; less than 0: they came back
 }
 
-func sum(all []change) changes {
+// soldAfter says how many units were sold after a time, less those that came back.
+func soldAfter(all []change) func(time.Duration) int64 {
 	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	c := changes{all, make([]int64, len(all)+1)}
+	after := make([]int64, len(all)+1) // Σ units of all[i:]
 	for i := len(all) - 1; i >= 0; i-- {
-		c.after[i] = c.after[i+1] + all[i].units
+		after[i] = after[i+1] + all[i].units
 	}
-	return c
-}
-
-func (c changes) later(than time.Duration) int64 {
-	return c.after[sort.Search(len(c.sorted), func(i int) bool { return c.sorted[i].at > than })]
+	return func(at time.Duration) int64 {
+		return after[sort.Search(len(all), func(i int) bool { return all[i].at > at })]
+	}
 }
 
 // traffic is when units went and came back, and when buyers asked for some.
@@ -358,8 +352,8 @@ func (h *hearing) served() *Served {
 	if h.Patience <= 0 || len(t.asks) == 0 || t.untimed || !h.known || from == never {
 		return s
 	}
-	changes, least := sum(t.changes), min(h.report.Remaining, h.Initial-h.taken())
-	left := func(at time.Duration) int64 { return least + changes.later(at) }
+	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.taken())
+	left := func(at time.Duration) int64 { return least + later(at) }
 	s.State = ServedYes
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
