@@ -2,6 +2,7 @@ package game_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,8 +57,8 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 	}
 }
 
-// Levels are numbered without a gap, belong to a chapter, name strategies that
-// exist, and read well in both languages.
+// Levels are numbered without a gap, in the order of the chapters; a level's strategy
+// has been shown by then, and its texts are in their languages.
 func TestLevelsAreWhole(t *testing.T) {
 	levels := game.Levels()
 	if len(levels) < 12 {
@@ -66,6 +67,7 @@ func TestLevelsAreWhole(t *testing.T) {
 	chapters, err := course.Chapters()
 	labtest.Must(t, err)
 	seen := map[string]bool{}
+	last := 1
 	for i, level := range levels {
 		if level.Number != i+1 {
 			t.Errorf("%s has number %d, and is the %d.", level.Name, level.Number, i+1)
@@ -75,8 +77,14 @@ func TestLevelsAreWhole(t *testing.T) {
 		}
 		seen[level.Name] = true
 		named(t, level.Setting.Strategy)
-		if level.Chapter < 1 || level.Chapter > len(chapters) {
-			t.Errorf("%s is of chapter %d, and there are %d", level.Name, level.Chapter, len(chapters))
+		if level.Chapter < last || level.Chapter > len(chapters) {
+			t.Fatalf("%s is of chapter %d, after one of chapter %d of %d", level.Name, level.Chapter, last, len(chapters))
+		}
+		last = level.Chapter
+		if !slices.ContainsFunc(chapters[:last], func(c course.Chapter) bool {
+			return slices.Contains(c.Strategies, level.Setting.Strategy)
+		}) {
+			t.Errorf("%s plays %s, which no chapter up to %d shows", level.Name, level.Setting.Strategy, last)
 		}
 		if strings.ContainsFunc(level.Text["en"].Goal, func(r rune) bool { return r > 0x2e80 }) ||
 			!strings.ContainsFunc(level.Text["zh"].Goal, func(r rune) bool { return r > 0x2e80 }) {
