@@ -2,8 +2,8 @@
 // moment in which a fault at the holder can do harm. A service process that
 // was started with --fault-points has one Points; only the lab uses it.
 //
-// A purchase is at a point when it has read the stock, and is about to write
-// what it computed. A strategy that writes without reading (one conditional
+// A purchase is at a point when it has read the stock, and what it computed is
+// not committed yet. A strategy that writes without reading (one conditional
 // UPDATE) has no such point: nothing that others do meanwhile makes its write
 // wrong.
 package point
