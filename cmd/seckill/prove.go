@@ -55,8 +55,9 @@ const (
 // Help is what seckill prove --help says below its flags.
 func (*ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
-✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
-others: --schedules tries more of them. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
+✓ holds in all schedules of the question's scenarios: each was run, or is equivalent to one that was. (✓) holds in the
+schedules that were tried, and there are others: --schedules tries more of them. ✗ breaks, and a counterexample is kept.
+• was measured, – does not apply.
 
 Exit status: 0 when every strategy came out as the matrix in this program has it, or without a row there as it says of itself
 (or the replayed schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy

@@ -16,7 +16,7 @@ type StrategiesCmd struct{}
 
 func (StrategiesCmd) Run(stdout io.Writer) error {
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\t\tIN A WORD")
+	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\t\tTITLE")
 	for _, i := range strategies.All() {
 		broken := ""
 		if i.Broken() {

@@ -58,7 +58,7 @@ type Config struct {
 	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several are a Cluster."`
 	// Instead of RedisAddrs: the primary is the one that these name.
 	RedisSentinels  []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they name has the same login."`
-	RedisMasterName string   `name:"redis-master-name" group:"rare" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"How the sentinels call the Redis to use. Default: mymaster."`
+	RedisMasterName string   `name:"redis-master-name" group:"rare" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"The name under which the sentinels know the Redis to use. Default: mymaster."`
 	// Instead of RedisAddrs: each has the keys that hash to its name.
 	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"NAME=HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give the same names."`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`

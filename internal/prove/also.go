@@ -87,7 +87,7 @@ func (m *Matrix) elsewhere() (lines []string) {
 				}
 			}
 		}
-		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, asked, len(differing)))
+		lines = append(lines, fmt.Sprintf("On %s: %d cells were asked; %d came out otherwise.", a.Servers, asked, len(differing)))
 		lines = append(lines, differing...)
 	}
 	return lines

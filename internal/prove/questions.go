@@ -89,15 +89,15 @@ var (
 func Questions() []Question {
 	return []Question{
 		{ID: "oversell", Title: "no oversell", Choosing: true,
-			Asks: "Two buyers in one process, every schedule of their commands: is ever more sold than there was?",
+			Asks: "Two buyers in one process, or one beside a cancellation, every schedule of their commands: is ever more sold than there was?",
 			ask:  withoutFault("oversell", 1, isOversell)},
 		{ID: "lost-update", Title: "no lost update",
-			Asks: "The same, and a buyer who cancels: do stock and orders agree in the end, and does every buyer get through?",
+			Asks: "The same: do stock and orders agree in the end, and does every buyer get through?",
 			ask: withoutFault("lost-update", 1, func(rule string) bool {
 				return !isOversell(rule) && rule != explore.RuleOverlap
 			})},
 		{ID: "processes", Title: "across processes", Choosing: true,
-			Asks: "The same with the buyers in two processes.",
+			Asks: "Both questions again, with the actors in two processes.",
 			ask:  withoutFault("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
 		// No buyer comes afterwards: they would buy the units that show it.
 		{ID: "sold-out", Title: "sold out told rightly",

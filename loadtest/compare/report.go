@@ -176,7 +176,7 @@ func (r *Result) Table() measure.Table {
 	if r.RelativeTo != "" {
 		t.Head = append(t.Head, of+" × "+r.RelativeTo)
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
-			"stands alone: of twenty, one may be wrong.", r.RelativeTo))
+			"stands alone: about one in twenty misses the true factor.", r.RelativeTo))
 	}
 	for _, e := range r.own() {
 		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),

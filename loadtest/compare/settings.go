@@ -20,7 +20,7 @@ type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
-	RelativeTo string   `json:"relative_to,omitempty" placeholder:"NAME" help:"What factors are to (conditional, or the first)."`
+	RelativeTo string   `json:"relative_to,omitempty" placeholder:"NAME" help:"The strategy that factors are relative to (conditional, or the first)."`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: ${Baselines}."`
 
 	loadtest.Scenario
@@ -28,7 +28,7 @@ type Settings struct {
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other runs backwards (${PresetRounds})."`
 	// Turn: short sales are repeated, so that a turn measures this long.
-	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Short sales are repeated for so long (${PresetTurn})."`
+	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Repeat a short sale until its turn has lasted this long (${PresetTurn})."`
 	By   string        `json:"by" kong:"-"` // the metric that the factor is of
 }
 
@@ -58,7 +58,7 @@ func Presets() []Preset {
 			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged"),
 		preset("many-skus", Sales, "50 SKUs: which lock or scan holds up those who want another?",
 			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
-		preset("few-buyers", Sales, "Two at a time: what does a purchase take when nobody waits?",
+		preset("few-buyers", Sales, "Two at a time: what does a purchase take without a queue?",
 			func(s *Settings) { s.Concurrency, s.Stock, s.Buyers = 2, 200, 250 }, "for-update", "version", "conditional"),
 	}
 }

@@ -101,8 +101,8 @@ export default {
     ],
     meaning: {
       held: 'No more units were sold than there were, and the ledger agrees with what every buyer was told.',
-      oversold: 'More units were sold than there were.',
-      lost: 'The ledger does not add up: units or orders vanished, or units were left although buyers wanted them.',
+      oversold: 'More units were sold, or reserved, than there were.',
+      lost: 'The ledger does not add up: the stock is below zero, units or orders vanished, or units were left although buyers wanted them.',
       blocked: 'The ledger is right, but for too long nothing was sold while units were left and buyers were asking.',
       not_valid: 'Something disturbed the run, so it proves nothing.',
     },

@@ -9,11 +9,11 @@ export default {
   held: (n) => (n ? `held; not tested: ${count(n)}` : 'held'),
   words: {
     held: 'held', oversold: 'oversold', lost: 'the ledger does not add up', blocked: 'blocked', stopped: 'stopped',
-    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server or clock that it does not use',
+    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not available here, or about a server or clock that the strategy does not use',
   },
   means: {
     oversold: 'More was sold than there was.', lost: 'Units or orders were lost, invented or overwritten.',
-    blocked: 'The ledger is right. The sale stood still for longer than the wait for a lock and its lease, and three seconds more.',
+    blocked: 'The ledger is right. The sale stood still for three seconds longer than the wait for a lock and its lease.',
     stopped: 'Nothing was sold after the fault, although units were left.',
   },
   may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.',

@@ -3,7 +3,7 @@ import { count } from '../../ui.js';
 
 const offers = { SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
 const have = { mysql: 'MySQL 或 MariaDB', redis: 'Redis', redis5: '五台互相独立的 Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
-const fails = { 'dead-holder': '买家的进程死亡', 'lease-end': '进程停顿超过租约', 'lost-reply': '答复丢失', 'late-command': '命令迟到', clocks: '时钟不一致', 'node-loss': '服务器丢失数据' };
+const fails = { 'dead-holder': '买家的进程死亡', 'lease-end': '进程停顿超过租约', 'lost-reply': '应答丢失', 'late-command': '命令迟到', clocks: '时钟不一致', 'node-loss': '服务器丢失数据' };
 
 export default {
   questions: { need: '你要做什么？', rate: '每秒要卖多少件？', have: '你运行着什么？', processes: '有几个进程在卖？', fails: '什么可能出故障？' },

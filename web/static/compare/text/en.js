@@ -13,7 +13,7 @@ export default {
     'flash-sale': ['Flash sale', 'Few units, 20 buyers for each: who answers most of them?'],
     'hot-row': ['Hot row', 'The stock never ends: how fast can one row sell?'],
     'many-skus': ['Many SKUs', '50 SKUs: which lock or scan holds up those who want another?'],
-    'few-buyers': ['Few buyers', 'Two at a time: what does a purchase take when nobody waits?'],
+    'few-buyers': ['Few buyers', 'Two at a time: what does a purchase take without a queue?'],
   },
   fields: {
     stock: ['Stock', 'units for sale'],
@@ -23,7 +23,7 @@ export default {
     skus: ['SKUs', 'each with this stock'],
     zipf: ['Zipf', '0: all SKUs alike; 1.5: one is hot'],
     rounds: ['Rounds', 'every other one in reverse'],
-    turn: ['Turn, ms', 'short sales are repeated for so long'],
+    turn: ['Turn, ms', 'short sales are repeated until one has lasted this long'],
     crowds: ['Also at a time', 'further runs, by comma: 1, 16, 256'],
     seed: ['Seed', 'gives the same buyers in the same order'],
   },

@@ -18,11 +18,11 @@ export default {
     if (c.answer === 'breaks') return [`Found after ${plural(c.schedules, 'schedule')}.`];
     const inOrder = c.schedules - (c.random ?? 0);
     return [
-      c.exhausted ? `Every schedule was run to its end: ${count(c.schedules)}.` : `${plural(c.schedules, 'schedule')} tried, each to its end. There are more.`,
+      c.exhausted ? `All schedules are covered: ${count(c.schedules)} were run to their end.` : `${plural(c.schedules, 'schedule')} tried, each to its end. There are more.`,
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `${count(inOrder)} of them in order, those with the fewest preemptions first.`
         : `${count(inOrder)} of them in order. ${c.preemptions ? `Among them are all with at most ${plural(c.preemptions, 'preemption')}` : 'Among them are all without a preemption'}.`,
       c.random ? `${count(c.random)} of them drawn at random.` : '',
-      c.orders && !c.exhausted ? `Their conflicting commands came in ${plural(c.orders, 'different order')}.` : '',
+      c.orders && !c.exhausted ? `Their conflicting commands came in ${plural(c.orders, 'different sequence')}.` : '',
       c.pruned ? `${plural(c.pruned, 'schedule')} skipped: each differs from one that was run only in the order of independent commands.` : '',
       c.cut && !c.exhausted ? `${plural(c.cut, 'turn')} not taken. A schedule behind one of them could still break it.` : '',
     ].filter(Boolean);

@@ -20,7 +20,7 @@ export default {
     if (c.answer === 'breaks') return [`在第 ${count(c.schedules)} 种调度时发现。`];
     const inOrder = c.schedules - (c.random ?? 0);
     return [
-      c.exhausted ? `每一种调度都运行到底，共 ${count(c.schedules)} 种。` : `试了 ${count(c.schedules)} 种调度，每种都运行到底；还有没试过的。`,
+      c.exhausted ? `所有调度都已覆盖：${count(c.schedules)} 种运行到底。` : `试了 ${count(c.schedules)} 种调度，每种都运行到底；还有没试过的。`,
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `其中 ${count(inOrder)} 种依次选取，抢占最少的在先。`
         : `其中 ${count(inOrder)} 种依次选取，${c.preemptions ? `抢占不超过 ${count(c.preemptions)} 次的` : '没有抢占的'}全部在内。`,
       c.random ? `其中 ${count(c.random)} 种随机抽取。` : '',

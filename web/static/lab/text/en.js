@@ -94,7 +94,7 @@ export default {
   /** An order that broke a rule: the judge's own words. */
   example: (text, _said) => text,
   blocked: {
-    title: 'Who died with what',
+    title: 'What died, and what it held',
     /** @param {Json.Fault} fault */
     died: ({ kind, service, at_ms: at, effect }) => {
       const when = `at ${(at / 1000).toFixed(1)} s`;

@@ -147,8 +147,8 @@ export default {
       full_redis: 'Redis 拒绝一切可能需要内存的写入。',
       full_etcd: 'etcd 只接受删除，拒绝其他一切写入。',
       failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的从节点提升为主节点。',
-      lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
-      pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
+      lose_shard: '这场销售用到的 Redis 分片被杀死，回来时没有数据。',
+      pause_shard: '这场销售用到的 Redis 分片暂停，之后带着原来的数据继续。',
       lose_mysql: '服务进程 1 所写的数据库节点被杀死，该进程被引到另一个节点。',
       partition_redis: '一个服务进程与 Redis 互相不可达。',
       partition_zookeeper: '一个服务进程与 ZooKeeper 互相不可达。',
@@ -198,7 +198,7 @@ export default {
   /** 违反规则的订单，按代码；旧的运行没有代码，显示原文。 */
   example: (text, said) => (said && cases[said.code]?.(said.params)) ?? text,
   blocked: {
-    title: '谁带着什么死了',
+    title: '谁死了，还占着什么',
     /** @param {Json.Fault} fault */
     died: ({ kind, service, at_ms: ms, effect }) => {
       const when = `第 ${(ms / 1000).toFixed(1)} 秒，`;
@@ -248,7 +248,7 @@ export default {
     short: {
       stood: ({ ms, allowed_ms: allowed }) => `销售停滞了 ${seconds(ms)}，允许的是 ${seconds(allowed)}`,
       late: ({ p99_ms: p99 }, { late_ms: limit }) => `每 100 个答复里有 1 个超过 ${seconds(p99)}，允许的是 ${seconds(limit)}`,
-      uncertain: ({ errors, unknown, of }) => `${count(of)} 位买家中有 ${count(errors + unknown)} 位没有确定的答复：错误 ${count(errors)}，结果不明 ${count(unknown)}`,
+      uncertain: ({ errors, unknown, of }) => `${count(of)} 位买家中有 ${count(errors + unknown)} 位没有确定的答复：错误 ${count(errors)}，结果未知 ${count(unknown)}`,
       unsold: ({ sold, of }) => `买家想买的 ${count(of)} 件里只卖出 ${count(sold)} 件`,
     },
     right: '账对：按账本和每个买家得到的答复，没有超卖，没有丢失，也没有凭空多出什么。',

@@ -4,7 +4,7 @@ import { count, plural } from '../../ui.js';
 export default {
   title: 'You are the scheduler',
   what: 'Each buyer stands before their next command. You decide whose command runs, on real servers, and when something fails. '
-    + 'No time passes while you think. In the end the judge reads the books.',
+    + 'No time passes while you think. In the end the judge reads the ledger.',
   levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
   solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved', short: 'solved, and no longer than the best known solution',
   noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,
@@ -60,7 +60,7 @@ export default {
   /** The verdict. */
   sold: (v) => (v.sold > v.stock ? `You sold ${count(v.sold)} of ${count(v.stock)}` : v.told > v.sold ? `Buyers were told they have ${plural(v.told, 'unit')}, and the orders say ${count(v.sold)}`
     : v.broken ? 'You broke a promise' : `You sold ${count(v.sold)} of ${count(v.stock)}, and nothing broke`),
-  left: (v) => `${plural(v.left, 'unit')} left in the books.`,
+  left: (v) => `${plural(v.left, 'unit')} left in the ledger.`,
   judge: 'The judge says', toldTitle: 'What the buyers were told',
   won: 'Solved', notWon: 'Not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
   rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done. The game goes on.',

@@ -26,7 +26,7 @@ export default {
   },
   states: { ready: '就绪', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
   run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`),
-  waitsIn: (server) => (server ? `${server} 还没有答复` : '还没有答复'),
+  waitsIn: (server) => (server ? `${server} 还没有应答` : '还没有应答'),
   backsOff: '自己在等，别人改变了什么之后再试',
   heldBy: (names) => `它在 ${names} 手里`,
   told: '得到的答复', died: '所在的进程已经死亡。',
@@ -40,7 +40,7 @@ export default {
   /** 故障按钮。 */
   does_fault: {
     'lease ends': '锁的租约到期', dies: '杀死进程', 'given up by the server': '服务器放弃它', leaves: '断开连接',
-    'reply lost': '丢失答复', 'command lost': '丢失命令', delayed: '延迟命令', 'arrives late': '到达',
+    'reply lost': '丢失应答', 'command lost': '丢失命令', delayed: '延迟命令', 'arrives late': '到达',
     'clock jumps': '时钟向前跳', 'time passes': '时间流逝',
   },
   closes: '服务器关闭连接',

@@ -116,7 +116,7 @@ export default {
     verdict: {
       held: ({ sold, initial }) => `${count(sold)} of ${units(initial)} sold, each to one buyer.`,
       oversold: ({ sold, initial, twice }) => `${units(sold)} sold, and there were ${count(initial)}.${twice > 0 ? ` ${units(twice)} went to several buyers.` : ''}`,
-      lost: () => 'The books do not balance: the whole run has the details.',
+      lost: () => 'The ledger does not balance: the whole run has the details.',
       blocked: () => 'The sale stood still while units were left.',
       not_valid: () => 'This run proves nothing: the whole run says why.',
     },

@@ -21,7 +21,7 @@ export default {
   play: '播放', pause: '暂停', position: '步骤',
   at: (n, all) => `${n === 0 ? '第一步之前' : `第 ${count(n)} 步`}，共 ${count(all)} 步`,
   faults: {
-    'lease ends': '租约到期', dies: '死亡', leaves: '离开', 'given up by the server': '被服务器放弃', 'reply lost': '答复丢失',
+    'lease ends': '租约到期', dies: '死亡', leaves: '离开', 'given up by the server': '被服务器放弃', 'reply lost': '应答丢失',
     'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
     'clock jumps': '时钟跳变',
   },
@@ -35,7 +35,7 @@ export default {
     'clock jumps': '买家所在进程的时钟向前跳了不止一个租约；服务器的时钟不变。',
     'a node is lost': '后端丢失了一台服务器。',
     'time passes': '时钟前进之前，没有参与者能继续。',
-    delayed: '命令已经发出，但被延迟。发出者没有及时得到答复，清理之后就继续了；命令还在路上。',
+    delayed: '命令已经发出，但被延迟。发出者没有及时得到应答，清理之后就继续了；命令还在路上。',
     'arrives late': '被延迟的命令这时才到服务器，并且生效。发出者早已继续。',
   },
   waitsHint: '在服务器里等待', woke: (who) => `${who} 继续`, renewerHint: '锁的续期线程在执行，与它所服务的买家并行',
@@ -54,7 +54,7 @@ export default {
     [/^the primary with what it had not replicated$/, '主节点，连同它尚未复制的数据'], [/^a shard with what it had$/, '一个分片，连同它的数据'],
     [/^clocks move on by a lease(, and those who wait look again)?$/, '时钟前进一个租约'],
   ],
-  results: { waits: '等待', 'is delayed': '没有及时答复', 'gives up: nothing will ever wake them': '放弃：不会再被唤醒' },
+  results: { waits: '等待', 'is delayed': '没有及时应答', 'gives up: nothing will ever wake them': '放弃：不会再被唤醒' },
   /** 场景里的参与者做什么。 */
   does(b) {
     const units = b.quantity ? ` ${count(b.quantity)} 件` : '';
