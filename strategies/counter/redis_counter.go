@@ -16,7 +16,7 @@ import (
 // buyer who dies between DECRBY and the order takes units along.
 var RedisCounter = catalog.Info{
 	Name:   "redis-counter",
-	Source: "B: the counter that gave fourteen of ten prizes",
+	Source: "B: a stock counter in Redis, which gave out 14 prizes of 10",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,

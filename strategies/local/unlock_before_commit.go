@@ -19,7 +19,7 @@ import (
 // stock, and overwrites the sale.
 var UnlockBeforeCommit = catalog.Info{
 	Name: "unlock-before-commit",
-	Source: "ours: the commonest bug of such programs, a lock inside a " +
+	Source: "ours: a common bug of such programs, a lock inside a " +
 		"method that the framework wraps in a transaction; A, second " +
 		"idea, names synchronized and Spring, and not this",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),

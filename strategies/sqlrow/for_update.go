@@ -14,7 +14,7 @@ import (
 // ForUpdate is pessimistic locking: it locks the row before it reads it.
 var ForUpdate = catalog.Info{
 	Name:   "for-update",
-	Source: "A, third idea; D: pessimistic locking",
+	Source: "A, third idea; D: database lock, method 2",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
