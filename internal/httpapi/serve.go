@@ -13,9 +13,6 @@ import (
 	"seckill/internal/web"
 )
 
-// bodyTimeout bounds the time that a request's body may take to arrive.
-const bodyTimeout = 10 * time.Second
-
 // Serve answers requests on l until ctx ends, then finishes those in flight
 // and returns nil. It cuts off those that outlast ShutdownTimeout, and returns
 // how many they were as an error.
@@ -53,10 +50,10 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		web.BoundBody(w, r, bodyTimeout)
+		web.BoundBody(w, r, web.BodyTime)
 		h.ServeHTTP(w, r)
 	})
-	server := web.NewServer(bounded, longest+bodyTimeout, s.Log, slog.LevelWarn)
+	server := web.NewServer(bounded, longest+web.BodyTime, s.Log, slog.LevelWarn)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

@@ -137,7 +137,7 @@ func (s *Server) HTTP() *http.Server {
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
-		web.BoundBody(c.Writer, c.Request, bodyTime)
+		web.BoundBody(c.Writer, c.Request, web.BodyTime)
 	case <-c.Request.Context().Done():
 		c.Abort()
 	}
@@ -176,6 +176,7 @@ func (s *Server) route() {
 	lab.DELETE("/comparisons/:id", s.handle(s.comparisons.stopOne))
 	s.routeGames(lab)
 
+	r.GET("/openapi.json", s.handle(s.proxy))
 	r.Any("/api/v1/*path", s.handle(s.proxy))
 }
 
@@ -225,13 +226,9 @@ func notFound(c *gin.Context) error {
 var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
 	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
-const (
-	// bodyTime bounds the time that a request's body may take to arrive.
-	bodyTime = 5 * time.Second
-	// answerTime is longer than any call takes, and than a service's answer
-	// that is passed on.
-	answerTime = 90 * time.Second
-)
+// answerTime is longer than any call takes, and than a service's answer that is
+// passed on.
+const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 

@@ -1,8 +1,10 @@
 package labapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -34,11 +36,21 @@ func (s *Server) proxy(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	// A body that does not arrive is the caller's failure, and nothing is sent then.
+	body, err := web.ReadBody(c.Writer, c.Request)
+	if err != nil {
+		return err
+	}
+	sent := c.Request.Clone(c.Request.Context())
+	sent.Body, sent.ContentLength, sent.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	through := &httputil.ReverseProxy{
 		// Rewrite, unlike Director, drops the forwarding headers of the
 		// caller and adds none.
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
+			// A query that cannot be read is the service's to refuse, not to be
+			// dropped: it may have named the strategy.
+			r.Out.URL.RawQuery = r.In.URL.RawQuery
 			// The caller's token is for this page. The services have another,
 			// which only goes with calls that checkAdmin let pass.
 			r.Out.Header.Del("Authorization")
@@ -50,16 +62,20 @@ func (s *Server) proxy(c *gin.Context) error {
 		ErrorHandler: s.proxyFailed,
 		ErrorLog:     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
-	through.ServeHTTP(c.Writer, c.Request)
+	through.ServeHTTP(c.Writer, sent)
 	return nil
 }
 
 const headerKey = "Idempotency-Key"
 
 func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) {
-	s.Log.Warn("proxy", "method", r.Method, "path", r.URL.Path, "error", err)
+	level, broken := slog.LevelWarn, "The service process went away"
+	if r.Context().Err() != nil { // the caller left, or closed only their half and reads the answer
+		level, broken = slog.LevelDebug, "The connection was closed on your side"
+	}
+	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	p := web.Problem{Code: "service_failed", Status: http.StatusBadGateway,
-		Detail: "The service process broke off its answer. Ask again."}
+		Detail: broken + " before the answer was whole. Ask again."}
 	var op *net.OpError
 	switch key := r.Header.Get(headerKey); {
 	case errors.As(err, &op) && op.Op == "dial" && !errors.Is(err, context.Canceled):
@@ -67,7 +83,7 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 	case web.IsSafe(r.Method):
 	default:
 		p = web.Problem{Code: "unknown_outcome", Status: http.StatusGatewayTimeout,
-			Detail: "The service process went away before it answered: this may have happened or not. Look before you try again."}
+			Detail: broken + " before the answer came: this may have happened or not. Look before you try again."}
 		if web.IsKey(key) {
 			p.RequestID = key
 			p.Detail += " GET /api/v1/orders?user_id=…&request_id=" + url.QueryEscape(key) +

@@ -2,15 +2,18 @@ package labapi
 
 import (
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/web"
 )
 
 // service is a process that tells who answered, and what it was sent.
@@ -21,7 +24,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 		if strings.HasSuffix(r.URL.Path, "/crash") || string(body) == "crash" {
 			panic(http.ErrAbortHandler)
 		}
-		io.WriteString(w, name+" "+r.Method+" "+r.URL.Path+" "+string(body)+" "+r.Header.Get("X-Forwarded-For")+r.Header.Get("Authorization"))
+		io.WriteString(w, name+" "+r.Method+" "+r.URL.RequestURI()+" "+string(body)+" "+r.Header.Get("X-Forwarded-For")+r.Header.Get("Authorization"))
 	}))
 	t.Cleanup(h.Close)
 	return h.URL
@@ -80,4 +83,59 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 		}
 	}
 	call{method: "GET", path: "/api/v1/crash"}.wants(t, h.URL, 502, "service_failed")
+}
+
+func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
+	var asked atomic.Int64
+	_, h, _ := start(t, func(c *config) { c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &asked), Up: true}}} })
+	for _, query := range []string{"?strategy=%zz", "?strategy=naive;x=1"} { // without it, the default strategy would sell
+		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200, "/api/v1/seckill"+query+" ")
+	}
+	call{method: "GET", path: "/openapi.json"}.wants(t, h.URL, 200, "a GET /openapi.json")
+}
+
+// What a caller does wrong is not told as the end of a service process, and is no
+// warning of the lab.
+func TestProxyTellsTheCallersFailures(t *testing.T) {
+	arrived := make(chan struct{}, 1)
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(slow.Close)
+	var log strings.Builder
+	s, h, _ := start(t, func(c *config) {
+		c.Lab = &fakeLab{services: []lab.Service{{URL: slow.URL, Up: true}}}
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	const head = "POST /api/v1/seckill HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+	for _, c := range []struct {
+		name, sent, says string
+		passed           bool // to the service
+	}{
+		{"a body that is cut", head + "Content-Length: 60\r\n\r\n{\"sku_id\":1", "could not be read to its end", false},
+		{"chunks that are none", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}", "could not be read to its end", false},
+		{"a body that is too large", head + "Content-Length: 1000000000000000\r\n\r\n" + strings.Repeat("x", web.MaxBody+1), "too_large", false},
+		{"a half that is closed", head + "Content-Length: 4\r\n\r\nwait", "closed on your side before the answer came: this may have happened or not", true},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
+		labtest.Must(t, err)
+		_, err = io.WriteString(conn, c.sent)
+		labtest.Must(t, err)
+		if c.passed {
+			<-arrived
+		}
+		labtest.Must(t, conn.(*net.TCPConn).CloseWrite())
+		labtest.Must(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+		answer, _ := io.ReadAll(conn) // a body too large ends in a reset
+		conn.Close()
+		if !strings.Contains(string(answer), c.says) || len(arrived) > 0 {
+			t.Errorf("%s: %s, and %d passed on unasked; want %q", c.name, answer, len(arrived), c.says)
+		}
+	}
+	labtest.Must(t, s.Close(t.Context()))
+	if log.Len() > 0 {
+		t.Errorf("the lab warns: %s", log.String())
+	}
 }

@@ -31,7 +31,7 @@ const (
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
 // broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	body, err := readBody(w, r)
+	body, err := readJSONBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -49,15 +49,23 @@ var (
 	})
 )
 
-// readBody reads to the end: only then does net/http notice that a caller
-// hangs up.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
 		return nil, unsupported("Send JSON in UTF-8, with the header Content-Type: application/json.")
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, unsupported("Send the body as it is, without a Content-Encoding.")
 	}
+	body, err := ReadBody(w, r)
+	if err == nil && len(bytes.TrimSpace(body)) == 0 {
+		err = BadRequest("The body is empty: send a JSON object.")
+	}
+	return body, err
+}
+
+// ReadBody reads to the end: only then does net/http notice that a caller hangs up.
+// The error is a *Problem.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -67,11 +75,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
 		return nil, BadRequest("The body could not be read to its end.")
-	case len(bytes.TrimSpace(body)) == 0:
-		return nil, BadRequest("The body is empty: send a JSON object.")
 	}
 	return body, nil
 }
+
+// BodyTime bounds the time that a request's body may take to arrive (BoundBody).
+const BodyTime = 10 * time.Second
 
 // BoundBody bounds the read of the body from now on, so that a slow client cannot
 // block shutdown; the answer may take longer. http.Server's ReadTimeout does not fit:
