@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"seckill/internal/catalog"
@@ -125,7 +126,11 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 			[]string{"poll ms", "locks/s", "p99 wait ms", "fewest/most", "commands"}, a.Polls, rate, waitP99, fairness, commands),
 		sweepTable("Leases without renewal, tasks of exponentially distributed length: "+swept,
 			[]string{"lease ms", "locks/s", "gone at release %", "updates lost %"}, a.Leases, rate, gone, lost)}
-	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: run.String(), Block: tables, Figures: a.Figures(),
+	scenes := []*Scene{a.Central, a.Segmented}
+	for _, s := range slices.Concat(a.Polls, a.Leases) {
+		scenes = append(scenes, s.Scene)
+	}
+	return measure.Report{Tables: tables, JSON: a, CSV: rounds(scenes), Name: ArticlesName, From: run.String(), Block: tables, Figures: a.Figures(),
 		Facts: [][2]string{{"run", run.String()}}}
 }
 
@@ -134,7 +139,11 @@ func sweepTable(title string, head []string, all []Setting, figures ...figure) m
 	for _, s := range all {
 		row := []string{measure.Number(s.MS)}
 		for _, f := range figures {
-			row = append(row, s.spread(f).String())
+			cell := measure.None
+			if len(s.Passes) > 0 {
+				cell = s.spread(f).String()
+			}
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -167,6 +176,9 @@ func (a *Articles) Figures() ArticleFigures {
 
 func sweepFigures(all []Setting) (figures []SweepFigures) {
 	for _, s := range all {
+		if len(s.Passes) == 0 { // interrupted before
+			continue
+		}
 		figures = append(figures, SweepFigures{measure.Digits(s.MS), s.spread(rate).Short(), s.spread(waitP99).Short(),
 			measure.Digits(s.spread(commands).Median), s.spread(lost).Short()})
 	}

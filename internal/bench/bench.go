@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"seckill/internal/backend"
@@ -243,8 +244,25 @@ const LocksName = "locks"
 // Report is the report in all its forms.
 func (r *Report) Report(run measure.Run) measure.Report {
 	r.Run = run
-	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: run.String(), Block: r.tables(), Figures: r.Figures(),
+	return measure.Report{Tables: r.tables(), JSON: r, CSV: rounds(r.Scenes), Name: LocksName, From: run.String(), Block: r.tables(), Figures: r.Figures(),
 		Facts: [][2]string{{"run", run.String()}}}
+}
+
+// rounds has every figure of every round; the rates of one with lost updates are void.
+func rounds(scenes []*Scene) measure.Table {
+	t := measure.Table{Head: []string{"lock", "contenders", "poll_ms", "lease_ms", "round", "locks_per_second", "wait_p50_ms", "wait_p99_ms", "handover_p50_ms",
+		"fewest_over_most", "commands_per_lock", "gone_at_release_percent", "lost_updates_percent"}}
+	for _, s := range scenes {
+		settings := s.load.settings
+		for _, p := range s.Passes {
+			row := []string{s.Lock, strconv.Itoa(s.Contenders), measure.Plain(measure.Milliseconds(settings.LockPoll)), measure.Plain(measure.Milliseconds(settings.LockLease)), strconv.Itoa(p.Round)}
+			for _, of := range []figure{rate, waitP50, waitP99, handover, fairness, commands, gone, lost} {
+				row = append(row, measure.Plain(of(p)))
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
 }
 
 // LockFigures are what the lessons read of a run of locks; those that failed are

@@ -1,8 +1,13 @@
 package bench
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"seckill/internal/lab/labtest"
+	"seckill/internal/measure"
 )
 
 func TestPercentile(t *testing.T) {
@@ -32,8 +37,19 @@ func TestFiguresOfTheLessons(t *testing.T) {
 	if eight := f.Locks["zk"][8]; eight.Rate[0] != 180 || eight.P99[0] != 40 || eight.Sent != 3 || len(f.Locks) != 1 {
 		t.Errorf("%+v of %v", eight, f.Locks)
 	}
-	c := Articles{Lock: "redis-lua", Polls: []Setting{{5, &Scene{}}}}
-	if f := c.Figures(); f.Lock != "redis-lua" || len(f.Polls) != 1 || f.Polls[0].MS != 5 {
+	table := &Scene{Lock: "table", Contenders: 50, Passes: []Pass{pass}}
+	c := Articles{Lock: "redis-lua", Central: table, Segmented: &Scene{}, Polls: []Setting{{5, &Scene{Lock: "polled", Passes: []Pass{pass, pass}}}, {10, &Scene{}}},
+		Leases: []Setting{{15, &Scene{}}}}
+	if f := c.Figures(); f.Lock != "redis-lua" || len(f.Polls) != 1 || f.Polls[0].MS != 5 || f.Leases != nil {
 		t.Errorf("%+v", f)
+	}
+	report := c.Report(measure.Run{})
+	if lease := report.Tables[2].Rows[0]; !slices.Equal(lease, []string{"15.0", measure.None, measure.None, measure.None}) {
+		t.Errorf("a lease that was not measured: %v", lease)
+	}
+	var csv strings.Builder
+	labtest.Must(t, report.WriteCSV(&csv))
+	if got := csv.String(); strings.Count(got, "polled,") != 2 || !strings.Contains(got, "\ntable,50,0,0,0,180.04,30,40,0,0.75,3,0,0\n") {
+		t.Errorf("CSV without a row for each round:\n%s", got)
 	}
 }

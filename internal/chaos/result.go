@@ -209,7 +209,7 @@ const Name = "chaos"
 
 // Report is the result in all its forms.
 func (r *Result) Report() measure.Report {
-	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r,
+	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r, CSV: r.table(),
 		Name: Name, Block: []measure.Table{r.table()}, Figures: r.figures(),
 		From: fmt.Sprintf("`%s`, %s, %s, %s: %s", r.Command, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,7 +32,7 @@ type Report struct {
 	Tables   []Table     // those without rows are left out
 	Problems []string
 	Summary  string // in one sentence
-	CSV      Table  // the figures; without any the first table
+	CSV      Table  // the figures for programs: heads with units, Plain numbers
 	JSON     any
 
 	// Name is that of the result's block in Markdown files and of its member in the
@@ -105,11 +107,7 @@ func (r Report) WriteBlock(w io.Writer) error {
 
 // WriteCSV writes the figures.
 func (r Report) WriteCSV(w io.Writer) error {
-	figures := r.CSV
-	if figures.Head == nil && len(r.Tables) > 0 {
-		figures = r.Tables[0]
-	}
-	return csv.NewWriter(w).WriteAll(append([][]string{figures.Head}, figures.Rows...))
+	return csv.NewWriter(w).WriteAll(append([][]string{r.CSV.Head}, r.CSV.Rows...))
 }
 
 // WriteJSON writes the result for programs.
@@ -228,6 +226,9 @@ func Number(x float64) string {
 	}
 	return fmt.Sprintf("%.2f", x)
 }
+
+// Plain shows a number to programs, to six decimals.
+func Plain(x float64) string { return strconv.FormatFloat(math.Round(x*1e6)/1e6, 'f', -1, 64) }
 
 // Milliseconds converts a duration to a figure.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

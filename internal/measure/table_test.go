@@ -8,7 +8,8 @@ import (
 )
 
 func TestTables(t *testing.T) {
-	r := Report{Tables: []Table{{Title: "Locks", Head: []string{"lock", "locks/s"}, Words: 1,
+	figures := Table{Head: []string{"lock", "locks_per_second"}, Rows: [][]string{{"a,b", Plain(1_234_567)}, {"ü", Plain(1. / 3)}}}
+	r := Report{CSV: figures, Tables: []Table{{Title: "Locks", Head: []string{"lock", "locks/s"}, Words: 1,
 		Rows: [][]string{{"a|b", "5.00"}, {"ü", "100"}}, Notes: []string{"It rained."}}}}
 	for _, c := range []struct {
 		write func(*bytes.Buffer) error
@@ -18,7 +19,7 @@ func TestTables(t *testing.T) {
 			"Locks\n\n  lock  locks/s\n  a|b      5.00\n  ü         100\n\nIt rained.\n\n"},
 		{func(b *bytes.Buffer) error { return r.WriteMarkdown(b) },
 			"### Locks\n\n| lock | locks/s |\n|---|--:|\n| a\\|b | 5.00 |\n| ü | 100 |\n\nIt rained.\n\n"},
-		{func(b *bytes.Buffer) error { return r.WriteCSV(b) }, "lock,locks/s\na|b,5.00\nü,100\n"},
+		{func(b *bytes.Buffer) error { return r.WriteCSV(b) }, "lock,locks_per_second\n\"a,b\",1234567\nü,0.333333\n"},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil || b.String() != c.want {

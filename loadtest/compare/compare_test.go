@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,10 @@ func TestRoundsAlternate(t *testing.T) {
 	want := "a × 8, b × 8, a × 2, b × 2, b × 2, a × 2, b × 8, a × 8, a × 8, b × 8, a × 2, b × 2"
 	if got := strings.Join(b.sales, ", "); got != want {
 		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
+	}
+	heads := r.rounds().Head
+	if got := slices.Compact(slices.Sorted(slices.Values(heads))); len(got) != len(heads) {
+		t.Errorf("two columns of the CSV have one name: %v", heads)
 	}
 	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 {
 		t.Errorf("interrupted %v, exit status %d, %d entries", r.Interrupted, r.ExitStatus(), len(r.Entries))

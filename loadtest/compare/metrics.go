@@ -27,25 +27,26 @@ const (
 
 // A metric sums up the sales of one turn; false: it is not known.
 type metric struct {
-	id string
-	of func(sales []*loadtest.Result) (float64, bool)
+	id     string
+	column string // its name in CSV, with the unit
+	of     func(sales []*loadtest.Result) (float64, bool)
 }
 
 var metrics = []metric{
-	{Answers, rate(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
+	{Answers, "answers_per_second", rate(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
 		func(r *loadtest.Result) float64 { return r.Seconds })},
-	{Sales, rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
-	{SellOut, sellOut},
-	{Sold, share(func(r *loadtest.Result) float64 { return float64(r.Audit.Sold) }, func(r *loadtest.Result) float64 { return float64(r.Audit.Initial) })},
-	{BoughtP50, percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
-	{BoughtP99, percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
-	{RefusedP50, percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
-	{RefusedP99, percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
-	{Busy, share(func(r *loadtest.Result) float64 {
+	{Sales, "sales_per_second", rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
+	{SellOut, "sell_out_s", sellOut},
+	{Sold, "sold_share", share(func(r *loadtest.Result) float64 { return float64(r.Audit.Sold) }, func(r *loadtest.Result) float64 { return float64(r.Audit.Initial) })},
+	{BoughtP50, "bought_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
+	{BoughtP99, "bought_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
+	{RefusedP50, "refused_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
+	{RefusedP99, "refused_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
+	{Busy, "busy_share", share(func(r *loadtest.Result) float64 {
 		return float64(r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict])
 	}, requests)},
-	{Failed, share(func(r *loadtest.Result) float64 { return float64(r.Uncertain()) }, requests)},
-	{Commands, rate(func(r *loadtest.Result) (n float64) {
+	{Failed, "failed_share", share(func(r *loadtest.Result) float64 { return float64(r.Uncertain()) }, requests)},
+	{Commands, "commands_per_purchase", rate(func(r *loadtest.Result) (n float64) {
 		for _, c := range r.Commands {
 			n += c.PerPurchase
 		}
@@ -53,8 +54,8 @@ var metrics = []metric{
 	}, func(r *loadtest.Result) float64 { // sales of which it is known
 		return float64(min(1, len(r.Commands)))
 	})},
-	{Services, perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
-	{Servers, perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
+	{Services, "services_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
+	{Servers, "servers_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 }
 
 func requests(r *loadtest.Result) float64 { return float64(r.Requests) }

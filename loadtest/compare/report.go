@@ -237,9 +237,9 @@ func (r *Result) findings() measure.Table {
 
 // rounds has every figure of every round.
 func (r *Result) rounds() measure.Table {
-	t := measure.Table{Head: []string{"strategy", "buyers_at_a_time", "round", "verdict", "sales"}}
+	t := measure.Table{Head: []string{"strategy", "buyers_at_a_time", "round", "verdict", "sales_run"}}
 	for _, m := range metrics {
-		t.Head = append(t.Head, m.id)
+		t.Head = append(t.Head, m.column)
 	}
 	for _, e := range r.Entries {
 		for _, round := range e.Rounds {
@@ -247,7 +247,7 @@ func (r *Result) rounds() measure.Table {
 			for _, m := range metrics {
 				cell := ""
 				if figure, ok := round.Figures[m.id]; ok {
-					cell = strconv.FormatFloat(figure, 'g', 6, 64)
+					cell = measure.Plain(figure)
 				}
 				row = append(row, cell)
 			}

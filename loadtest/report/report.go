@@ -22,7 +22,7 @@ func Of(r *loadtest.Result) measure.Report {
 	metrics := r.Metrics()
 	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		figures.Rows = append(figures.Rows, []string{name, strconv.FormatFloat(metrics[name], 'g', 6, 64)})
+		figures.Rows = append(figures.Rows, []string{name, measure.Plain(metrics[name])})
 	}
 	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: figures,
 		Name: Name, Block: []measure.Table{figures}, Figures: metrics}
