@@ -85,7 +85,7 @@ func TestGuarantees(t *testing.T) {
 		tb.eval(`document.querySelector('dialog [data-question="` + question + `"]').open = true`)
 	}
 	open("oversell")
-	tb.says("dialog [data-question=oversell]", "Every schedule was run to its end: 124")
+	tb.says("dialog [data-question=oversell]", "All schedules are covered: 124 were run to their end")
 	open("cancel")
 	for _, said := range []string{"225 schedules tried, each to its end. There are more.", "180 of them in order. Among them are all with at most 2 preemptions.",
 		"45 of them drawn at random", "222 turns not taken"} {
