@@ -193,7 +193,8 @@ const (
 	ProblemProcessors    = "generator_full"    // used, of
 	ProblemNeverSent     = "never_sent"        // count, seconds
 	ProblemNoAnswer      = "no_answer"
-	ProblemNonsense      = "nonsense" // count, sample
+	ProblemFewAnswers    = "few_answers" // answered, of, stock
+	ProblemNonsense      = "nonsense"    // count, sample
 )
 
 // problem adds a reason why the run proves nothing, with its code.

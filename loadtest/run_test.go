@@ -52,6 +52,14 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 5
 			}
 		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder}},
+		{name: "sells to a few, and fails for the rest", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n >= testStock/2 {
+					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+				}
+				return n >= testStock/2
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})

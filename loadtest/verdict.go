@@ -89,6 +89,15 @@ func (r *Result) judged() {
 	}
 }
 
+// untried reports a run that held because its buyers did not get through: the stock never
+// ran out, and those with a certain answer wanted no more than there was. It is what
+// checkDemand refuses, found only afterwards.
+func (r *Result) untried() bool {
+	s := r.Settings
+	return r.Verdict == ledger.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
+		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial
+}
+
 // proven reports a violation that no problem of the run can explain.
 func (r *Result) proven(v ledger.Violation) bool {
 	sku, several := v.Params["sku"].(int64)

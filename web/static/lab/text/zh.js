@@ -50,6 +50,7 @@ const problems = {
   generator_full: ({ used, of }) => `压测器成了瓶颈：${count(of)} 个处理器它用掉了 ${used.toFixed(1)} 个。请增加处理器，或者降低速率。`,
   never_sent: ({ count: n, seconds }) => `最后一个请求的应发时刻过去 ${count(seconds)} 秒后，仍有 ${count(n)} 个请求没有发出：服务跟不上，测得的延迟里缺了最差的那些。`,
   no_answer: () => '没有一位买家得到确定的答复。',
+  few_answers: ({ answered, of }) => `${count(of)} 位买家中只有 ${count(answered)} 位得到确定的答复，而库存还有剩余：根本不可能超卖。`,
   nonsense: ({ count: n, sample }) => `有 ${count(n)} 个答复不符合服务的约定：${sample}`,
 };
 /** 某种故障在这里为什么不可用，按实验室的代码。 */
