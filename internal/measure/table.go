@@ -84,7 +84,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 		}
 	}
 	for _, fact := range r.Facts {
-		fmt.Fprintf(&b, "- %s: %s\n", fact[0], Markdown(fact[1]))
+		fmt.Fprintf(&b, "- %s: %s\n", Markdown(fact[0]), Markdown(fact[1]))
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(&b, "- problem: %s\n", Markdown(p))
@@ -181,10 +181,12 @@ func wrapped(rows [][]string, column, width int) (all [][]string) {
 	return all
 }
 
-// Markdown escapes text.
-func Markdown(text string) string { return escapeMarkdown.Replace(text) }
+// Markdown escapes text, and leaves out the spaces that align it on a terminal.
+func Markdown(text string) string {
+	return escapeMarkdown.Replace(strings.Join(strings.Fields(text), " "))
+}
 
-var escapeMarkdown = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`)
+var escapeMarkdown = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`)
 
 func (t Table) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "### %s\n\n", Markdown(t.Title))
