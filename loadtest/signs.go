@@ -119,7 +119,7 @@ func (s Shortfall) String() string {
 	case ShortStood:
 		return fmt.Sprintf("the sale stood still for %s", took("ms"))
 	case ShortLate:
-		return fmt.Sprintf("1 of 100 answers took longer than %s, and %s are allowed", took("p99_ms"), numbers.Duration(int64(served.LateMs*1000)))
+		return fmt.Sprintf("one answer in a hundred took longer than %s, and %s are allowed", took("p99_ms"), numbers.Duration(int64(served.LateMs*1000)))
 	case ShortUncertain:
 		return fmt.Sprintf("%s and %s of %s without a certain answer", numbers.Count(int64(p["errors"]), "error"), numbers.Thousands(int64(p["unknown"])), numbers.Count(int64(p["of"]), "buyer"))
 	}
