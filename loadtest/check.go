@@ -3,6 +3,7 @@ package loadtest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -24,22 +25,35 @@ func (r Range) Check(field string, n float64) error {
 	if n >= r.Min && n <= r.Max { // nor NaN
 		return nil
 	}
-	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max}, Detail: fmt.Sprintf("%s is out of range: give %s to %s%s",
-		digits(n), digits(r.Min), digits(r.Max), map[bool]string{true: " seconds, with its unit: 10s"}[r == wait])}
+	told := digits
+	if slices.Contains(durations, field) {
+		told = func(seconds float64) string { return time.Duration(seconds * float64(time.Second)).String() }
+	}
+	value := ""
+	if math.Abs(n) < 1<<53 { // a larger one may not be what was typed, digit by digit
+		value = told(n) + " is "
+	}
+	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max},
+		Detail: fmt.Sprintf("%sout of range: give %s to %s", value, told(r.Min), told(r.Max))}
 }
+
+// durations are the fields whose ranges are in seconds.
+var durations = []string{"duration", "timeout", "reserve", "turn"}
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Ranges of a scenario's numbers, durations in seconds. What is beyond is a typing
 // error, and would exhaust the machine. The page checks the same.
 var Ranges = map[string]Range{
-	"sku": {1, 1 << 53}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
+	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
 	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
 	"concurrency": {1, 50_000}, "rate": {1e-6, 1_000_000},
 	"duration": wait, "timeout": wait,
 	"reserve": {1, 60}, // a run waits for its last deadline
 }
+
+const maxSKU = 1<<53 - 1 // as of the service
 
 const maxRequests = 10_000_000
 
@@ -107,6 +121,9 @@ func (s Scenario) possible() error {
 	}
 	if errs := s.Beyond(Ranges); errs != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
+	}
+	if last := s.SKU + int64(s.SKUs) - 1; last > maxSKU {
+		return wrong("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1}, "the last of them would be SKU %d, and %d is the limit", last, int64(maxSKU))
 	}
 	if err := s.fits(); err != nil {
 		return err

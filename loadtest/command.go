@@ -10,7 +10,14 @@ import (
 // Command is the command line that holds the sale of s again, with the same
 // buyers.
 func (s Scenario) Command() string {
-	return "seckill load --strategy " + s.Strategy + Flags(s.normal(), DefaultScenario().normal())
+	usual := DefaultScenario().normal()
+	if s.Open() { // what the profile does not use is refused
+		s.Concurrency = usual.Concurrency
+	}
+	if s.Profile == Constant {
+		s.Buyers = usual.Buyers
+	}
+	return "seckill load --strategy " + s.Strategy + Flags(s.normal(), usual)
 }
 
 // Flags are those that make usual into s, a struct whose fields have them, each

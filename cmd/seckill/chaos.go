@@ -59,7 +59,7 @@ func (c *ChaosCmd) Validate() (err error) {
 		return err
 	}
 	if !(c.Rate >= 1 && c.Rate <= 10_000) {
-		return fmt.Errorf("%v buyers a second: give 1 to 10000", c.Rate)
+		return fmt.Errorf("--rate: give 1 to %d buyers a second", 10_000)
 	}
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology

@@ -54,6 +54,21 @@ func addresses(c *kong.DecodeContext, into reflect.Value) error {
 	return nil
 }
 
+// noEmptyValue refuses a flag with an empty value, which a script gives with a variable
+// that is not set; without the value most flags would mean something else. Where an empty
+// one has a meaning of its own, the flag is a pointer.
+func noEmptyValue(line *kong.Context) error {
+	for _, given := range line.Path {
+		if given.Flag == nil {
+			continue
+		}
+		if strings.Trim(fmt.Sprint(line.FlagValue(given.Flag)), "[] \t") == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", given.Flag.Name)
+		}
+	}
+	return nil
+}
+
 func checkLockTimes(t catalog.LockTimes) error {
 	d := catalog.DefaultSettings()
 	for _, flag := range []struct {

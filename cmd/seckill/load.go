@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
 	"seckill/web"
@@ -24,7 +25,7 @@ type LoadCmd struct {
 	HelpAll  helpAll           `help:"${HelpAll}"`
 	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
-	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
+	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
 	Output
@@ -59,13 +60,24 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 }
 
 // Validate checks the scenario and the flags.
-func (c *LoadCmd) Validate() error {
+func (c *LoadCmd) Validate(line *kong.Context) error {
 	s := &c.Scenario
 	if s.Strategy = c.Strategy; !slices.Equal(s.Require, c.required) { // flags add to the file's
 		s.Require = slices.Concat(c.required, s.Require)
 	}
 	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
+	}
+	if s.SKUs == 0 { // in a Scenario it stands for 1
+		return errors.New("--skus: give 1 or more")
+	}
+	for _, given := range line.Path { // their defaults mean nothing either, but were not asked for
+		if f := given.Flag; f != nil && (f.Name == "concurrency" && s.Open() || f.Name == "buyers" && s.Profile == loadtest.Constant) {
+			return fmt.Errorf("--%s: it means nothing with the profile %q", f.Name, s.Profile)
+		}
+	}
+	if known, err := strategyNamed("--strategy", s.Strategy); err == nil && s.Reserve > 0 && !known.Reserves {
+		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
 	}
 	return errors.Join(c.TokenFlags.check(), c.Output.check(report.Name))
 }
@@ -101,7 +113,14 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if err != nil {
 		return err
 	}
-	if err := c.Output.write(stdout, report.Of(result)); err != nil {
+	written := report.Of(result)
+	written.JSON = struct { // where it comes from, as a comparison says it
+		Command string          `json:"command"` // without passwords
+		Version string          `json:"version"` // of seckill
+		Machine measure.Machine `json:"machine"`
+		*loadtest.Result
+	}{commandLine(), buildVersion(), measure.ThisMachine(), result}
+	if err := c.Output.write(stdout, written); err != nil {
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
 	return ended(result.ExitStatus())

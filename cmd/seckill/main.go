@@ -76,6 +76,7 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 		kong.Help(printHelp),
 		groups,
 		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
+		kong.WithBeforeApply(noEmptyValue),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.BindTo(stdout, (*io.Writer)(nil)),
 		kong.Bind(stderrWriter{stderr}),

@@ -40,10 +40,16 @@ func (o Output) forms(r measure.Report) forms {
 func (o Output) check(name string) error {
 	seen := map[string]string{}
 	for _, f := range o.forms(measure.Report{}) {
-		if other, twice := seen[f.file]; twice && f.file != "" {
+		place, err := filepath.Abs(f.file) // a and ./a are one
+		if err != nil {
+			return err
+		}
+		if other, twice := seen[place]; twice && f.file != "" {
 			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
 		}
-		seen[f.file] = f.flag
+		if f.file != "" {
+			seen[place] = f.flag
+		}
 	}
 	if o.Readme == "" {
 		return nil

@@ -76,8 +76,6 @@ func (c *ProveCmd) Validate() (err error) {
 		return errors.New("--schedules must be 1 or more")
 	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
-	case c.Examples == "":
-		return errors.New("--examples must name a folder")
 	}
 	return nil
 }
