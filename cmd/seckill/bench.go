@@ -117,7 +117,7 @@ func (c *BenchLocksCmd) Validate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := pick("--crowd", c.Options.Crowd, measured, nameOf); c.Options.Crowd != nil && err != nil {
+	if _, err := pick("--crowd", c.Options.Crowd, measured, nameOf); err != nil {
 		return err
 	}
 	return c.check(bench.LocksName, c.Options)

@@ -59,11 +59,8 @@ func addresses(c *kong.DecodeContext, into reflect.Value) error {
 // one has a meaning of its own, the flag is a pointer.
 func noEmptyValue(line *kong.Context) error {
 	for _, given := range line.Path {
-		if given.Flag == nil {
-			continue
-		}
-		if strings.Trim(fmt.Sprint(line.FlagValue(given.Flag)), "[] \t") == "" {
-			return fmt.Errorf("--%s is empty: give it a value, or leave it out", given.Flag.Name)
+		if f := given.Flag; f != nil && strings.Trim(fmt.Sprint(line.FlagValue(f)), "[] \t") == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
 		}
 	}
 	return nil

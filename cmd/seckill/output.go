@@ -40,10 +40,7 @@ func (o Output) forms(r measure.Report) forms {
 func (o Output) check(name string) error {
 	seen := map[string]string{}
 	for _, f := range o.forms(measure.Report{}) {
-		place, err := filepath.Abs(f.file) // a and ./a are one
-		if err != nil {
-			return err
-		}
+		place := filepath.Clean(f.file) // a and ./a are one
 		if other, twice := seen[place]; twice && f.file != "" {
 			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
 		}

@@ -83,8 +83,5 @@ func pick[T any](flag string, named []string, all []T, nameOf func(T) string) (c
 		}
 		chosen = append(chosen, all[i])
 	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("%s names none: give all, or some by comma", flag)
-	}
 	return chosen, nil
 }
