@@ -45,7 +45,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{})
+	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{OnConnect: repeatableRead})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -59,6 +59,13 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	in.trySkipLocked(ctx)
 	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
+}
+
+// repeatableRead sets the isolation level that strategies count on and choose others by: a server
+// may have another default. It is a statement, as MySQL and MariaDB name the variable differently.
+func repeatableRead(c sqldriver.Conn) error {
+	_, err := c.(sqldriver.ExecerContext).ExecContext(context.Background(), "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil)
+	return err
 }
 
 // trySkipLocked asks the server whether it knows the words.
@@ -118,6 +125,7 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 		cfg.Params = map[string]string{}
 	}
 	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(int(math.Ceil(wait.Seconds())))
+	cfg.Params["autocommit"] = "1" // else a statement of its own is never committed
 	cfg.Params["time_zone"] = "'+00:00'"
 	// In other modes an INSERT of several rows writes '' in place of NULL, where a
 	// statement of ours is to fail.

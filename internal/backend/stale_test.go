@@ -1,6 +1,7 @@
 package backend_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -34,5 +35,27 @@ func TestSessionsAreStrict(t *testing.T) {
 	labtest.Must(t, lax.DB.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error)
 	if err := lax.DB.Exec("INSERT INTO needed VALUES (1), (NULL)").Error; backend.MySQLNumber(err) != backend.MySQLNullColumn {
 		t.Errorf("NULL where it may not be: %v", err)
+	}
+}
+
+// The defaults of a server, or an address, may say otherwise: then a statement would not be committed, or
+// read what is not.
+func TestSessionsCommitAndReadRepeatably(t *testing.T) {
+	usual := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	var version string
+	labtest.Must(t, usual.DB.Raw("SELECT VERSION()").Scan(&version).Error)
+	isolation := "transaction_isolation"
+	if strings.Contains(version, "MariaDB") {
+		isolation = "tx_isolation"
+	}
+	c := usual.Config
+	c.MySQLDSN += "?autocommit=0&" + isolation + "='READ-UNCOMMITTED'"
+	in, err := backend.Open(t.Context(), c)
+	labtest.Must(t, err)
+	defer in.Close()
+	var said string
+	labtest.Must(t, in.DB.Raw("SELECT CONCAT(@@autocommit + 0, ' ', @@"+isolation+")").Scan(&said).Error)
+	if said != "1 REPEATABLE-READ" {
+		t.Errorf("autocommit and isolation of a session are %s", said)
 	}
 }

@@ -87,14 +87,15 @@ func migrate(t testing.TB, in *backend.Instance) {
 	labtest.Must(t, ledger.Migrate(context.Background(), in.DB))
 }
 
-// serverWith serves f, or else the real strategies.
+// serverWith serves f, or else the real strategies. In a database that it makes for a fake, SKU 1 is on sale.
 func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	t.Helper()
 	c.Settings = settings
 	if c.Token == "" {
 		c.Token = adminToken
 	}
-	if c.Instance == nil {
+	own := c.Instance == nil
+	if own {
 		c.Instance = embedded(t)
 	}
 	if c.Infos == nil {
@@ -105,6 +106,10 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	}
 	if f != nil {
 		c.Infos, c.Default = []catalog.Info{f.info()}, fakeName
+	}
+	if own && c.Default == fakeName {
+		_, err := ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)
+		labtest.Must(t, err)
 	}
 	s, err := httpapi.New(c)
 	labtest.Must(t, err)

@@ -24,9 +24,10 @@ const (
 )
 
 // starts turns early buyers away before they reach a strategy, without asking
-// the database each time. It only saves work: a buyer let in by an old reading
-// is refused by the statement that writes the order (ledger.Store.Record), so a
-// process that missed a new start, or was suspended, does not sell early.
+// the database each time, and buyers of a SKU that does not exist, for which a
+// lock might leave a row or a node. It only saves work: a buyer let in by an old
+// reading is refused by the statement that writes the order (ledger.Store.Record),
+// so a process that missed a new start, or was suspended, does not sell early.
 type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	now  singleflight.Group // readings under way, by SKU
@@ -82,9 +83,6 @@ func (s *starts) ask(sku int64) (r reading, err error) {
 	s.mu.RUnlock()
 	r.asked = time.Now()
 	said, err := s.read(ctx, sku)
-	if errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
-		return r, nil
-	}
 	if err != nil {
 		return r, err
 	}

@@ -121,13 +121,18 @@ func TestAReadingThatAResetOvertakes(t *testing.T) {
 }
 
 // Without the database no early buyer is let in, and no buyer is told that the
-// sale has not started.
+// sale has not started. A buyer of a SKU that does not exist reaches no strategy, whose
+// lock might leave a row or a node.
 func TestStartThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now(), err: seckill.ErrUnavailable}
 		s := newStarts(c.read)
 		if _, err := s.in(t.Context(), 1); !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("a start that cannot be read: %v", err)
+		}
+		c.err = seckill.ErrUnknownSKU
+		if _, err := s.in(t.Context(), 1); !errors.Is(err, seckill.ErrUnknownSKU) {
+			t.Errorf("the start of no sale: %v", err)
 		}
 		c.err, c.startsAt = nil, time.Now().Add(time.Minute)
 		in(t, s)

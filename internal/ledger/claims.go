@@ -143,7 +143,7 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (*Claim
 	case errors.Is(err, seckill.ErrUnknownOrder): // rolled back, or of an earlier run
 	default:
 		claim.Release(ctx)
-		if errors.Is(err, seckill.ErrBusy) {
+		if errors.Is(err, seckill.ErrBusy) || errors.Is(err, seckill.ErrConflict) { // a wait or a deadlock with the order's transaction
 			err = ErrInProgress
 		}
 		return nil, err

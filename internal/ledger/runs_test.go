@@ -134,3 +134,23 @@ func TestSweep(t *testing.T) {
 		labtest.Must(t, s.DB(ctx).Exec("DELETE FROM stock WHERE id <= 2000").Error)
 	})
 }
+
+// A caller who knows an order's SKU and number does not know its id: half of it is drawn at random.
+func TestAnOrderIsNotFoundByAGuess(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		st, err := s.Reset(t.Context(), sku, "", 5)
+		labtest.Must(t, err)
+		r, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, st.Run)
+		labtest.Must(t, err)
+		labtest.Must(t, second1(s.Order(t.Context(), r.OrderID)))
+		guess := []byte(r.OrderID)
+		if guess[18] != '0' {
+			guess[18] = '0'
+		} else {
+			guess[18] = '1'
+		}
+		if o, err := s.Order(t.Context(), string(guess)); !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Errorf("%s is found as %s: %+v, %v", r.OrderID, guess, o, err)
+		}
+	})
+}
