@@ -51,9 +51,6 @@ type measured interface {
 // commit is flushed, measures there, and writes the report.
 func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
 	how func(bench.Options) (measured, error)) error {
-	if err := f.Output.prepare(); err != nil {
-		return err
-	}
 	var needs []backend.Capability
 	for _, info := range locks {
 		needs = append(needs, info.Needs...)

@@ -117,9 +117,6 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.List {
 		return listFaults(stdout)
 	}
-	if err := c.Output.prepare(); err != nil {
-		return err
-	}
 	c.warn(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}

@@ -89,9 +89,6 @@ func (c *CompareCmd) Validate() (err error) {
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := c.Output.prepare(); err != nil {
-		return err
-	}
 	where, err := c.where(ctx, stderr, "compare", c.Target)
 	if err != nil {
 		return err

@@ -86,10 +86,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
-	err := c.Output.prepare()
-	if err != nil {
-		return err
-	}
 	config := loadtest.Config{Scenario: c.Scenario, Examples: web.Guarantees()}
 	where, err := c.where(ctx, stderr, "load", c.Target, c.Scenario.Strategy)
 	if err != nil {

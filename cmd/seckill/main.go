@@ -28,8 +28,10 @@ type commands struct {
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, and what the articles say about them."`
-	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
+	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, and whether it sells wrongly."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and what to do about the rest."`
+
+	Version kong.VersionFlag `help:"Print the version of this program."`
 }
 
 // An exitStatus is an error that ends the program with this status; its message
@@ -77,6 +79,7 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 		groups,
 		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
 		kong.WithBeforeApply(noEmptyValue),
+		kong.Vars{"version": buildVersion()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.BindTo(stdout, (*io.Writer)(nil)),
 		kong.Bind(stderrWriter{stderr}),
@@ -98,7 +101,12 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "seckill: %v\nTry: seckill --help\n", err)
+		at := "seckill" // or the command whose line is wrong
+		var wrong *kong.ParseError
+		if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
+			at = wrong.Context.Selected().FullPath()
+		}
+		fmt.Fprintf(stderr, "seckill: %v\nTry: %s --help\n", err, at)
 		return statusUsage
 	}
 	go func() {

@@ -36,7 +36,8 @@ func (o Output) forms(r measure.Report) forms {
 	}
 }
 
-// check finds two forms at one place, and a Markdown file without the marks of name.
+// check finds two forms at one place, a Markdown file without the marks of name, and
+// what could not be written after the work.
 func (o Output) check(name string) error {
 	seen := map[string]string{}
 	for _, f := range o.forms(measure.Report{}) {
@@ -48,16 +49,13 @@ func (o Output) check(name string) error {
 			seen[place] = f.flag
 		}
 	}
-	if o.Readme == "" {
-		return nil
+	if o.Readme != "" {
+		if err := measure.CheckBlock(o.Readme, name); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
 	}
-	if err := measure.CheckBlock(o.Readme, name); err != nil {
-		return fmt.Errorf("--readme: %w", err)
-	}
-	return nil
+	return o.forms(measure.Report{}).prepare()
 }
-
-func (o Output) prepare() error { return o.forms(measure.Report{}).prepare() }
 
 // prepare fails before the work if a form could not be written after it.
 func (all forms) prepare() error {
@@ -83,6 +81,10 @@ func try(file string) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(file), ".seckill-*")
 	if err != nil {
+		var why *fs.PathError
+		if errors.As(err, &why) {
+			why.Path = file // not that of the trial
+		}
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))

@@ -100,6 +100,10 @@ func serversFor(infos []catalog.Info) []string {
 // processes.
 func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {
 	own, err := lab.Start(ctx, o)
+	if ctx.Err() != nil && err != nil {
+		fmt.Fprintln(stderr, "Interrupted before the lab was up.")
+		return nil, nil, exitStatus(loadtest.ExitNotValid)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
 	}

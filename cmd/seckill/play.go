@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ import (
 type PlayCmd struct {
 	Level     string `placeholder:"NAME" help:"Play a level, by its name or its file. Without --level and --strategy the levels are listed."`
 	Strategy  string `placeholder:"NAME" help:"Play freely with a strategy."`
-	Buyers    int    `default:"2" placeholder:"N" help:"Free play: 2 or 3 buyers (${default})."`
+	Buyers    int    `default:"2" placeholder:"N" enum:"2,3" help:"Free play: 2 or 3 buyers (${default})."`
 	Stock     int64  `default:"2" placeholder:"N" help:"Free play: units on sale, 1 to 100 (${default})."`
 	Processes int    `default:"0" enum:"0,1" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
 	Schedule  string `placeholder:"MOVES" help:"Replay these moves first, as a game shows them: abab."`
@@ -103,7 +104,9 @@ func levelNamed(name string) (*game.Level, error) {
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
 	if c.info.Name == "" {
 		for _, t := range game.Levels() {
-			fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title)
+			if _, err := fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -192,6 +195,9 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 		}
 		if !more {
 			fmt.Fprintln(t)
+			if errors.Is(input.Err(), bufio.ErrTooLong) {
+				return fmt.Errorf("a line is longer than %d bytes", bufio.MaxScanTokenSize)
+			}
 			return input.Err()
 		}
 		for typed := strings.Fields(line); len(typed) > 0; {
@@ -229,9 +235,10 @@ func (t table) obey(ctx context.Context, g *game.Game, typed []string) (n int, e
 	case "undo":
 		back := 1
 		if len(typed) > 1 {
-			if _, err := fmt.Sscanf(typed[1], "%d", &back); err == nil {
-				n = 2
+			if back, err = strconv.Atoi(typed[1]); err != nil {
+				return len(typed), web.BadRequest("Behind undo goes the number of moves to take back, or nothing. Nothing was taken back.")
 			}
+			n = 2
 		}
 		s, err = g.Undo(ctx, back)
 	case "impossible":

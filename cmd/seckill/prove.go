@@ -32,15 +32,18 @@ type ProveCmd struct {
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
-	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
+	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept (${default})."`
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
 
 	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program, or other moves of its buyers, STRATEGY.QUESTION:MOVES; or a counterexample's FILE."`
 	Quiet  bool   `short:"q" help:"No progress."`
 
-	chosen []catalog.Info
-	kept   sync.Map // counterexamples, by file
+	chosen  []catalog.Info
+	old     *prove.Matrix   // of --merge; nil: none
+	example explore.Example // of --replay, which info does
+	info    catalog.Info
+	kept    sync.Map // counterexamples, by file
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
 	Topology string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. On a Cluster only strategies of Redis are proved."`
@@ -77,7 +80,28 @@ func (c *ProveCmd) Validate() (err error) {
 	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	}
-	return nil
+	if err := (backend.Config{MySQLDSN: c.MySQLDSN}).Check(); err != nil {
+		return err
+	}
+	if c.Replay != "" {
+		c.example, c.info, err = c.toReplay()
+		return err
+	}
+	if c.Options.Questions != nil {
+		if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(nil), func(id string) string { return id }); err != nil {
+			return err
+		}
+	}
+	if c.old, err = c.readMerge(); err != nil {
+		return err
+	}
+	// Where the results go is tried before the work, not after it.
+	if c.Readme != "" {
+		if err := measure.CheckBlock(c.Readme, prove.Block); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
+	}
+	return c.forms(&prove.Matrix{}).prepare()
 }
 
 func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -85,21 +109,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	old, err := c.readMerge()
-	if err != nil {
-		return err
-	}
-	// Where the results go is tried before the work, not after it.
-	if c.Readme != "" {
-		if err := measure.CheckBlock(c.Readme, prove.Block); err != nil {
-			return err
-		}
-	}
-	if err := c.forms(&prove.Matrix{}).prepare(); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
-		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
+		return usage(stderr, "prove", fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err))
 	}
 	losing, err := losingLab(ctx)
 	if err != nil {
@@ -115,12 +126,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return errors.Join(err, perr)
 	}
 	switch {
-	case old == nil:
-	case c.Topology == lab.Single && m.SameProduct(old):
-		m = m.Merge(old, strategies.All())
+	case c.old == nil:
+	case c.Topology == lab.Single && m.SameProduct(c.old):
+		m = m.Merge(c.old, strategies.All())
 	default: // it stands beside the matrix of the other servers
 		other := m
-		m = (&prove.Matrix{Seed: old.Seed, Schedules: old.Schedules, Took: m.Took}).Merge(old, strategies.All())
+		m = (&prove.Matrix{Seed: c.old.Seed, Schedules: c.old.Schedules, Took: m.Took}).Merge(c.old, strategies.All())
 		m.Add(other.Place(c.Topology), other)
 		differences = nil // it lists them
 		c.kept.Clear()    // the files are those of the matrix's own servers
@@ -249,7 +260,8 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 		e = explore.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario}
 		e.Scenario.Name = "free play"
 	case ferr != nil:
-		return e, info, fmt.Errorf("the counterexample cannot be read: %w", ferr)
+		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), no schedule (STRATEGY:MOVES) "+
+			"and no FILE.json that can be read: %w", c.Replay, ferr)
 	default:
 		defer f.Close()
 		if e, err = explore.ReadExample(f); err != nil {
@@ -268,11 +280,8 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 
 // replay runs one schedule again.
 func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
-	e, info, err := c.toReplay()
-	if err != nil {
-		return err
-	}
-	now, err := c.again(ctx, info, e)
+	e := c.example
+	now, err := c.again(ctx, c.info, e)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintf(stdout, "%s does not fit any more: %v\n", c.Replay, err)
 		if e.Question != "" {

@@ -66,7 +66,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
 	said := cmp.Or(stderr, stdout)
-	switch line := strings.TrimSpace(stderr); {
+	switch line := strings.TrimSpace(logLine.ReplaceAllString(stderr, "")); {
 	case !strings.Contains(said, args[1]):
 		ts.Fatalf("it does not say %q", args[1])
 	case strings.Contains(stdout+said, "goroutine "), strings.Contains(stdout+said, "hunter2"):
@@ -77,6 +77,9 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("it says more than one line")
 	}
 }
+
+// logLine is one of the log of serve.
+var logLine = regexp.MustCompile(`(?m)^time=.*\n`)
 
 // runToEnd runs seckill. A command line that is wrong, in the environment of the
 // tests, needs no program of its own, unless it names a file of the script: there are

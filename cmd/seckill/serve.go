@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,8 +48,17 @@ func (c *ServeCmd) Validate() error {
 		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
 			"or --sqlite-path (SECKILL_SQLITE_PATH) to try it without a server")
 	}
-	if _, err := strategyNamed("--strategy", c.Strategy); err != nil {
+	if err := c.Given.Check(); err != nil {
 		return err
+	}
+	chosen, err := strategyNamed("--strategy", c.Strategy)
+	if err != nil {
+		return err
+	}
+	for _, need := range chosen.Uses() {
+		if ok, why := c.Given.Has(need); !ok {
+			return fmt.Errorf("--strategy %s: %s", c.Strategy, why)
+		}
 	}
 	for _, flag := range []struct {
 		name string
@@ -70,19 +80,19 @@ func (c *ServeCmd) Validate() error {
 	if err := errors.Join(c.TokenFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
 		return err
 	}
-	names := backend.Names()
 	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}
 	for name, tier := range c.Tiers {
-		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {
-			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER with a backend of %v and a tier of %v", name, tier, names, tiers)
+		if !slices.Contains(backend.Names(), name) || !slices.Contains(tiers, tier) {
+			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER, with a backend of %s, and given, private or embedded",
+				name, tier, strings.Join(backend.Names(), ", "))
 		}
 	}
 	return c.validateAddr()
 }
 
 func (c *ServeCmd) validateAddr() error {
-	if _, err := net.ResolveTCPAddr("tcp", c.Addr); err != nil {
-		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", c.Addr, err)
+	if err := checkAddr(c.Addr); err != nil {
+		return err
 	}
 	if c.FaultPoints && c.AdminAddr == "" {
 		return errors.New("--fault-points are served to admins only: say with --admin-addr where, such as unix:/run/seckill/admin.sock")
@@ -122,7 +132,8 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
-	in, err := backend.Open(ctx, config)
+	log.Info("opening the backends")
+	in, err := openAtOnce(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -160,6 +171,33 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	together.Go(func() error { return server.Serve(ctx, l) })
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
 	return together.Wait()
+}
+
+// openAtOnce is backend.Open that ends with ctx: SQLite is compiled for seconds, which
+// cannot be interrupted. What is opened afterwards ends with the program.
+func openAtOnce(ctx context.Context, c backend.Config) (*backend.Instance, error) {
+	var in *backend.Instance
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		in, err = backend.Open(ctx, c)
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err == nil || ctx.Err() == nil {
+			return in, err
+		}
+	case <-ctx.Done():
+	}
+	return nil, errors.New("stopped before it served")
+}
+
+func checkAddr(addr string) error {
+	if _, err := net.ResolveTCPAddr("tcp", addr); err != nil {
+		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", addr, err)
+	}
+	return nil
 }
 
 func cannotListen(flag, addr string, err error) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,19 +17,35 @@ type StrategiesCmd struct{}
 
 func (StrategiesCmd) Run(stdout io.Writer) error {
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\t\tTITLE")
+	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\tSELLS WRONGLY\tTITLE")
 	for _, i := range strategies.All() {
-		broken := ""
-		if i.Broken() {
-			broken = "broken"
-		}
 		var needs []string
 		for _, n := range i.Needs {
 			needs = append(needs, string(n))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Family, strings.Join(needs, " "), broken, i.TitleIn("en"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", i.Name, i.Family, strings.Join(needs, " "), sellsWrongly(i), i.TitleIn("en"))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\n%s: with a fault, a second process or the last units; docs/guarantees.md and the page say which.\n", sometimes)
+	return err
+}
+
+const sometimes = "sometimes"
+
+// sellsWrongly is when a strategy does so. That buyers of other SKUs wait is no matter
+// of the stock, and the loss of a whole server is left out.
+func sellsWrongly(i catalog.Info) string {
+	if i.Broken() {
+		return "by itself"
+	}
+	for q, said := range i.Guarantees {
+		if said == catalog.Breaks && q != catalog.OtherSKUs && q != catalog.NodeLoss {
+			return sometimes
+		}
+	}
+	return ""
 }
 
 // strategyNamed finds what a flag names.
@@ -40,7 +57,7 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 	}
 	var near []string
 	for _, i := range strategies.All() {
-		if asked := strings.ToLower(strings.ReplaceAll(name, "_", "-")); asked != "" && strings.Contains(i.Name, asked) {
+		if asked := strings.ToLower(strings.ReplaceAll(name, "_", "-")); asked != "" && strings.Contains("-"+i.Name, "-"+asked) {
 			near = append(near, i.Name)
 		}
 	}
@@ -55,6 +72,9 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 func chosenStrategies(named []string) ([]catalog.Info, error) {
 	if slices.Equal(named, []string{"all"}) {
 		return strategies.All(), nil
+	}
+	if slices.Contains(named, "all") {
+		return nil, errors.New("--strategies: all stands alone")
 	}
 	for _, name := range named { // which says what is near
 		if _, err := strategyNamed("--strategies", name); err != nil {

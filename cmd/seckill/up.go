@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -83,10 +84,11 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 
 // Validate checks the flags before anything is started.
 func (u *UpCmd) Validate() error {
-	host, _, err := net.SplitHostPort(u.Addr)
+	if err := checkAddr(u.Addr); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(u.Addr)
 	switch {
-	case err != nil:
-		return fmt.Errorf("--addr %q is not of the form host:port", u.Addr)
 	case u.Services < 1 || u.Services > lab.MostServices:
 		return fmt.Errorf("--services %d: give 1 to %d", u.Services, lab.MostServices)
 	case u.Token == "" && !isLoopback(host):
@@ -100,7 +102,15 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
+	if u.History != nil && *u.History != "" {
+		if err := os.MkdirAll(*u.History, 0o700); err != nil {
+			return fmt.Errorf("--history: %w", err)
+		}
+		if err := try(filepath.Join(*u.History, "run.json")); err != nil {
+			return fmt.Errorf("--history: nothing could be kept there: %w", err)
+		}
+	}
+	return errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
 }
 
 func isLoopback(host string) bool {
@@ -114,7 +124,10 @@ func (u *UpCmd) listen() (net.Listener, error) {
 	if err == nil {
 		return listener, nil
 	}
-	who := "Another program may have it."
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, cannotListen("--addr", u.Addr, err)
+	}
+	who := "Another program has it, or an older lab."
 	if other := lab.Running(host()); other != nil && strings.Contains(other.Page, u.Addr) {
 		who = fmt.Sprintf("The lab at %s has it (process %d).", other.Page, other.PID)
 	}
@@ -196,7 +209,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 	if err := l.Announce(page.url); err != nil {
 		return err
 	}
-	printTable(stdout, l, missing, page.url, u.Token)
+	printTable(stdout, l, missing, page.url, u.Token, u.Embedded)
 	select {
 	case <-ctx.Done():
 		return nil
@@ -241,7 +254,7 @@ func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 }
 
 // printTable prints the backends, the services and the page's address.
-func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, page, token string) {
+func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, page, token string, embedded bool) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
 	for _, b := range l.Backends() {
@@ -255,12 +268,21 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
 	}
 	t.Flush()
-	lead := "\n"
+	var reasons []string
+	lacking := map[string][]string{} // strategies, by reason
 	for _, i := range strategies.All() {
-		if why := missing(i); why != nil {
-			fmt.Fprintf(out, "%sNot available: %s: %s\n", lead, i.Name, strings.Join(why, "; "))
-			lead = ""
+		if why := strings.Join(missing(i), "; "); why != "" {
+			if lacking[why] == nil {
+				reasons = append(reasons, why)
+			}
+			lacking[why] = append(lacking[why], i.Name)
 		}
+	}
+	if embedded && reasons != nil {
+		fmt.Fprintln(out, "\nWithout --embedded, servers that are installed are started for these, too.")
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(out, "\nNot available: %s: %s\n", strings.Join(lacking[why], ", "), why)
 	}
 	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", l.ClientsFile())
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())

@@ -28,6 +28,9 @@ func ParseRedis(address string) (a RedisAddress, err error) {
 		if strings.Contains(address, "@") {
 			return a, wrongRedis(address, "a password needs the form redis://:password@host:port")
 		}
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return a, wrongRedis(address, "it is not of the form host:port")
+		}
 		return RedisAddress{Host: address}, nil
 	}
 	u, err := url.Parse(address)

@@ -8,10 +8,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"gorm.io/gorm"
@@ -122,10 +124,7 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 			in.Close()
 		}
 	}()
-	if c.MySQLDSN != "" && c.SQLitePath != "" {
-		return nil, errors.New("both a MySQL address and a SQLite file are configured: give one of them")
-	}
-	if err := c.checkRedis(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
@@ -136,6 +135,25 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 		}
 	}
 	return in, nil
+}
+
+// Check finds what is wrong with c before any server is asked.
+func (c Config) Check() error {
+	if c.MySQLDSN != "" && c.SQLitePath != "" {
+		return errors.New("--mysql-dsn and --sqlite-path are given: give one of them")
+	}
+	if _, err := mysql.ParseDSN(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
+		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(c.MySQLDSN), err)
+	}
+	if _, _, err := parseRing(c.RedisRing); err != nil {
+		return err
+	}
+	for _, address := range slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedlockAddrs) {
+		if _, err := ParseRedis(address); err != nil {
+			return err
+		}
+	}
+	return c.checkRedis()
 }
 
 // Has reports whether the instance offers a capability, and if not, why.

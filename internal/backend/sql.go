@@ -5,8 +5,12 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -35,9 +39,8 @@ func (in *Instance) openSQL(ctx context.Context) error {
 
 func (in *Instance) openMySQL(ctx context.Context) error {
 	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	if err != nil {
-		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w",
-			Redact(in.Config.MySQLDSN), err)
+	if err != nil { // Check has read it
+		return err
 	}
 	if cfg.DBName == "" {
 		cfg.DBName = "seckill"
@@ -153,6 +156,13 @@ func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {
+	file := in.Config.SQLitePath
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err == nil {
+		f.Close()
+	} else if _, folder := os.Stat(filepath.Dir(file)); folder != nil || !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the SQLite file cannot be used: %w", err) // SQLite does not say why, and late
+	}
 	// An immediate transaction takes the database's write lock at BEGIN: a
 	// deferred one fails half-way if another writes first.
 	dsn := "file:" + in.Config.SQLitePath +
@@ -213,5 +223,8 @@ func (in *Instance) sqlAddress() string {
 }
 
 func unreachable(name, address string, err error) error {
+	if errors.Is(err, context.Canceled) { // it tells nothing of the server
+		return err
+	}
 	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/seckill"
@@ -73,7 +74,7 @@ func PresetNamed(name string) (Preset, error) {
 	for _, p := range all {
 		names = append(names, p.Name)
 	}
-	return Preset{}, fmt.Errorf("there is no preset %q; there are: %v", name, names)
+	return Preset{}, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(names, ", "))
 }
 
 // Ranges are those of the scenario's and the comparison's own numbers.
@@ -110,7 +111,7 @@ func (s Settings) Check() error {
 	}
 	for i, name := range s.Baselines {
 		if !slices.Contains(BaselineNames(), name) && name != All || slices.Index(s.Baselines, name) < i {
-			return wrong("baselines", "baseline %q: give each name once, of %v, or %s", name, BaselineNames(), All)
+			return wrong("baselines", "baseline %q: give each name once, of %s, or %s", name, strings.Join(BaselineNames(), ", "), All)
 		}
 	}
 	sale := s.Scenario
