@@ -22,7 +22,7 @@ const askAgain = 1
 // they are logged, and not shown.
 func refused(err error, detail string) *web.Problem {
 	r := wire.Of(err)
-	p := &web.Problem{Title: r.Err.Error(), Status: r.Status, Code: r.Code, Detail: detail, Err: err}
+	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
 	if r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeInProgress {
 		p.RetryAfter = askAgain
 	}
@@ -52,9 +52,6 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	default:
 		p = refused(err, wire.Of(err).Detail)
 		s.logFailure(c, p)
-	}
-	if r, ok := wire.Coded(p.Code); ok && p.Title == "" { // problems of web bring no title
-		p.Title = r.Err.Error()
 	}
 	p.Write(c.Writer)
 	c.Abort()

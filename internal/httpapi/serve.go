@@ -51,7 +51,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		web.BoundBody(w, r, web.BodyTime)
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(w, web.HeadAsGet(r))
 	})
 	server := web.NewServer(bounded, longest+web.BodyTime, s.Log, slog.LevelWarn)
 	served := make(chan error, 1)

@@ -151,7 +151,7 @@ func (s *Server) route() {
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(func(c *gin.Context) error {
 		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
-			Detail: c.Request.Method + " does not work here; Allow says what does."}
+			Detail: c.Request.Method + " does not work here; the header Allow says what does."}
 	}))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.handle(s.ready))
@@ -189,17 +189,15 @@ var entrances = map[string]string{
 // routeFiles routes what needs no lab.
 func (s *Server) routeFiles() {
 	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		s.router.Handle(method, "/static/*path", page)
-		s.router.Handle(method, "/guarantees/*path", guarantees)
-		for path := range entrances {
-			s.router.Handle(method, path, page)
-			if path != "/" {
-				s.router.Handle(method, path+"/", func(c *gin.Context) {
-					to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
-					c.Redirect(http.StatusMovedPermanently, to.String())
-				})
-			}
+	s.router.GET("/static/*path", page)
+	s.router.GET("/guarantees/*path", guarantees)
+	for path := range entrances {
+		s.router.GET(path, page)
+		if path != "/" {
+			s.router.GET(path+"/", func(c *gin.Context) {
+				to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
+				c.Redirect(http.StatusMovedPermanently, to.String())
+			})
 		}
 	}
 }
@@ -230,7 +228,7 @@ var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusSer
 // passed on.
 const answerTime = 90 * time.Second
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, web.HeadAsGet(r)) }
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.

@@ -92,6 +92,11 @@ func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200, "/api/v1/seckill"+query+" ")
 	}
 	call{method: "GET", path: "/openapi.json"}.wants(t, h.URL, 200, "a GET /openapi.json")
+	for _, path := range []string{"/healthz", "/api/lab/v1/status", "/api/v1/skus"} {
+		if status, body, _ := (call{method: "HEAD", path: path}).do(t, h.URL); status != 200 || body != "" {
+			t.Errorf("HEAD %s: %d %q, want 200 without a body", path, status, body)
+		}
+	}
 }
 
 // What a caller does wrong is not told as the end of a service process, and is no

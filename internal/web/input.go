@@ -49,6 +49,15 @@ var (
 	})
 )
 
+// NoBody refuses a body that is neither empty nor {}: another site's page may send any
+// text without being asked about it (a "simple" request), JSON not.
+func NoBody(w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	return ReadJSON(w, r, &struct{}{})
+}
+
 func readJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
 		return nil, unsupported("Send JSON in UTF-8, with the header Content-Type: application/json.")

@@ -19,9 +19,9 @@ const HeaderRequestID = "X-Request-Id"
 const ProblemType = "application/problem+json"
 
 // A Problem is the body of every refusal (RFC 9457), and the error of the
-// handler that refuses. Type, Title and RequestID may be left out.
+// handler that refuses. RequestID may be left out.
 type Problem struct {
-	Type      string               `json:"type"`
+	Type      string               `json:"type"` // Write sets it, and the title, by the code
 	Title     string               `json:"title"`
 	Status    int                  `json:"status"`
 	Code      string               `json:"code"`
@@ -62,10 +62,7 @@ func Invalid(field, code string, params map[string]any, detail string) *Problem 
 // Write answers with p. It takes a copy, because some problems are variables.
 func (p Problem) Write(w http.ResponseWriter) {
 	h := w.Header()
-	p.Type = "urn:seckill:problem:" + p.Code
-	if p.Title == "" {
-		p.Title = http.StatusText(p.Status)
-	}
+	p.Type, p.Title = "urn:seckill:problem:"+p.Code, strings.ReplaceAll(p.Code, "_", " ")
 	if p.RequestID == "" {
 		if p.RequestID = h.Get(HeaderRequestID); p.RequestID == "" {
 			p.RequestID = rand.Text()

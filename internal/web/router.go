@@ -25,6 +25,15 @@ func NewRouter() *gin.Engine {
 	return r
 }
 
+// HeadAsGet is r, or for HEAD its GET: net/http leaves out the body of the answer.
+func HeadAsGet(r *http.Request) *http.Request {
+	if r.Method == http.MethodHead {
+		r = r.WithContext(r.Context()) // net/http still has its own, with HEAD
+		r.Method = http.MethodGet
+	}
+	return r
+}
+
 // Handle answers by refuse when h returns an error.
 func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {

@@ -24,7 +24,7 @@ var (
 
 // A Refusal is what an error becomes over HTTP, and what a buyer may conclude.
 type Refusal struct {
-	Err     error // its text is the problem's title
+	Err     error
 	Status  int
 	Code    string
 	Outcome ledger.Outcome
