@@ -68,9 +68,9 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 	named := func(addresses []string) []string { return []string{"a=" + addresses[0], "b=" + addresses[1]} }
 	for want, c := range map[string]backend.Config{
 		"--mysql-dsn and --sqlite-path are given": {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x", SQLitePath: "x"},
-		"mysql at u@tcp(127.0.0.1:1)":            {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
-		"redis at 127.0.0.1:1":                   {RedisAddrs: one},
-		"same user and password":                 {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
+		"mysql at u@tcp(127.0.0.1:1)":             {MySQLDSN: "u:secret@tcp(127.0.0.1:1)/x"},
+		"redis at 127.0.0.1:1":                    {RedisAddrs: one},
+		"same user and password":                  {RedisAddrs: []string{"redis://:secret@127.0.0.1:1", "redis://:secret-too@127.0.0.1:2"}},
 
 		"--redis-addrs and --redis-sentinels are given": {RedisAddrs: one, RedisSentinels: two},
 		"--redis-master-name is a name":                 {RedisAddrs: one, RedisMasterName: "x"},

@@ -66,8 +66,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 
 // repeatableRead sets the isolation level that strategies count on and choose others by: a server
 // may have another default. It is a statement, as MySQL and MariaDB name the variable differently.
-func repeatableRead(c sqldriver.Conn) error {
-	_, err := c.(sqldriver.ExecerContext).ExecContext(context.Background(), "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil)
+func repeatableRead(ctx context.Context, c sqldriver.Conn) error {
+	_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil)
 	return err
 }
 
@@ -173,7 +173,7 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	}
 	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{
 		PreparesArgs: true,
-		OnConnect: func(c sqldriver.Conn) error {
+		OnConnect: func(_ context.Context, c sqldriver.Conn) error {
 			return addLastInsertID(c.(sqlitedriver.Conn).Raw())
 		},
 	}))

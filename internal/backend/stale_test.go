@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
@@ -49,7 +50,10 @@ func TestSessionsCommitAndReadRepeatably(t *testing.T) {
 		isolation = "tx_isolation"
 	}
 	c := usual.Config
-	c.MySQLDSN += "?autocommit=0&" + isolation + "='READ-UNCOMMITTED'"
+	dsn, err := mysql.ParseDSN(c.MySQLDSN)
+	labtest.Must(t, err)
+	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'"}
+	c.MySQLDSN = dsn.FormatDSN()
 	in, err := backend.Open(t.Context(), c)
 	labtest.Must(t, err)
 	defer in.Close()

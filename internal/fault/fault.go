@@ -34,7 +34,7 @@ type Fault struct {
 
 const (
 	// A fault at the holder of a lock waits for a purchase that has read the stock
-	// and is about to write it.
+	// and has not committed what it computed.
 	PauseHolder Name = "pause_holder"
 	// HangHolder: the purchase stands still; its process goes on, and renews
 	// leases and sessions.

@@ -11,8 +11,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// A page of another site may send any text without being asked about it: it pays and
-// cancels nothing. A call of a program, with no body or with {}, does.
+// What a call would ignore is refused: it takes no body, or {}.
 func TestCallsWithoutABody(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	migrate(t, in)

@@ -72,27 +72,22 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-// sweepAgain is when a sweep that failed is tried again.
-const sweepAgain = time.Minute
-
 // sweep removes the orders of earlier runs, beside the sale: at the start, since a
 // process that reset a sale may have died before it did so, and after each reset.
 func (s *Server) sweep(ctx context.Context) {
 	for {
-		begun, again := time.Now(), make(<-chan time.Time)
+		begun := time.Now()
 		removed, err := s.ledger.Sweep(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			s.Log.Warn("remove orders of earlier runs", "removed", removed, "error", err)
-			again = time.After(sweepAgain)
 		case removed > 0:
 			s.Log.Info("removed orders of earlier runs", "orders", removed, "took", time.Since(begun))
 		}
 		select {
 		case <-s.stale:
-		case <-again:
 		case <-ctx.Done():
 			return
 		}

@@ -24,10 +24,11 @@ const (
 )
 
 // starts turns early buyers away before they reach a strategy, without asking
-// the database each time, and buyers of a SKU that does not exist, for which a
-// lock might leave a row or a node. It only saves work: a buyer let in by an old
-// reading is refused by the statement that writes the order (ledger.Store.Record),
-// so a process that missed a new start, or was suspended, does not sell early.
+// the database each time. That only saves work: a buyer let in by an old reading
+// is refused by the statement that writes the order (ledger.Store.Record), so a
+// process that missed a new start, or was suspended, does not sell early. Buyers of
+// a SKU that does not exist are turned away, too: a lock would keep a row or a node
+// for each.
 type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	now  singleflight.Group // readings under way, by SKU

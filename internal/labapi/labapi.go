@@ -228,7 +228,12 @@ var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusSer
 // passed on.
 const answerTime = 90 * time.Second
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, web.HeadAsGet(r)) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/api/lab/v1/events" { // a stream does not end, and HEAD would read nothing of it
+		r = web.HeadAsGet(r)
+	}
+	s.router.ServeHTTP(w, r)
+}
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.

@@ -97,6 +97,9 @@ func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 			t.Errorf("HEAD %s: %d %q, want 200 without a body", path, status, body)
 		}
 	}
+	if status, _, _ := (call{method: "HEAD", path: "/api/lab/v1/events"}).do(t, h.URL); status != 405 {
+		t.Errorf("HEAD of the stream: %d, want 405", status)
+	}
 }
 
 // What a caller does wrong is not told as the end of a service process, and is no

@@ -20,6 +20,8 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // twoClaims are of two processes on one database, whose SKU has 5 units.
@@ -309,4 +311,23 @@ func TestClaimsOfBuyersWhoLeft(t *testing.T) {
 		}
 		time.Sleep(3 * limit)
 	})
+}
+
+// The copy's look waits for the transaction that writes the order, and the server ends a deadlock of the two.
+func TestAClaimWhoseLookDeadlocks(t *testing.T) {
+	here, there, _, s, run := twoClaims(t)
+	first := take(t, here, 1, "k")
+	_, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "k", Fence: first.Fence}, run)
+	labtest.Must(t, err)
+	first.Release(t.Context())
+	deadlock := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if strings.Contains(c.Text, "SHARE MODE") {
+			return &mysql.MySQLError{Number: 1213}
+		}
+		return nil
+	}})
+	if c, err := there.Take(deadlock, 1, "k"); !errors.Is(err, ledger.ErrInProgress) {
+		t.Errorf("the copy got %+v, %v, want %v", c, err, ledger.ErrInProgress)
+	}
+	take(t, there, 1, "k").Release(t.Context()) // the key is free
 }

@@ -47,9 +47,13 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	return orders, nil
 }
 
-// SKUs lists stock rows by id, at most limit of them; -1: all.
+// SKUs lists stock rows by id, at most limit of them; 0: no limit.
 func (s *Store) SKUs(ctx context.Context, limit int) ([]Stock, error) {
 	all := []Stock{}
-	err := s.db.WithContext(ctx).Order("id").Limit(limit).Find(&all).Error
+	q := s.db.WithContext(ctx).Order("id")
+	if limit != 0 {
+		q = q.Limit(limit)
+	}
+	err := q.Find(&all).Error
 	return all, before(err)
 }

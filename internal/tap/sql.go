@@ -21,7 +21,7 @@ func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 // SQLOptions are what Connector must know of the inner driver.
 type SQLOptions struct {
 	// OnConnect, if not nil, is given every new connection of the inner driver.
-	OnConnect func(driver.Conn) error
+	OnConnect func(context.Context, driver.Conn) error
 	// PreparesArgs: the driver prepares every statement that has arguments. Such
 	// a statement passes the tap when it is executed, not when it is refused.
 	PreparesArgs bool
@@ -38,7 +38,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	if c.options.OnConnect != nil {
-		if err := c.options.OnConnect(inner); err != nil {
+		if err := c.options.OnConnect(ctx, inner); err != nil {
 			inner.Close()
 			return nil, err
 		}

@@ -49,8 +49,7 @@ var (
 	})
 )
 
-// NoBody refuses a body that is neither empty nor {}: another site's page may send any
-// text without being asked about it (a "simple" request), JSON not.
+// NoBody refuses a body that is neither empty nor {}: it would be ignored.
 func NoBody(w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength == 0 {
 		return nil

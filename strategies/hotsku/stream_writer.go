@@ -395,7 +395,7 @@ func (s *redisStream) Work(ctx context.Context) {
 	for searched := (time.Time{}); ctx.Err() == nil; {
 		if time.Since(searched) > searchEvery {
 			searched = time.Now()
-			all, _ := s.store.SKUs(ctx, -1) // or in a minute
+			all, _ := s.store.SKUs(ctx, 0) // or in a minute
 			for _, sku := range all {
 				s.toWorker(sku.ID)
 			}
