@@ -220,7 +220,7 @@ func renewal(c *trial) {
 	for time.Since(began) < c.h.Renewed*5/4 {
 		select {
 		case <-r.seen:
-		case <-time.After(c.h.Patience):
+		case <-time.After(max(c.limit(), 3*c.h.Renewed)):
 			c.stop("the lock is not renewed")
 		}
 		c.busy(c.key)

@@ -202,7 +202,7 @@ func givingUp(c *trial) {
 	c.middleGoes(c.fresh(), leaver, func(w *locktest.Waiter) {
 		c.forgotten(leaver, func() {
 			w.Leave()
-			w.Err <- <-w.Err
+			answered(w, c.h.Patience)
 		})
 	}, context.Canceled)
 	if c.a.Kill != nil && !c.known {
@@ -251,11 +251,7 @@ func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.
 	}
 	first := c.contend(c.b, key) // by now the last has been told
 	if c.known {
-		select {
-		case l := <-last.In:
-			last.In <- l
-		case <-time.After(5 * time.Second):
-		}
+		answered(last, 5*time.Second)
 	}
 	if len(last.In) > 0 {
 		c.stop("a waiter is in beside the holder, because another went")
