@@ -37,30 +37,17 @@ var (
 )
 
 // The one suite that every strategy passes, or is seen to fail, on the real
-// servers. Most of the time is waiting. Strategies whose SKUs wait for each other do
-// not run side by side.
+// servers. Most of the time is waiting. A strategy that locks more than its SKU has a
+// database of its own, so that no other waits for its locks.
 func TestConformance(t *testing.T) {
-	run := func(t *testing.T, info catalog.Info) { conform(t, info, labtest.Config(t, info.Uses()...)) }
-	others := func(info catalog.Info, family string) bool {
-		return info.Guarantees[catalog.OtherSKUs] == catalog.Breaks && info.Family == family
-	}
-	t.Run("lock tables", func(t *testing.T) { // first, as it takes longest
-		t.Parallel()
-		for _, info := range strategies.All() {
-			if others(info, "mysqllock") {
-				t.Run(info.Name, func(t *testing.T) { run(t, info) })
-			}
-		}
-	})
 	for _, info := range strategies.All() {
-		if others(info, "mysqllock") {
-			continue
-		}
 		t.Run(info.Name, func(t *testing.T) {
-			if !others(info, "sqlrow") { // a scan locks every SKU's row: it runs alone, before those that are parallel
-				t.Parallel()
+			t.Parallel()
+			config := labtest.Config(t, info.Uses()...)
+			if info.Guarantees[catalog.OtherSKUs] == catalog.Breaks {
+				config = labtest.Elsewhere(t, config)
 			}
-			run(t, info)
+			conform(t, info, config)
 		})
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/catalog/saletest"
@@ -40,17 +38,7 @@ func (sh *shop) numberIs(t *testing.T, want string) {
 // number, through the same Redis.
 func (sh *shop) elsewhere(t *testing.T) *shop {
 	t.Helper()
-	c := labtest.Config(t, backend.SQL, backend.Redis)
-	dsn, err := mysql.ParseDSN(c.MySQLDSN)
-	labtest.Must(t, err)
-	dsn.DBName += "_elsewhere"
-	c.MySQLDSN = dsn.FormatDSN()
-	in, err := backend.Open(t.Context(), c)
-	labtest.Must(t, err)
-	t.Cleanup(func() {
-		in.DB.Exec("DROP DATABASE " + dsn.DBName)
-		in.Close()
-	})
+	in := labtest.Open(t, labtest.Elsewhere(t, labtest.Config(t, backend.SQL, backend.Redis)))
 	d, ahead := deps(in)
 	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
 	s.Join(t, d)

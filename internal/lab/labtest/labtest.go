@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +148,26 @@ func ownDatabase(dsn string) (own string, drop func(), err error) {
 func Config(t testing.TB, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	return Start(t, needs...).Config().Only(needs...)
+}
+
+var elsewhere atomic.Int64
+
+// Elsewhere is config with another database of the same MySQL server, which is dropped
+// when the test ends.
+func Elsewhere(t testing.TB, config backend.Config) backend.Config {
+	t.Helper()
+	c, err := mysql.ParseDSN(config.MySQLDSN)
+	Must(t, err)
+	c.DBName += fmt.Sprint("_", elsewhere.Add(1))
+	config.MySQLDSN = c.FormatDSN()
+	t.Cleanup(func() {
+		db, err := sql.Open("mysql", config.MySQLDSN)
+		Must(t, err)
+		defer db.Close()
+		_, err = db.Exec("DROP DATABASE " + c.DBName)
+		Must(t, err)
+	})
+	return config
 }
 
 // Instance opens an instance on what is needed, and nothing else, for the
