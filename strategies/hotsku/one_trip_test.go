@@ -88,7 +88,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 			}
 			_, err = s.Store.Requested(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
 			if !errors.Is(err, seckill.ErrUnknownOrder) {
-				t.Errorf("the order was looked for: %v", err)
+				t.Errorf("looking for the order gave %v, want %v", err, seckill.ErrUnknownOrder)
 			}
 		})
 	}
