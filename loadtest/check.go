@@ -27,7 +27,7 @@ func (r Range) Check(field string, n float64) error {
 	}
 	told := digits
 	if slices.Contains(durations, field) {
-		told = func(seconds float64) string { return time.Duration(seconds * float64(time.Second)).String() }
+		told = func(seconds float64) string { return numbers.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
 	if math.Abs(n) < 1<<53 { // a larger one may not be what was typed, digit by digit

@@ -39,7 +39,7 @@ func (f BenchFlags) check(name string, o bench.Options) error {
 	case f.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return f.Output.check(name)
+	return errors.Join(f.Given.Check(), f.Output.check(name))
 }
 
 // A measured is a *bench.Report or a *bench.Articles.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -59,7 +60,7 @@ func (c *ChaosCmd) Validate() (err error) {
 		return err
 	}
 	if !(c.Rate >= 1 && c.Rate <= 10_000) {
-		return fmt.Errorf("--rate: give 1 to %d buyers a second", 10_000)
+		return errors.New("--rate: give 1 to 10000 buyers a second")
 	}
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology

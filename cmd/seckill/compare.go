@@ -85,7 +85,7 @@ func (c *CompareCmd) Validate() (err error) {
 	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	return errors.Join(c.TokenFlags.check(), c.Output.check(s.Preset))
+	return errors.Join(c.Given.Check(), c.TokenFlags.check(), c.Output.check(s.Preset))
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/catalog"
+	"seckill/internal/numbers"
 	"seckill/internal/prove"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -31,9 +32,13 @@ func defaults(prefix string, of any) kong.Vars {
 	vars := kong.Vars{}
 	v := reflect.ValueOf(of)
 	for _, f := range reflect.VisibleFields(v.Type()) {
+		value := v.FieldByIndex(f.Index)
 		switch f.Type.Kind() {
 		case reflect.Int, reflect.Int64, reflect.Float64, reflect.String:
-			vars[prefix+f.Name] = strings.Replace(fmt.Sprint(v.FieldByIndex(f.Index)), "m0s", "m", 1)
+			vars[prefix+f.Name] = fmt.Sprint(value)
+		}
+		if d, ok := value.Interface().(time.Duration); ok {
+			vars[prefix+f.Name] = numbers.Span(d)
 		}
 	}
 	return vars

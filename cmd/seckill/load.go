@@ -79,7 +79,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	if known, err := strategyNamed("--strategy", s.Strategy); err == nil && s.Reserve > 0 && !known.Reserves {
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
 	}
-	return errors.Join(c.TokenFlags.check(), c.Output.check(report.Name))
+	return errors.Join(c.Given.Check(), c.TokenFlags.check(), c.Output.check(report.Name))
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {

@@ -100,23 +100,29 @@ func serversFor(infos []catalog.Info) []string {
 // processes.
 func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func(*lab.Lab) error) (*place, *lab.Lab, error) {
 	own, err := lab.Start(ctx, o)
-	if ctx.Err() != nil && err != nil {
-		fmt.Fprintln(stderr, "Interrupted before the lab was up.")
-		return nil, nil, exitStatus(loadtest.ExitNotValid)
-	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
+		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start a lab for this run: %w", err))
 	}
 	p := &place{closers: []func(){func() { endLab(stderr, own) }}}
 	if err := serve(own); err != nil {
 		p.leave()
-		return nil, nil, fmt.Errorf("start the lab's services: %w", err)
+		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))
 	}
 	for _, s := range own.Services() {
 		p.targets = append(p.targets, s.URL)
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
 	return p, own, nil
+}
+
+// notUp is the error of a lab that did not start. An interruption has a status of its
+// own; the error, which may say what is left, is printed.
+func notUp(ctx context.Context, stderr io.Writer, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "Interrupted before the lab was up: %v\n", err)
+	return exitStatus(loadtest.ExitNotValid)
 }
 
 // endLab stops a lab that was started for one command, and says so if something of

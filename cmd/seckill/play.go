@@ -83,10 +83,8 @@ func (c *PlayCmd) Validate() (err error) {
 	if c.setting = game.Free(c.info, c.Buyers, c.Stock, c.Processes); c.level != nil {
 		c.setting = c.level.Setting
 	}
-	if err = c.setting.Check(); err == nil {
-		_, err = game.Read(c.Schedule)
-	}
-	return err
+	_, err = game.Read(c.Schedule)
+	return errors.Join(c.Given.Check(), c.setting.Check(), err)
 }
 
 // levelNamed is a level of the program, or of a file.
@@ -236,7 +234,7 @@ func (t table) obey(ctx context.Context, g *game.Game, typed []string) (n int, e
 		back := 1
 		if len(typed) > 1 {
 			if back, err = strconv.Atoi(typed[1]); err != nil {
-				return len(typed), web.BadRequest("Behind undo goes the number of moves to take back, or nothing. Nothing was taken back.")
+				return len(typed), web.BadRequest("After undo, give the number of moves to take back, or nothing. The rest of the line was not read.")
 			}
 			n = 2
 		}

@@ -87,10 +87,8 @@ func (c *ProveCmd) Validate() (err error) {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
-	if c.Options.Questions != nil {
-		if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(nil), func(id string) string { return id }); err != nil {
-			return err
-		}
+	if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(nil), func(id string) string { return id }); err != nil {
+		return err
 	}
 	if c.old, err = c.readMerge(); err != nil {
 		return err

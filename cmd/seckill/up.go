@@ -102,15 +102,19 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	if u.History != nil && *u.History != "" {
-		if err := os.MkdirAll(*u.History, 0o700); err != nil {
-			return fmt.Errorf("--history: %w", err)
-		}
-		if err := try(filepath.Join(*u.History, "run.json")); err != nil {
-			return fmt.Errorf("--history: nothing could be kept there: %w", err)
-		}
+	if err := errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given)); err != nil {
+		return err
 	}
-	return errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
+	if u.History == nil || *u.History == "" {
+		return nil
+	}
+	if err := os.MkdirAll(*u.History, 0o700); err != nil { // last: a line that is refused leaves nothing behind
+		return fmt.Errorf("--history: %w", err)
+	}
+	if err := try(filepath.Join(*u.History, "run.json")); err != nil {
+		return fmt.Errorf("--history: nothing could be kept there: %w", err)
+	}
+	return nil
 }
 
 func isLoopback(host string) bool {

@@ -1,7 +1,11 @@
 // Package numbers writes numbers for people.
 package numbers
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Thousands groups the digits of a number: 12,345.
 func Thousands[N int | int64](n N) string {
@@ -47,4 +51,16 @@ func Duration(us int64) string {
 		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 	}
 	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
+}
+
+// Span is a duration as it is typed: 1m, where String has 1m0s.
+func Span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

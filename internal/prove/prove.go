@@ -28,7 +28,7 @@ type Options struct {
 	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
 	// Schedules is what makes two runs alike; Budget is for a machine that is slow.
 	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
-	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most."`
+	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most for its schedules in order, and again for those at random."`
 	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
 	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
