@@ -33,6 +33,9 @@ type Config struct {
 	// buyer waits for a lock and a lease lasts. The sale may stand still for so much
 	// longer, because planned faults held it up.
 	Outage func() time.Duration
+	// Faulty, if not nil, says after the load whether faults were planned for the run, or
+	// added. That few buyers got an answer is then what was tried, and no problem.
+	Faulty func() bool
 	// Examples has a file STRATEGY.QUESTION.json for each cell of the guarantee matrix
 	// whose counterexample is kept; nil: none is. A run that held names those of its
 	// strategy.

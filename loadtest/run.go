@@ -46,7 +46,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
 	}
 	r.result.conclude(c.Require)
-	if c.Outage == nil && !c.Joins && r.result.untried() { // planned faults keep answers away
+	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.untried() { // faults keep answers away
 		answered := r.result.Requests - r.result.Uncertain()
 		r.problem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold", numbers.Thousands(answered), numbers.Count(r.result.Requests, "buyer"))

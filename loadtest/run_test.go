@@ -60,6 +60,14 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n >= testStock/2
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
+		{name: "sells to a few, and fails for the rest, as a fault has it", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n >= testStock/2 {
+					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+				}
+				return n >= testStock/2
+			}
+		}, adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: ledger.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})

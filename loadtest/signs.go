@@ -92,7 +92,8 @@ func (r *Result) shortfalls() []Shortfall {
 	if late := float64(r.Latency.P99) / 1000; late > served.LateMs {
 		add(ShortLate, map[string]float64{"p99_ms": late})
 	}
-	failed, unknown := r.Counts[ledger.OutcomeError]+r.Reservations.Refused, r.unknown()+r.Reservations.Unknown
+	errs := r.Counts[ledger.OutcomeError]
+	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > served.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, map[string]float64{"errors": float64(failed), "unknown": float64(unknown), "of": float64(r.Requests)})
 	}

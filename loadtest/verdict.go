@@ -114,11 +114,14 @@ func (r *Result) proven(v ledger.Violation) bool {
 }
 
 // Uncertain counts requests whose last answer does not say what the buyer got.
-func (r *Result) Uncertain() int { return r.Counts[ledger.OutcomeError] + r.unknown() }
+func (r *Result) Uncertain() int { return uncertain(r.Counts) }
 
-// unknown counts those whose last answer is none, or that it is not decided.
-func (r *Result) unknown() int {
-	return r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeInProgress] + r.Counts[ledger.OutcomeAccepted]
+// Uncertain counts them while the run goes on.
+func (p Progress) Uncertain() int { return uncertain(p.Counts) }
+
+// uncertain counts errors, and requests whose last answer is none, or that it is not decided.
+func uncertain(counts map[ledger.Outcome]int) int {
+	return counts[ledger.OutcomeError] + counts[ledger.OutcomeUnknown] + counts[ledger.OutcomeInProgress] + counts[ledger.OutcomeAccepted]
 }
 
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented

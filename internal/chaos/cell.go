@@ -176,7 +176,7 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 		}
 	}
 	t.Units[toldSold] += int64(r.Counts[ledger.OutcomeSold])
-	t.Units[unknown] += int64(r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError])
+	t.Units[unknown] += int64(r.Uncertain())
 	if r.Audit != nil {
 		t.Units[initial], t.Units[inLedger] = r.Audit.Initial, r.Audit.Sold
 		for _, v := range r.Audit.Violations {

@@ -166,7 +166,7 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	sale.OnProgress = func(p loadtest.Progress) {
 		// A pause means nothing when no more buyers come.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(s.lasts()) {
-			t.Course = append(t.Course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
+			t.Course = append(t.Course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Uncertain()})
 		}
 	}
 	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: t.strategy, SKU: s.SKU}}, nil)

@@ -225,6 +225,10 @@ func TestFindings(t *testing.T) {
 	if want := []string{"naive, none", "naive, pause_holder", "lock, kill_holder", "lock, pause_holder"}; !slices.Equal(said, want) {
 		t.Errorf("found %q, want %q", said, want)
 	}
+	r.Rows = append(r.Rows, Row{"lua", []*Cell{{Word: "held", Stood: 1.7}, {}, nil}})
+	if lines := r.list().Rows; len(lines) != 7 || !slices.Equal(lines[6], []string{"lua", "none", "held", "1.7"}) {
+		t.Errorf("the CSV has %q, want a line for each cell that was run", lines)
+	}
 	r.Rows[1].Cells[0].Seed = "7" // of a sale that held: the page cannot open it
 	if short := r.figures().Rows; short[1].Cells[0].Seed != "" || short[1].Cells[0].Word != "held" || short[0].Cells[0].Said != "wrong" {
 		t.Errorf("the page is given %+v and %+v", short[1].Cells[0], short[0].Cells[0])

@@ -152,7 +152,7 @@ func (r *Result) figures() *Result {
 func (r *Result) table() measure.Table {
 	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
 		Notes: []string{"held, with the longest time without a sale if that is a second or more; oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
-			"than the wait for a lock and its lease; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: not available here, or about a server or clock that the strategy does not use."}}
+			"than the wait for a lock, its lease (two seconds at least) and the fault itself; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: not available here, or about a server or clock that the strategy does not use."}}
 	for _, f := range r.Faults {
 		t.Head = append(t.Head, string(f))
 	}
@@ -171,6 +171,19 @@ func (r *Result) table() measure.Table {
 			}
 		}
 		t.Rows = append(t.Rows, line)
+	}
+	return t
+}
+
+// list is a line for each cell that was run.
+func (r *Result) list() measure.Table {
+	t := measure.Table{Head: []string{"strategy", "fault", "word", "stood_s"}}
+	for _, row := range r.Rows {
+		for i, c := range row.Cells {
+			if c != nil && c.Word != "" {
+				t.Rows = append(t.Rows, []string{row.Strategy, string(r.Faults[i]), c.Word, measure.Plain(c.Stood)})
+			}
+		}
 	}
 	return t
 }
@@ -209,7 +222,7 @@ const Name = "chaos"
 
 // Report is the result in all its forms.
 func (r *Result) Report() measure.Report {
-	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r, CSV: r.table(),
+	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r, CSV: r.list(),
 		Name: Name, Block: []measure.Table{r.table()}, Figures: r.figures(),
 		From: fmt.Sprintf("`%s`, %s, %s, %s: %s", r.Command, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())}
 }

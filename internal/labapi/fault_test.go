@@ -84,10 +84,16 @@ func TestPausesByHand(t *testing.T) {
 	_, h, load := start(t, func(c *config) { c.Lab = l })
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, goodRun)
-	<-load.configs
+	config := <-load.configs
+	if config.Faulty() {
+		t.Error("a run without faults counts as one with them")
+	}
 	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
 	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
 		call{method: "POST", path: faults, body: body}.wants(t, h.URL, 201, "")
+		if !config.Faulty() {
+			t.Error("a fault that was added does not count")
+		}
 		if did := <-l.did; did != "pause_service 1" {
 			t.Errorf("the lab did %s", did)
 		}

@@ -290,6 +290,7 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			result, err := s.Load(ctx, loadtest.Config{
 				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 				Joins: begun.Shop, Outage: begun.injector.Outage,
+				Faulty: func() bool { return len(begun.injector.Faults()) > 0 },
 				OnProgress: func(p loadtest.Progress) {
 					s.runs.change(e, func(r *Run) { r.lane(i).add(p) })
 				},

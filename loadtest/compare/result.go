@@ -82,7 +82,7 @@ type Round struct {
 	Round       int                `json:"round"` // from 1
 	Sales       int                `json:"sales"` // how often the sale was run
 	Verdict     ledger.Verdict     `json:"verdict"`
-	Failed      int                `json:"failed"` // requests with an error or an unknown outcome
+	Failed      int                `json:"failed"` // requests without a certain answer, of the warm-up, too
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 }

@@ -20,12 +20,14 @@ import (
 // Of is the result for people, and for programs.
 func Of(r *loadtest.Result) measure.Report {
 	metrics := r.Metrics()
-	figures := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
+	plain := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
+	block := plain
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		figures.Rows = append(figures.Rows, []string{name, measure.Plain(metrics[name])})
+		plain.Rows = append(plain.Rows, []string{name, measure.Plain(metrics[name])})
+		block.Rows = append(block.Rows, []string{name, measure.Number(metrics[name])})
 	}
-	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: figures,
-		Name: Name, Block: []measure.Table{figures}, Figures: metrics}
+	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: plain,
+		Name: Name, Block: []measure.Table{block}, Figures: metrics}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,5 +142,13 @@ func TestWrite(t *testing.T) {
 			labtest.Must(t, Of(r).WriteText(&b))
 			golden(t, test.name+".txt", b.Bytes())
 		})
+	}
+	var csv, block strings.Builder
+	r := example()
+	r.RequestsPerSec = 2399.871234
+	labtest.Must(t, Of(r).WriteCSV(&csv))
+	labtest.Must(t, Of(r).WriteBlock(&block))
+	if !strings.Contains(csv.String(), "2399.871234") || !strings.Contains(block.String(), "| 2,400 |") {
+		t.Errorf("CSV without the plain number, or a Markdown block without the short one:\n%s\n%s", &csv, &block)
 	}
 }

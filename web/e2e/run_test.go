@@ -191,7 +191,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.evidence()
 	for selector, said := range map[string]string{
 		".ran-on": "MariaDB 10.11.14 (mysql, private)", "[data-sign=right][data-answer=no]": "Not right",
-		"[data-sign=served][data-answer=no]": "one answer in a hundred took longer than 3.1 s, and 2.0 s are allowed",
+		"[data-sign=served][data-answer=no]": "One answer in a hundred took longer than 3.1 s, and 2.0 s are allowed",
 		".rules":                             "Lost updates lost_update", ".rules .examples": "order <i>ABC</i>", ".rules .examples li:last-child": "and 29 more",
 	} {
 		tb.says(selector, said)

@@ -119,6 +119,8 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 	tb.forgive("404")
 	tb.goTo("trace/..%2F..%2Fetc")
 	tb.says(`[role="alert"] .wrong`, "There is no counterexample “../../etc”")
+	tb.goTo("trace/naive.nothing")
+	tb.says(`[role="alert"] .wrong`, "There is no counterexample “naive.nothing”")
 	tb.goTo("trace")
 	tb.says("h1", "naive sells 3 of 2")
 }

@@ -13,7 +13,7 @@ export default {
   },
   means: {
     oversold: 'More was sold than there was.', lost: 'Units or orders were lost, invented or overwritten.',
-    blocked: 'The ledger is right. The sale stood still for three seconds longer than the wait for a lock and its lease.',
+    blocked: 'The ledger is right. The sale stood still for three seconds longer than the wait for a lock, its lease (two seconds at least) and the fault itself.',
     stopped: 'Nothing was sold after the fault, although units were left.',
   },
   may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.',

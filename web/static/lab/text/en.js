@@ -143,7 +143,7 @@ export default {
     /** @type {Record<string, (p: Record<string, number>, limits: Json.Signs['limits']) => string>} */
     short: {
       stood: ({ ms, allowed_ms: allowed }) => `The sale stood still for ${seconds(ms)}, and ${seconds(allowed)} are allowed`,
-      late: ({ p99_ms: p99 }, { late_ms: limit }) => `one answer in a hundred took longer than ${seconds(p99)}, and ${seconds(limit)} are allowed`,
+      late: ({ p99_ms: p99 }, { late_ms: limit }) => `One answer in a hundred took longer than ${seconds(p99)}, and ${seconds(limit)} are allowed`,
       uncertain: ({ errors, unknown, of }) => `${count(errors + unknown)} of ${plural(of, 'buyer')} have no certain answer: ${plural(errors, 'error')}, ${count(unknown)} unknown`,
       unsold: ({ sold, of }) => `Only ${count(sold)} of ${plural(of, 'unit')} that buyers asked for were sold`,
     },
