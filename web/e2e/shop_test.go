@@ -276,7 +276,14 @@ func shopReserves(t *testing.T, tb *tab) {
 	t.Log("not paid in time: it expires, and the stock is back")
 	tb.lasts(1)
 	tb.become("804")
+	tb.eval(`window.told = []; window.hears = window.fetch;
+		window.fetch = async (path, init) => {
+			const answer = await hears(path, init);
+			if (init?.method === "POST" && path.includes("/reservations")) told.push((await answer.clone().json()).state);
+			return answer;
+		}; undefined`)
 	tb.click("button.buy")
+	tb.await(`told.length === 1 && told[0] === "reserved"`) // the page may show it for a moment only
 	tb.shows(`.reservation[data-state=expired]`)
 	tb.says(".reservation", "It was not paid in time")
 	tb.says(".orders li", "expired")
