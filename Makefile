@@ -49,7 +49,7 @@ demo: build
 	@deploy/deps.sh --best-effort
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests, with the race detector where goroutines share memory (ten minutes on two cores)
+## test: install what is missing, run the tests, with the race detector where goroutines share memory (five to seven minutes on two cores, once all is installed)
 test: build ready
 	$(call RUN,-timeout 25m)
 
