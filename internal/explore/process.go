@@ -42,8 +42,11 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 func (w *World) start(ctx context.Context) (p *process, err error) {
 	p = &process{options: w.info.LockOptions(w.settings)}
 	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
-	if err != nil || p.In.ZooKeeper == nil {
-		return p, err
+	if err != nil {
+		return nil, err
+	}
+	if p.In.ZooKeeper == nil {
+		return p, nil
 	}
 	session, err := p.In.ZooKeeper.Session(ctx)
 	if err != nil {

@@ -129,11 +129,11 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.GET("/skus/:id", s.plain(s.showSKU))
 	v1.PUT("/skus/:id", s.plain(s.putSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
-	v1.DELETE("/orders/:id", s.bare(s.cancelOrder))
+	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
 	v1.POST("/reservations", s.buying(s.reserve))
 	v1.GET("/reservations/:id", s.plain(s.showReservation))
-	v1.POST("/reservations/:id/pay", s.bare(s.payReservation))
-	v1.DELETE("/reservations/:id", s.bare(s.cancelReservation))
+	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
+	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
 	v1.GET("/audit", s.handle(s.audit))
 	return r
 }
@@ -144,16 +144,6 @@ func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web
 func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		if _, err := web.ReadQuery(c.Request); err != nil {
-			return err
-		}
-		return h(c)
-	})
-}
-
-// bare is plain for a call that changes something and has no body.
-func (s *Server) bare(h func(*gin.Context) error) gin.HandlerFunc {
-	return s.plain(func(c *gin.Context) error {
-		if err := web.NoBody(c.Writer, c.Request); err != nil {
 			return err
 		}
 		return h(c)

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -233,5 +234,19 @@ func TestAnEndlessBody(t *testing.T) {
 	s.stop()
 	if err := s.end(); err != nil {
 		t.Error(err)
+	}
+}
+
+// HEAD is answered as GET, without the body; elsewhere it stays refused.
+func TestHead(t *testing.T) {
+	s := serve(t, nil, httpapi.Config{})
+	for path, want := range map[string]int{"/healthz": 200, "/api/v1/skus": 200, "/api/v1/seckill": 405} {
+		answer, err := http.Head(s.url + path)
+		labtest.Must(t, err)
+		body, err := io.ReadAll(answer.Body)
+		labtest.Must(t, errors.Join(err, answer.Body.Close()))
+		if answer.StatusCode != want || len(body) > 0 {
+			t.Errorf("HEAD %s: %s with %q, want %d without a body", path, answer.Status, body, want)
+		}
 	}
 }

@@ -49,14 +49,6 @@ var (
 	})
 )
 
-// NoBody refuses a body that is neither empty nor {}: it would be ignored.
-func NoBody(w http.ResponseWriter, r *http.Request) error {
-	if r.ContentLength == 0 {
-		return nil
-	}
-	return ReadJSON(w, r, &struct{}{})
-}
-
 func readJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
 		return nil, unsupported("Send JSON in UTF-8, with the header Content-Type: application/json.")
