@@ -74,6 +74,15 @@ func TestFrame(t *testing.T) {
 	tb.click("main a")
 	tb.says(".start", "See it break")
 
+	t.Log("an address that changes between a drawing and what follows it is seen")
+	tb.eval(`Promise.all([import("/static/vendor/preact.mjs"), import("/static/route.js")]).then(([{ h, render }, { useRoute }]) => {
+		window.box = document.createElement("div");
+		render(h(() => useRoute().screen), box);
+		history.replaceState(null, "", "#/guarantees");
+		dispatchEvent(new Event("hashchange"));
+	})`)
+	tb.await(`window.box.textContent === "guarantees"`)
+
 	t.Log("a new text is added twice")
 	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
 		tb.none(folder, ask[[]string](tb, `Promise.all(["en", "zh"].map((language) => import("/static/`+folder+`/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {

@@ -1,6 +1,6 @@
 // The route: #/screen/part?key=value. A hash needs no support from the server,
 // survives a reload, and can be sent as a link.
-import { useEffect, useState } from './ui.js';
+import { keep } from './records.js';
 
 /** @typedef {{screen: string, part: string, query: Record<string, string>}} Route */
 
@@ -44,13 +44,8 @@ export function stay(...place) {
   dispatchEvent(new Event('hashchange'));
 }
 
+const { set, use } = keep(read());
+addEventListener('hashchange', () => set(read()));
+
 /** Hook: the route. */
-export function useRoute() {
-  const [route, setRoute] = useState(read());
-  useEffect(() => {
-    const moved = () => setRoute(read());
-    addEventListener('hashchange', moved);
-    return () => removeEventListener('hashchange', moved);
-  }, []);
-  return route;
-}
+export const useRoute = use;
