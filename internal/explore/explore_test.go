@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/strategies/counter"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -157,24 +155,5 @@ func TestLimits(t *testing.T) {
 	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{All: true, Schedules: 7, Random: 5, Seed: 1})
 	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
-	}
-}
-
-// A database that was proved on before has orders of the SKUs that would come
-// next, under the same run.
-func TestSKUsOfAnEarlierProofAreLeftOut(t *testing.T) {
-	const earlier = 7_900_000_000
-	in, err := backend.Open(t.Context(), labtest.Config(t, backend.SQL))
-	labtest.Must(t, err)
-	t.Cleanup(func() { in.Close() })
-	labtest.Must(t, ledger.Migrate(t.Context(), in.DB))
-	if err := in.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (1, 'earlier', 'A-1', 1, ?, 1, 0, 'naive', 1, 'active')", earlier).Error; err != nil {
-		t.Fatal(err)
-	}
-	search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 1})
-	var last int64
-	if err := in.DB.Raw("SELECT MAX(sku_id) FROM orders").Scan(&last).Error; err != nil || last <= earlier {
-		t.Errorf("the last SKU is %d (%v), want one after %d", last, err, earlier)
 	}
 }

@@ -79,7 +79,7 @@ func (r *run) settle(ctx context.Context) error {
 				}
 				continue
 			}
-			others := r.world.shared() || r.abandoned
+			others := r.world.options.Shared || r.abandoned
 			if others && r.await(ctx, surely) == nil {
 				barriers = false
 				continue

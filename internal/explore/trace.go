@@ -31,8 +31,6 @@ type Trace struct {
 }
 
 const (
-	// beforeTraced is the SKU before the one that is sold in traces only.
-	beforeTraced = 8_000_000_000
 	// tracedStock is enough for the first buyer, or for the second, not for both.
 	tracedStock = 2
 	// maxTraced keeps a polling buyer from filling a page.
@@ -44,7 +42,7 @@ const (
 // own error is part of the Trace. Traces on one database must take turns.
 func Record(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
 	// What the strategy does not use would be looked into, and shown.
-	w, err := Open(ctx, info, config.Only(info.Uses()...), Options{FirstSKU: beforeTraced, realTime: true})
+	w, err := Open(ctx, info, config.Only(info.Uses()...), Options{Shared: true, realTime: true})
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +58,6 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 	if err != nil {
 		return nil, err
 	}
-	reset := func() error {
-		var o Outcome
-		if actorKinds[Resets].perform(ctx, w, p, &o); o.Err != nil {
-			return fmt.Errorf("put the trace's SKU on sale: %w", o.Err)
-		}
-		return nil
-	}
-	if err := reset(); err != nil { // an earlier trace may have left a lock
-		return nil, err
-	}
 	// They buy once unrecorded, so that connections are open and servers know the
 	// scripts. How it ends does not matter.
 	var all sync.WaitGroup
@@ -78,8 +66,9 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 		all.Go(func() { _, _ = p.Strategy.Deduct(ctx, w.purchase(b)) })
 	}
 	all.Wait()
-	if err := reset(); err != nil {
-		return nil, err
+	var o Outcome
+	if actorKinds[Resets].perform(ctx, w, p, &o); o.Err != nil {
+		return nil, fmt.Errorf("put the trace's SKU on sale: %w", o.Err)
 	}
 	return t, w.record(ctx, p, t)
 }

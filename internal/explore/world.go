@@ -37,8 +37,7 @@ type World struct {
 	reads    atomic.Int64   // of the clocks, in this schedule
 	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
-	rehearsed bool  // a live schedule has been played once, for nothing
-	played    int64 // schedules
+	rehearsed bool // a live schedule has been played once, for nothing
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
@@ -49,10 +48,9 @@ type World struct {
 
 // Options of a world.
 type Options struct {
-	// FirstSKU: the database is the world's own, and the servers are shared with
-	// other worlds, whose SKUs are others; schedules last as long as a person thinks.
-	// 0: the servers are this world's.
-	FirstSKU int64
+	// Shared: the database is the world's own, and the servers are shared with
+	// other worlds; schedules last as long as a person thinks.
+	Shared bool
 	// Node is the one that NodeLost loses; nil: none can be lost.
 	Node *Node
 	// realTime: leases, waits and clocks are those of the service.
@@ -103,24 +101,11 @@ func worldSettings() catalog.Settings {
 }
 
 // lastSKU was given to a schedule last, in any world: a number that is found in
-// any command's text, and that no server has seen before.
+// any command's text. It begins with the second, as fewer than 1,000 schedules run in
+// one: servers still have what earlier programs left there.
 var lastSKU atomic.Int64
 
-const firstSKU = 7_000_000_000
-
-func init() { lastSKU.Store(firstSKU) }
-
-// skipKnown leaves out the SKUs of earlier proofs on this database: their orders
-// and pieces of stock are still there. The last of them need not have an order.
-func (w *World) skipKnown(ctx context.Context) error {
-	var last int64
-	err := w.admin.DB.WithContext(ctx).
-		Raw("SELECT COALESCE(MAX(sku_id), 0) FROM orders WHERE sku_id > ? AND sku_id < ?", firstSKU, 10*firstSKU).Scan(&last).Error
-	for now := lastSKU.Load(); err == nil && now < last && !lastSKU.CompareAndSwap(now, last+1000); {
-		now = lastSKU.Load()
-	}
-	return err
-}
+func init() { lastSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
@@ -129,7 +114,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	switch {
 	case o.realTime:
 		w.settings = catalog.DefaultSettings()
-	case w.shared():
+	case o.Shared:
 		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
 		w.config.ZooKeeperSession = 40 * time.Second
 	default:
@@ -139,16 +124,13 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
 		return nil, err
 	}
-	if err = ledger.Migrate(ctx, w.admin.DB); err == nil && !w.shared() {
-		err = w.skipKnown(ctx)
-	}
-	if err == nil {
+	if err = ledger.Migrate(ctx, w.admin.DB); err == nil {
 		w.probes, err = probe.Of(ctx, w.admin, info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.admin.Close())
 	}
-	if w.shared() {
+	if o.Shared {
 		w.probes.Only(w.ports)
 	}
 	w.sql = w.probes[0].(*probe.SQL)
@@ -194,10 +176,6 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
 	w.sku, w.stock = lastSKU.Add(1), s.Stock
-	if w.shared() {
-		w.played++
-		w.sku = w.options.FirstSKU + w.played%SKUs
-	}
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
@@ -222,8 +200,6 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-func (w *World) shared() bool { return w.options.FirstSKU > 0 }
-
 // ports are those of this world's connections, at its own end.
 func (w *World) ports() (list []string) {
 	for _, p := range w.numbers {
@@ -231,19 +207,6 @@ func (w *World) ports() (list []string) {
 	}
 	return list
 }
-
-// Forget removes from servers that are shared what schedules have left there. A
-// database of the world's own is for its owner to drop.
-func (w *World) Forget(ctx context.Context) error {
-	if !w.shared() {
-		return nil
-	}
-	return w.probes.Forget(ctx, fmt.Sprint(w.options.FirstSKU/SKUs))
-}
-
-// SKUs is how many a world on shared servers has, and what its FirstSKU is a
-// multiple of. After so many schedules it begins again.
-const SKUs = 1_000_000
 
 // other is the second SKU of a schedule. Its lock's name is the next one to the
 // first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"seckill/internal/backend"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
@@ -44,31 +42,18 @@ func played(t *testing.T, h *game.Games, id string) *game.Game {
 	return g
 }
 
-// what the servers keep of games.
+// leftovers are the databases of games.
 func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 	t.Helper()
-	var databases []string
-	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&databases).Error)
-	list = append(list, databases...)
-	keys, err := in.Redis.Keys(t.Context(), "*:9?????????*").Result()
-	labtest.Must(t, err)
-	list = append(list, keys...)
-	if nodes, _, err := in.ZooKeeper.Children(t.Context(), "/seckill/locks"); err == nil {
-		list = append(list, nodes...)
-	}
-	got, err := in.Etcd.Get(t.Context(), "/seckill/locks/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	labtest.Must(t, err)
-	for _, kv := range got.Kvs {
-		list = append(list, string(kv.Key))
-	}
+	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&list).Error)
 	return list
 }
 
-// A game that ends in the middle of whatever it was leaves nothing on the servers.
-func TestGamesLeaveNothing(t *testing.T) {
-	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
+// A game that ends in the middle of whatever it was leaves no database.
+func TestGamesLeaveNoDatabase(t *testing.T) {
+	used := []string{"redis-setnx", "zk", "etcd", "get-lock"}
 	h := gamesOf(t, nil, used...)
-	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
+	in := labtest.Instance(t, backend.SQL)
 	var ids []string
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
@@ -83,8 +68,8 @@ func TestGamesLeaveNothing(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	if len(leftovers(t, in)) < len(used) {
-		t.Fatal("the games in the middle show nothing on the servers: this test would see nothing of what they leave")
+	if len(leftovers(t, in)) != len(used) {
+		t.Fatalf("the games in the middle have the databases %v: this test would see nothing of what they leave", leftovers(t, in))
 	}
 	for _, id := range ids {
 		if err := h.End(id); err != nil {
@@ -122,24 +107,22 @@ func TestIdleGamesGiveWay(t *testing.T) {
 // A lab that is killed cannot end its games: the next game there does, and leaves those
 // of others alone.
 func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
-	alive := gamesOf(t, nil, "redis-setnx", "zk", "etcd")
-	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
+	in := labtest.Instance(t, backend.SQL)
+	alive := gamesOf(t, nil, "naive")
+	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "aab"})
 	labtest.Must(t, err)
 	before := leftovers(t, in)
 	var next string // the first that is free
-	for n := 987_655; next == ""; n++ {
+	for n := 1; next == ""; n++ {
 		if name := fmt.Sprint("seckill_game_", n); !slices.Contains(before, name) {
-			next = fmt.Sprint(n)
+			next = name
 		}
 	}
-	labtest.Must(t, in.DB.Exec("CREATE DATABASE seckill_game_"+next).Error)
-	labtest.Must(t, in.Redis.Set(t.Context(), "seckill:lock:stock:"+next+"000001", "x", 0).Err())
-	games := gamesOf(t, nil, "redis-setnx")
-	id, s, err := games.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "a"})
-	if err != nil || s.Actors[0].Next == nil || s.Steps[0].Reply == "false" {
-		t.Fatalf("the lock of a killed lab's buyer is still held: %v, %s", err, show(s))
-	}
+	labtest.Must(t, in.DB.Exec("CREATE DATABASE "+next).Error)
+	labtest.Must(t, in.DB.Exec("CREATE TABLE "+next+".stock (id INT)").Error)
+	games := gamesOf(t, nil, "naive")
+	id, _, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
+	labtest.Must(t, err)
 	if err := games.End(id); err != nil {
 		t.Error(err)
 	}

@@ -18,21 +18,16 @@ import (
 
 // Games share servers with one another, and with what else a lab does. Some
 // strategies lock a whole table, so each game has a database of its own; keys in
-// the other servers have its SKUs in their names, which are its own, too.
+// the other servers have its SKUs in their names.
 
-// A place is where one game is played: a world on a block of SKUs and a database of
-// its own. The block is claimed by a lock of the session, so that of a lab that was
-// killed is free again.
+// A place is where one game is played: a world on a database of its own. Its name is
+// claimed by a lock of the session, so that of a lab that was killed is free again.
 type place struct {
 	world  *explore.World
-	block  int64
 	cfg    *mysql.Config // of its database
 	server *sql.DB
 	claim  *sql.Conn
 }
-
-// firstBlock of SKUs: a number that no sale has by chance.
-const firstBlock = 987_654
 
 // openPlace makes a database and a world on it, which leave takes away again.
 func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*place, error) {
@@ -40,10 +35,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 	p, err := claimPlace(ctx, config)
 	if err == nil {
 		config.MySQLDSN = p.cfg.FormatDSN()
-		p.world, err = explore.Open(ctx, info, config, explore.Options{FirstSKU: p.block * explore.SKUs})
-		if err == nil {
-			err = p.world.Forget(ctx) // what a lab that was killed has left here
-		}
+		p.world, err = explore.Open(ctx, info, config, explore.Options{Shared: true})
 		if err != nil {
 			err = errors.Join(err, p.leave(ctx))
 		}
@@ -60,9 +52,9 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 	return p, nil
 }
 
-// claimPlace takes the first block that no game has, in this lab or another on the server.
+// claimPlace takes the first database that no game has, in this lab or another on the server.
 func claimPlace(ctx context.Context, config backend.Config) (p *place, err error) {
-	p = &place{block: firstBlock}
+	p = &place{}
 	if p.cfg, err = mysql.ParseDSN(config.MySQLDSN); err != nil {
 		return nil, fmt.Errorf("the MySQL address: %w", err)
 	}
@@ -74,9 +66,8 @@ func claimPlace(ctx context.Context, config backend.Config) (p *place, err error
 	}
 	p.server = sql.OpenDB(connector)
 	p.claim, err = p.server.Conn(ctx)
-	for claimed := false; err == nil && !claimed; {
-		p.block++
-		p.cfg.DBName = fmt.Sprint("seckill_game_", p.block)
+	for n, claimed := 1, false; err == nil && !claimed; n++ {
+		p.cfg.DBName = fmt.Sprint("seckill_game_", n)
 		err = p.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", p.cfg.DBName).Scan(&claimed)
 	}
 	if err == nil {
@@ -99,14 +90,14 @@ func (p *place) drop(ctx context.Context) error {
 // leaving bounds how long the end of a game may take.
 const leaving = 30 * time.Second
 
-// leave forgets the world's keys, drops the database and frees the block, even after
-// ctx has ended: nothing else removes them.
+// leave drops the database and frees its name, even after ctx has ended: nothing else
+// removes it.
 func (p *place) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()
 	var err error
 	if p.world != nil {
-		err = errors.Join(p.world.Forget(ctx), p.world.Close())
+		err = p.world.Close()
 	}
 	return errors.Join(err, p.drop(ctx), p.claim.Close(), p.server.Close())
 }

@@ -5,7 +5,6 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -42,9 +41,6 @@ type Probe interface {
 	Wake(context.Context) (any bool, err error)
 	// Look reads what the server keeps. What cannot be read is left out.
 	Look(ctx context.Context, key string, sku int64) []Value
-	// Forget removes what is kept for SKUs whose number begins with these digits, but
-	// for tables.
-	Forget(ctx context.Context, digits string) error
 }
 
 // nothing is a Probe of a backend that has no such thing.
@@ -54,7 +50,6 @@ func (nothing) Waiting(context.Context) (int, error)                            
 func (nothing) Expire(context.Context, string, *Holder) (string, error)           { return "", nil }
 func (nothing) GiveUp(context.Context, string, *Holder) (did []string, err error) { return nil, nil }
 func (nothing) Wake(context.Context) (bool, error)                                { return false, nil }
-func (nothing) Forget(context.Context, string) error                              { return nil }
 
 // A Set is the probes of all backends of an instance. Its methods are theirs.
 type Set []Probe
@@ -125,12 +120,14 @@ func (s Set) Wake(ctx context.Context) (any bool, err error) {
 	return any, nil
 }
 
-func (s Set) Forget(ctx context.Context, digits string) error {
-	var errs []error
+// Only has the probes count and wake the clients at these ports and no others:
+// the servers are shared.
+func (s Set) Only(ports func() []string) {
 	for _, p := range s {
-		errs = append(errs, p.Forget(ctx, digits))
+		if r, ok := p.(*redisProbe); ok {
+			r.mine = ports
+		}
 	}
-	return errors.Join(errs...)
 }
 
 func (s Set) Look(ctx context.Context, key string, sku int64) (values []Value) {
