@@ -274,12 +274,7 @@ func (t table) begin(s game.Setting) {
 // show writes what came last, what the servers keep, and where each buyer stands.
 func (t table) show(s game.State) {
 	if n := len(s.Steps); n > 0 {
-		last := s.Steps[n-1]
-		said := last.Reply
-		if last.Result != "" {
-			said = "[" + last.Result + "]"
-		}
-		fmt.Fprintln(t, strings.Join(strings.Fields(fmt.Sprint(n, " ", last.Who, " ", last.Fault, " ", last.Command, " → ", said)), " "))
+		fmt.Fprintln(t, n, s.Steps[n-1])
 	}
 	var values []string
 	for _, v := range s.Values {

@@ -290,7 +290,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := now.WriteTable(stdout); err != nil {
+	if err := now.WriteSteps(stdout); err != nil {
 		return err
 	}
 	var rules []string

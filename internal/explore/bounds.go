@@ -41,7 +41,7 @@ func (s *Scenario) Check(most Bounds) error {
 	}
 	for _, f := range s.Faults {
 		if !slices.Contains(most.Faults, f) {
-			return fmt.Errorf("there is no fault %q: give some of %q", clip(string(f), 60), most.Faults)
+			return fmt.Errorf("there is no fault %.60q: give some of %q", f, most.Faults)
 		}
 	}
 	for i, b := range s.Buyers {
@@ -55,9 +55,9 @@ func (s *Scenario) Check(most Bounds) error {
 func (s *Scenario) checkBuyer(i int, b Buyer, most Bounds) error {
 	switch {
 	case b.Name != string(rune('A'+i)):
-		return fmt.Errorf("buyer %d is called %q: they are A, B and so on, in this order", i+1, clip(b.Name, 60))
+		return fmt.Errorf("buyer %d is called %.60q: they are A, B and so on, in this order", i+1, b.Name)
 	case !slices.Contains(most.Does, b.Does):
-		return fmt.Errorf("buyer %s does %q: give one of %q", b.Name, clip(string(b.Does), 60), most.Does)
+		return fmt.Errorf("buyer %s does %.60q: give one of %q", b.Name, b.Does, most.Does)
 	case b.Quantity > most.MaxStock || b.Quantity < 1 && actorKinds[b.Does].told != nil:
 		return fmt.Errorf("buyer %s wants %d units: give 1 to %d", b.Name, b.Quantity, most.MaxStock)
 	case b.Process < 0 || b.Process >= most.MaxBuyers:
@@ -67,7 +67,7 @@ func (s *Scenario) checkBuyer(i int, b Buyer, most Bounds) error {
 	}
 	for _, other := range []string{b.Same, b.User} {
 		if other != "" && !slices.ContainsFunc(s.Buyers, func(o Buyer) bool { return o.Name == other }) {
-			return fmt.Errorf("buyer %s acts for %q, who is not there", b.Name, clip(other, 60))
+			return fmt.Errorf("buyer %s acts for %.60q, who is not there", b.Name, other)
 		}
 	}
 	return nil

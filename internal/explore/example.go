@@ -65,6 +65,30 @@ func (e Example) Write(w io.Writer) error {
 	return enc.Encode(e)
 }
 
+// WriteSteps writes what happened, one step a line, with the values that the servers
+// kept after it if they changed, what the buyers were told, and what was wrong.
+func (e Example) WriteSteps(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", e.Strategy, e.Scenario.Name)
+	for i, s := range e.Steps {
+		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)
+		if i > 0 && slices.Equal(s.Values, e.Steps[i-1].Values) {
+			continue
+		}
+		for _, v := range s.Values {
+			fmt.Fprintf(&b, "        %s = %s\n", v.Name, v.Value)
+		}
+	}
+	for _, t := range e.Told {
+		fmt.Fprintf(&b, "    %s was told: %s\n", t.Who, t.Answer)
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "    %s: %s\n", p.Rule, p.Message)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // ReadExample reads a file's text, and refuses what Write would not write.
 func ReadExample(r io.Reader) (e Example, err error) {
 	dec := json.NewDecoder(r)
@@ -96,7 +120,7 @@ func (e Example) check() error {
 func (e Example) Choices() ([]Choice, error) {
 	list, err := ParseSchedule(e.Schedule)
 	if err != nil {
-		return nil, fmt.Errorf("the schedule %q makes no sense at %w", clip(e.Schedule, 60), err)
+		return nil, fmt.Errorf("the schedule %.60q makes no sense at %w", e.Schedule, err)
 	}
 	return list, nil
 }

@@ -79,7 +79,7 @@ func table(o *explore.Schedule) string {
 		return "(no order)"
 	}
 	var b strings.Builder
-	_ = explore.NewExample("as it came", "", o).WriteTable(&b)
+	_ = explore.NewExample("as it came", "", o).WriteSteps(&b)
 	return b.String()
 }
 

@@ -13,6 +13,8 @@
 package explore
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"seckill/internal/explore/policy"
@@ -122,6 +124,21 @@ type Step struct {
 
 	// ByItself: it was not chosen. Time passed until it had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
+}
+
+// String is the step on one line: "A UPDATE stock … → 1 row".
+func (s Step) String() string {
+	words := fmt.Sprint(s.Who, " ", s.Fault, " ", s.Command)
+	switch {
+	case s.Result != "":
+		words += " [" + s.Result + "]"
+	case s.Reply != "":
+		words += " → " + s.Reply
+	}
+	for _, who := range s.Woke {
+		words += ", and " + who + " goes on"
+	}
+	return strings.Join(strings.Fields(words), " ")
 }
 
 // chosen: it was the search's choice.
