@@ -190,8 +190,8 @@ func (r *Result) Stood() string {
 		return ""
 	}
 	s := r.Audit.Served
-	return fmt.Sprintf("from %s on no sale for %s, with at least %s left and %s made; allowed are %s", numbers.Duration(int64(s.FromMs*1000)),
-		numbers.Duration(int64(s.LongestMs*1000)), numbers.Count(s.Left, "unit"), numbers.Count(s.Asked, "call"), numbers.Duration(int64(s.PatienceMs*1000)))
+	return fmt.Sprintf("from %s on no sale for %s, with units left and buyers asking for them; allowed are %s", numbers.Duration(int64(s.FromMs*1000)),
+		numbers.Duration(int64(s.LongestMs*1000)), numbers.Duration(int64(s.PatienceMs*1000)))
 }
 
 // Summary is the verdict in one sentence.

@@ -35,7 +35,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 6, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 14, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
-		{"../internal/ledger/report.go", `form\{"(\w+)"`, 15, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
+		{"../internal/ledger/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
 		{"../internal/linear/linear.go", `because\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
 	} {
 		codes := codesIn(t, list.files, list.code)

@@ -114,7 +114,7 @@ type hearing struct {
 	active    []*Order
 	cancelled int64                 // Σ quantity of cancelled orders
 	expired   int64                 // Σ quantity of expired orders
-	stores    map[StockStore]string // with a strategy that uses it
+	stores    map[StockStore]*Order // with an order that was sold from it
 	counted   int64                 // what the counter of the stock store says
 	known     bool                  // what is left is known: one stock store, and its counter could be read
 	sales     []*sale
@@ -122,7 +122,7 @@ type hearing struct {
 	// Without Told these are empty.
 	buys     []*Told // calls to buy, by user, request and time
 	requests []request
-	doubtful map[int64]*buyer    // those who were told duplicate
+	byUser   map[int64][]*sale
 	unmet    []*Told             // cancellations and payments whose order is not there
 	later    int64               // units of orders that buyers cancelled, or may have
 	backs    []span              // when they did
@@ -147,15 +147,9 @@ type request struct {
 	sale  *sale   // nil: it has no order
 }
 
-// A buyer is one of Told's with all their calls to buy and orders.
-type buyer struct {
-	calls []*Told
-	sales []*sale
-}
-
 func hear(e Evidence) *hearing {
 	s := &e.Snapshot
-	h := &hearing{Evidence: e, stores: map[StockStore]string{}, report: Report{
+	h := &hearing{Evidence: e, stores: map[StockStore]*Order{}, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
 	h.sales = make([]*sale, 0, len(s.Orders))
 	for i := range s.Orders {
@@ -171,7 +165,7 @@ func hear(e Evidence) *hearing {
 }
 
 func (h *hearing) count(o *Order) {
-	h.stores[h.storeOf(o.Strategy)] = o.Strategy
+	h.stores[h.storeOf(o.Strategy)] = o
 	switch {
 	case o.bad():
 	case o.Status == Cancelled:
@@ -242,7 +236,9 @@ func (h *hearing) listen() {
 		}
 	}
 	h.findRequests()
+	h.byUser = make(map[int64][]*sale, len(h.sales))
 	for _, s := range h.sales {
+		h.byUser[s.UserID] = append(h.byUser[s.UserID], s)
 		if s.ours {
 			s.hear(naming[s.PublicID])
 			delete(naming, s.PublicID)
@@ -269,21 +265,14 @@ func (h *hearing) findRequests() {
 	slices.SortStableFunc(h.buys, func(a, b *Told) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
 	})
-	h.doubtful = map[int64]*buyer{}
 	h.requests = make([]request, 0, len(h.buys))
 	for begin, end := 0, 0; begin < len(h.buys); begin = end {
 		first := h.buys[begin]
-		for end = begin; end < len(h.buys) && h.buys[end].User == first.User && h.buys[end].RequestID == first.RequestID; end++ {
-			if h.buys[end].Outcome == OutcomeDuplicate {
-				h.doubtful[first.User] = &buyer{}
-			}
+		end = begin + 1
+		for end < len(h.buys) && h.buys[end].User == first.User && h.buys[end].RequestID == first.RequestID {
+			end++
 		}
 		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.buys[begin:end]})
-	}
-	for _, t := range h.buys {
-		if b := h.doubtful[t.User]; b != nil {
-			b.calls = append(b.calls, t)
-		}
 	}
 }
 
@@ -300,9 +289,6 @@ func (h *hearing) requestOf(o *Order) *request {
 
 // hearSale notes when s came back, or may have.
 func (h *hearing) hearSale(s *sale) {
-	if b := h.doubtful[s.UserID]; b != nil {
-		b.sales = append(b.sales, s)
-	}
 	if len(s.cancels) > 0 {
 		h.later += s.Quantity
 	}
@@ -410,7 +396,7 @@ func (h *Holders) Twice() (units int64) {
 // pairs shows orders that hold the same unit.
 func (h *Holders) pairs() (found examples) {
 	h.share(func(a, b *Order, _ int64) {
-		found.add(soldTwice, a.PublicID, b.PublicID, min(a.highest(), b.highest()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
+		found.add(twice, a.PublicID, b.PublicID, min(a.highest(), b.highest()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
 	})
 	return found
 }

@@ -71,10 +71,10 @@ type check func(h *hearing, tell func(broken examples, args ...any))
 // What is left is what the run's stock store says: the row, or a counter. A counter is
 // compared with the row besides, where each comparison can fail by itself.
 var rules = []rule{
-	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", orders(badOrder)},
+	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", orders((*sale).bad)},
 	{RuleTwice, Lost, "users with more than one active order", "", shown(boughtTwice)},
 
-	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", shown(notPaid)},
+	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", notDone(CallPay, OutcomeSold, notPaid)},
 	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", answered(paidLate)},
 	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", answered(expiredEarly)},
 	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", answered(paidUnasked)},
@@ -102,7 +102,7 @@ var rules = []rule{
 	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", answered(unacknowledged)},
 	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", requests(keyRefused)},
 	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", requests(falseDuplicate)},
-	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", shown(notCancelled)},
+	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", notDone(CallCancel, OutcomeCancelled, notCancelled)},
 	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", answered(cancelledUnasked)},
 	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", answered(invented)},
 	{RuleUndersold, Lost, "buyers told sold out while at least %d units were there to the end", "left", undersold},
@@ -137,51 +137,60 @@ func shown(look func(h *hearing, broken *examples)) check {
 	}
 }
 
-// orders is shown for a rule about each order by itself.
-func orders(look func(s *sale, broken *examples)) check {
+// orders is the check of a rule that each order keeps, or breaks, by itself.
+func orders(breaks func(*sale) bool) check {
 	return shown(func(h *hearing, broken *examples) {
 		for _, s := range h.sales {
-			look(s, broken)
+			if breaks(s) {
+				broken.order(s.Order)
+			}
 		}
 	})
 }
 
 // answered is orders for those of the buyers whose answers are known.
-func answered(look func(s *sale, broken *examples)) check {
-	return orders(func(s *sale, broken *examples) {
-		if s.ours {
-			look(s, broken)
+func answered(breaks func(*sale) bool) check {
+	return orders(func(s *sale) bool { return s.ours && breaks(s) })
+}
+
+// notDone is the check of what buyers were told to have done to their orders: breaks
+// finds the orders to which it was not done, and some orders may not be there at all.
+func notDone(call Call, told Outcome, breaks func(*sale) bool) check {
+	return shown(func(h *hearing, broken *examples) {
+		for _, s := range h.sales {
+			if breaks(s) {
+				broken.order(s.Order)
+			}
+		}
+		for _, t := range h.unmet {
+			if t.Call == call && t.Outcome == told {
+				broken.add(ofRequest, t.User, t.RequestID)
+			}
 		}
 	})
 }
 
-// requests is shown for a rule about each request.
-func requests(look func(h *hearing, r *request, broken *examples)) check {
+// requests is the check of a rule about each request.
+func requests(breaks func(*hearing, *request) bool) check {
 	return shown(func(h *hearing, broken *examples) {
 		for i := range h.requests {
-			look(h, &h.requests[i], broken)
+			if r := &h.requests[i]; breaks(h, r) {
+				broken.add(ofRequest, r.user, r.key)
+			}
 		}
 	})
 }
-
-func (s *sale) show(broken *examples) { broken.add(orderOf, s.PublicID, s.UserID) }
 
 // bad: no order can be like this.
 func (o *Order) bad() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
 
-func badOrder(s *sale, broken *examples) {
-	if s.bad() {
-		broken.add(badOrderIs, s.PublicID, s.Quantity, s.Status)
-	}
-}
-
 func boughtTwice(h *hearing, broken *examples) {
 	orders := make(map[int64]int, len(h.active))
 	for _, o := range h.active {
 		if orders[o.UserID]++; orders[o.UserID] == 2 {
-			broken.add(twoOrders, o.UserID)
+			broken.order(o)
 		}
 	}
 }
@@ -208,58 +217,33 @@ func (s *sale) toldPaid() bool {
 	return heard(s.pays, OutcomeSold) || s.request != nil && heard(s.request.calls, OutcomeSold)
 }
 
-func notPaid(h *hearing, broken *examples) {
-	for _, s := range h.sales {
-		if s.unpaid() && s.toldPaid() {
-			s.show(broken)
-		}
-	}
-	for _, t := range h.unmet {
-		if t.Call == CallPay && t.Outcome == OutcomeSold {
-			broken.add(notInLedger, t.OrderID, t.User)
-		}
-	}
+func notPaid(s *sale) bool { return s.unpaid() && s.toldPaid() }
+
+func paidLate(s *sale) bool {
+	return slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Late && t.Outcome == OutcomeSold })
 }
 
-func paidLate(s *sale, broken *examples) {
-	if slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Late && t.Outcome == OutcomeSold }) {
-		s.show(broken)
-	}
-}
-
-func expiredEarly(s *sale, broken *examples) {
-	if slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Early && t.Outcome == OutcomeExpired }) {
-		s.show(broken)
-	}
+func expiredEarly(s *sale) bool {
+	return slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Early && t.Outcome == OutcomeExpired })
 }
 
 // paidUnasked leaves it to expiredHeld and paidReleased that a payment was asked
 // for, and said to have come too late.
-func paidUnasked(s *sale, broken *examples) {
+func paidUnasked(s *sale) bool {
 	if !s.paid() || s.request == nil || heard(s.pays, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.pays, (*Told).took) {
-		return
+		return false
 	}
-	if !slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && t.Outcome != OutcomeReserved }) {
-		s.show(broken)
-	}
+	return !slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && t.Outcome != OutcomeReserved })
 }
 
-func paidReleased(s *sale, broken *examples) {
-	if s.Status == Expired && (s.paid() || s.toldPaid()) || s.paid() && s.Reservation.Released > 0 {
-		s.show(broken)
-	}
+func paidReleased(s *sale) bool {
+	return s.Status == Expired && (s.paid() || s.toldPaid()) || s.paid() && s.Reservation.Released > 0
 }
 
-func releasedTwice(s *sale, broken *examples) {
-	if has := s.Reservation; has != nil && has.Released > s.Quantity {
-		broken.add(releasedMore, s.PublicID, s.UserID, s.Quantity, has.Released)
-	}
-}
+func releasedTwice(s *sale) bool { return s.Reservation != nil && s.Reservation.Released > s.Quantity }
 
-func expiredHeld(s *sale, broken *examples) {
-	if s.unpaid() && s.Reservation.Left < -overdueGrace || s.Status == Active && heard(s.pays, OutcomeExpired) {
-		broken.add(heldTo, s.PublicID, s.UserID, s.Quantity)
-	}
+func expiredHeld(s *sale) bool {
+	return s.unpaid() && s.Reservation.Left < -overdueGrace || s.Status == Active && heard(s.pays, OutcomeExpired)
 }
 
 func initialChanged(h *hearing, tell func(examples, ...any)) {
@@ -272,7 +256,7 @@ func stragglers(h *hearing, tell func(examples, ...any)) {
 	var broken examples
 	for _, s := range h.sales {
 		if s.Run != h.Snapshot.Stock.Run {
-			broken.add(orderOfRun, s.PublicID, s.Run)
+			broken.order(s.Order)
 		}
 	}
 	if broken.count > 0 {
@@ -285,25 +269,21 @@ func mixedStores(h *hearing, broken *examples) {
 		return
 	}
 	for _, stockStore := range slices.Sorted(maps.Keys(h.stores)) {
-		broken.add(keepsStockIn, h.stores[stockStore], stockStore)
+		broken.order(h.stores[stockStore])
 	}
 }
 
 // oversold counts wherever the stock is kept. A reservation has taken its units.
 func oversold(h *hearing, tell func(examples, ...any)) {
-	var beyond examples
+	var broken examples
 	sold := int64(0)
 	for _, o := range h.active {
 		if sold += o.Quantity; sold > h.Initial {
-			if o.Quantity == 1 {
-				beyond.add(oneBeyond, o.PublicID, o.UserID, sold, h.Initial)
-			} else {
-				beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
-			}
+			broken.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
 		}
 	}
-	if sold := h.taken(); sold > h.Initial {
-		tell(beyond, sold, h.Initial, sold-h.Initial)
+	if broken.count > 0 {
+		tell(broken, sold, h.Initial, sold-h.Initial)
 	}
 }
 
@@ -342,9 +322,9 @@ func negative(h *hearing, tell func(examples, ...any)) {
 		return
 	}
 	var below examples
-	for _, o := range slices.SortedStableFunc(slices.Values(h.active), func(a, b *Order) int { return cmp.Compare(b.Remaining, a.Remaining) }) {
+	for _, o := range h.active {
 		if o.Remaining < 0 {
-			below.add(toldBelow, o.PublicID, o.UserID, o.Remaining, o.Quantity)
+			below.order(o)
 		}
 	}
 	tell(below, h.report.Remaining)
@@ -372,29 +352,18 @@ func (r *request) got() *Told {
 	return nil
 }
 
-func missingOrder(_ *hearing, r *request, broken *examples) {
-	if t := r.got(); t != nil && r.sale == nil {
-		broken.add(gotNoOrder, t.User, t.OrderID)
-	}
-}
+func missingOrder(_ *hearing, r *request) bool { return r.got() != nil && r.sale == nil }
 
-func wrongReceipt(s *sale, broken *examples) {
-	if s.request == nil {
-		return
-	}
-	for _, t := range s.request.calls {
-		if t.got() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining) {
-			broken.add(toldOther, t.User, t.OrderID, t.Quantity, t.Remaining, s.PublicID, s.Quantity, s.Remaining)
-		}
-	}
+func wrongReceipt(s *sale) bool {
+	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool {
+		return t.got() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining)
+	})
 }
 
 // unacknowledged: a request that was only ever told in progress does not know.
-func unacknowledged(s *sale, broken *examples) {
-	if s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.Outcome != OutcomeInProgress }) &&
-		!slices.ContainsFunc(s.request.calls, (*Told).took) {
-		s.show(broken)
-	}
+func unacknowledged(s *sale) bool {
+	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.Outcome != OutcomeInProgress }) &&
+		!slices.ContainsFunc(s.request.calls, (*Told).took)
 }
 
 // onItsWay is longer than a call or its answer takes between buyer and service,
@@ -429,19 +398,17 @@ const onItsWay = 50 * time.Millisecond
 //     times: it may have come before the retry that succeeded.
 //   - Of a refusal whose Answered alone is unknown, Sent is taken: it may have
 //     ended at once.
-func keyRefused(h *hearing, r *request, broken *examples) {
+func keyRefused(h *hearing, r *request) bool {
 	if r.got() == nil && r.sale == nil || slices.ContainsFunc(r.calls, func(t *Told) bool { return t.took() && !t.timed() }) {
-		return
+		return false
 	}
 	acknowledged, gone := r.told(), never // gone: when its order was cancelled
 	if r.sale != nil {
 		gone = r.sale.gone()
 	}
-	for _, t := range r.calls {
-		if t.timed() && (gone == never || t.end() < gone) && h.refusedWrongly(r, t, acknowledged) {
-			broken.add(requestBought, t.User, t.Outcome, t.RequestID)
-		}
-	}
+	return slices.ContainsFunc(r.calls, func(t *Told) bool {
+		return t.timed() && (gone == never || t.end() < gone) && h.refusedWrongly(r, t, acknowledged)
+	})
 }
 
 // refusedWrongly: t was refused although its request had the order, or was getting
@@ -467,7 +434,7 @@ func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration
 	case OutcomeSoldOut:
 		return follows || !h.mayComeBack(t.Sent, acknowledged)
 	case OutcomeDuplicate:
-		return !slices.ContainsFunc(h.doubtful[t.User].sales, func(s *sale) bool { return s.RequestID != t.RequestID })
+		return !slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool { return s.RequestID != t.RequestID })
 	case OutcomeBusy, OutcomeConflict:
 		return follows || underLong || acknowledged < never && ended >= acknowledged+onItsWay
 	}
@@ -485,17 +452,13 @@ func (h *hearing) mayComeBack(from, to time.Duration) bool {
 // that overlaps may have, whatever it was told in the end; one without an answer
 // may have from when it was sent.) A refusal of the very request that has the
 // order is a matter of keyRefused.
-func falseDuplicate(h *hearing, r *request, broken *examples) {
-	for _, t := range r.calls {
-		if t.Outcome == OutcomeDuplicate && !h.doubtful[t.User].had(t) && !h.doubtful[t.User].mayHaveHad(t) {
-			broken.add(byRequest, t.User, t.RequestID)
-		}
-	}
+func falseDuplicate(h *hearing, r *request) bool {
+	return slices.ContainsFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeDuplicate && !h.had(t) && !h.mayHaveHad(t) })
 }
 
-// had: b had an order of another request than t's while t was under way.
-func (b *buyer) had(t *Told) bool {
-	return slices.ContainsFunc(b.sales, func(s *sale) bool {
+// had: the buyer had an order of another request than t's while t was under way.
+func (h *hearing) had(t *Told) bool {
+	return slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool {
 		born := time.Duration(0) // at the earliest; 0 also where that is not known
 		if s.request != nil {
 			born = s.request.calls[0].Sent
@@ -504,43 +467,30 @@ func (b *buyer) had(t *Told) bool {
 	})
 }
 
-// mayHaveHad: another call of b may have held the place of an order meanwhile.
-func (b *buyer) mayHaveHad(t *Told) bool {
-	return slices.ContainsFunc(b.calls, func(c *Told) bool {
+// mayHaveHad: another call of the buyer may have held the place of an order meanwhile.
+func (h *hearing) mayHaveHad(t *Told) bool {
+	first, _ := slices.BinarySearchFunc(h.buys, t.User, func(c *Told, user int64) int { return cmp.Compare(c.User, user) })
+	for _, c := range h.buys[first:] {
 		switch {
-		case c == t || c.Outcome == OutcomeDuplicate:
+		case c.User != t.User:
 			return false
+		case c == t || c.Outcome == OutcomeDuplicate:
 		case !c.timed() || !t.timed() || c.RequestID == t.RequestID && c.got():
 			return true
-		}
-		return c.Sent <= t.end() && (t.Sent <= c.end() || c.took() && !c.got())
-	})
-}
-
-func notCancelled(h *hearing, broken *examples) {
-	for _, s := range h.sales {
-		if s.Status != Cancelled && s.Status != Expired && heard(s.cancels, OutcomeCancelled) {
-			broken.add(orderIs, s.PublicID, s.UserID, s.Status)
+		case c.Sent <= t.end() && (t.Sent <= c.end() || c.took() && !c.got()):
+			return true
 		}
 	}
-	for _, t := range h.unmet {
-		if t.Outcome == OutcomeCancelled {
-			broken.add(notInLedger, t.OrderID, t.User)
-		}
-	}
+	return false
 }
 
-func cancelledUnasked(s *sale, broken *examples) {
-	if s.Status == Cancelled && len(s.cancels) == 0 {
-		s.show(broken)
-	}
+func notCancelled(s *sale) bool {
+	return s.Status != Cancelled && s.Status != Expired && heard(s.cancels, OutcomeCancelled)
 }
 
-func invented(s *sale, broken *examples) {
-	if s.request == nil {
-		s.show(broken)
-	}
-}
+func cancelledUnasked(s *sale) bool { return s.Status == Cancelled && len(s.cancels) == 0 }
+
+func invented(s *sale) bool { return s.request == nil }
 
 // undersold: a stock only shrinks, but for what comes back, so what is left at the
 // end and was not given back was there all the time.
@@ -549,7 +499,7 @@ func undersold(h *hearing, tell func(examples, ...any)) {
 	var broken examples
 	for _, t := range h.buys {
 		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && h.known {
-			broken.add(turnedAwayOf, t.User, t.Quantity)
+			broken.add(ofRequest, t.User, t.RequestID)
 		}
 	}
 	if broken.count > 0 {
@@ -564,13 +514,10 @@ func nothingSold(h *hearing, tell func(examples, ...any)) {
 	}
 }
 
-// lostRequest looks at the requests that were accepted for those that came to
-// nothing.
-func lostRequest(h *hearing, r *request, broken *examples) {
+// lostRequest: the request was accepted, and came to nothing.
+func lostRequest(h *hearing, r *request) bool {
 	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
-	if i >= 0 && r.sale == nil && !h.refused[requestKey{r.user, r.key}] && !r.refusedAfter(r.calls[i]) {
-		broken.add(byRequest, r.user, r.key)
-	}
+	return i >= 0 && r.sale == nil && !h.refused[requestKey{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
 // refusedAfter: a call of the request was refused for good, and not before it

@@ -128,26 +128,12 @@ type Case struct {
 type form struct{ code, format, params string }
 
 var (
-	orderOf    = form{"order", "order %s of user %d", "order user"}
-	orderOfRun = form{"order_of_run", "order %s of run %d", "order run"}
-	badOrderIs = form{"bad_order", "order %s: quantity %d, state %q", "order quantity state"}
-	soldBeyond = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
-	oneBeyond  = form{"beyond", "order %s of user %d sold unit %d of %d", "order user from stock"}
-	soldTwice  = form{"twice", "orders %[1]s and %[2]s both sold unit %[3]d: they were told %[4]d and %[5]d left",
+	ofOrder = form{"order", "order %s of user %d: %d units, told %d left, %s, sold by %s in run %d",
+		"order user quantity left state strategy run"}
+	beyond = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
+	twice  = form{"twice", "orders %[1]s and %[2]s both sold unit %[3]d: they were told %[4]d and %[5]d left",
 		"order other unit left other_left user other_user quantity other_quantity"}
-	toldBelow    = form{"below", "order %[1]s of user %[2]d was told that %[3]d are left", "order user left quantity"}
-	twoOrders    = form{"user", "user %d", "user"}
-	keepsStockIn = form{"keeps_stock_in", "%s keeps its stock in %s", "strategy store"}
-	toldOther    = form{"told_other", "user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
-		"user order quantity left found found_quantity found_left"}
-	orderIs       = form{"order_is", "order %s of user %d is %s", "order user state"}
-	gotNoOrder    = form{"no_order", "user %d was given order %s", "user order"}
-	turnedAwayOf  = form{"turned_away", "user %d wanted %d", "user quantity"}
-	notInLedger   = form{"not_in_ledger", "order %s of user %d is not in the ledger", "order user"}
-	requestBought = form{"request_bought", "user %d was told %s, and request %s has the order", "user told request"}
-	heldTo        = form{"held_to", "order %s of user %d still holds %d units", "order user quantity"}
-	releasedMore  = form{"released_more", "order %s of user %d held %d units and gave back %d", "order user quantity released"}
-	byRequest     = form{"by_request", "user %d by request %s", "user request"}
+	ofRequest = form{"request", "user %d by request %s", "user request"}
 )
 
 // examples counts what breaks a rule, and shows the first few.
@@ -165,6 +151,10 @@ func (e *examples) add(f form, args ...any) {
 	}
 	e.first = append(e.first, fmt.Sprintf(f.format, args...))
 	e.cases = append(e.cases, Case{f.code, named(f.params, args)})
+}
+
+func (e *examples) order(o *Order) {
+	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
 // named gives the first of args their names; nil if there are none.
@@ -194,13 +184,10 @@ type Served struct {
 	State      ServedState `json:"state"`
 	PatienceMs float64     `json:"patience_ms"` // what was allowed
 	// The longest stretch without a sale during which buyers asked for no more
-	// than there was, all the time: where it began, how long it was, the calls
-	// in it (answered or not), and the units that were there at least. All 0 if
-	// there was none. The end of the stretch is the last answer or the next sale.
+	// than there was, all the time: where it began, and how long it was. 0 if
+	// there was none. It ends with the last answer or the next sale.
 	LongestMs float64 `json:"longest_ms"`
 	FromMs    float64 `json:"from_ms"`
-	Asked     int     `json:"asked"`
-	Left      int64   `json:"left"`
 }
 
 // Blocked is false also for nil.
@@ -246,7 +233,6 @@ type traffic struct {
 	changes []change        // sales at the earliest, and returns at the latest
 	sold    []span          // when each order was sold, or may have been
 	begun   time.Duration   // when a sale was first told; never if none was
-	untimed bool            // a sale has no time
 	asks    []ask           // by when they began
 	latest  []time.Duration // the last end of asks[:i+1]
 }
@@ -323,7 +309,6 @@ func (t *traffic) sell(s *sale, patience time.Duration) {
 	for _, c := range s.request.calls {
 		latest = max(latest, c.Sent, c.Answered)
 		doubt = doubt || c.took() && !c.got()
-		t.untimed = t.untimed || c.got() && c.Answered == 0
 	}
 	sold := span{told, told}
 	switch {
@@ -349,7 +334,7 @@ func (h *hearing) served() *Served {
 	if h.Snapshot.Stock.StartsAt != nil {
 		from = t.begun
 	}
-	if h.Patience <= 0 || len(t.asks) == 0 || t.untimed || !h.known || from == never {
+	if h.Patience <= 0 || len(t.asks) == 0 || !h.known || from == never {
 		return s
 	}
 	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.taken())
@@ -358,11 +343,9 @@ func (h *hearing) served() *Served {
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
 		if gap := (span{from, sold.from}); gap.long() > longest.long() {
-			t.stretches(gap, h.Patience/4, left, func(asked span, calls int, units int64) {
-				if asked.long() > longest.long() {
-					longest, s.Asked, s.Left = asked, calls, units
-				}
-			})
+			if asked := t.longestIn(gap, h.Patience/4, left); asked.long() > longest.long() {
+				longest = asked
+			}
 		}
 		from = max(from, sold.to)
 	}
@@ -373,34 +356,27 @@ func (h *hearing) served() *Served {
 	return s
 }
 
-// stretches finds those of a gap between two sales in which buyers asked without a
-// pause for units that were there: how long, in how many calls, and how many units.
-func (t *traffic) stretches(gap span, pause time.Duration, left func(time.Duration) int64, found func(asked span, calls int, units int64)) {
-	var now span
-	calls, units := 0, int64(0)
+// longestIn is the longest stretch of a gap between two sales in which buyers asked
+// without a pause for units that were there.
+func (t *traffic) longestIn(gap span, pause time.Duration, left func(time.Duration) int64) (longest span) {
+	now := span{0, -pause - 1} // no call yet
 	first := sort.Search(len(t.asks), func(i int) bool { return t.latest[i] > gap.from })
 	for _, a := range t.asks[first:] {
 		if a.from >= gap.to {
 			break
 		}
 		asked := span{max(a.from, gap.from), min(a.to, gap.to)}
-		there := left(asked.from)
-		if a.to <= gap.from || a.units > there {
+		if a.to <= gap.from || a.units > left(asked.from) {
 			continue
 		}
-		if calls > 0 && asked.from > now.to+pause {
-			found(now, calls, units)
-			calls = 0
+		if asked.from > now.to+pause {
+			now = asked
 		}
-		if calls == 0 {
-			now, units = asked, there
+		if now.to = max(now.to, asked.to); now.long() > longest.long() {
+			longest = now
 		}
-		calls++
-		now.to, units = max(now.to, asked.to), min(units, there)
 	}
-	if calls > 0 {
-		found(now, calls, units)
-	}
+	return longest
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -73,7 +73,7 @@ func TestWrite(t *testing.T) {
 			r.Calls = map[ledger.Outcome]int{ledger.OutcomeSold: 80, ledger.OutcomeBusy: 2943, ledger.OutcomeUnknown: 4}
 			r.Cancellations = loadtest.Cancellations{Done: 5}
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
-			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310, Asked: 2943, Left: 424}
+			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310}
 			r.Verdict = loadtest.Blocked
 		}},
 		{"held-by-luck", func(r *loadtest.Result) {

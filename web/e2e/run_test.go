@@ -243,14 +243,14 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.click("[data-fault=pause_holder]")
 	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
 	blocked := fakeResult(ledger.Held)
-	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &ledger.Served{State: ledger.ServedBlocked, LongestMs: 11500, Asked: 1700, Left: 91}
+	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &ledger.Served{State: ledger.ServedBlocked, LongestMs: 11500}
 	f.results <- blocked
 	tb.says("[data-verdict] .word", "BLOCKED")
 	tb.await(`location.hash === "#/"`) // a run that begins is shown
 	tb.eval(`document.querySelector(".runs").open = true`)
 	tb.says(".history tbody:nth-of-type(1)", "Freeze the lock’s holder past its lease")
 	tb.says(".because", "Service process 2 stood still at ")
-	tb.says(".because", "with the purchase of user 7, which held the lock a-lock; 1,700 calls asked for it in vain for 11.5 s, while at least 91 units were left; it is free again when ")
+	tb.says(".because", "with the purchase of user 7, which held the lock a-lock; buyers asked for it in vain for 11.5 s, while units were left; it is free again when ")
 	tb.says(".because-of .hint", "longer than a wait (3,000 ms) and a lease (8,000 ms) together")
 	tb.evidence()
 	tb.good("blocked, with its evidence and the runs before")

@@ -145,8 +145,6 @@ declare namespace Json {
   interface Served {
     state: 'served' | 'blocked' | 'not_known';
     longest_ms: number; // without a sale, while buyers asked for what there was
-    asked: number; // calls in that time
-    left: number; // units, at least
   }
 
   interface Audit {

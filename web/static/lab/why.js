@@ -81,11 +81,12 @@ export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }
  * @param {Json.Audit | null} [audit] @returns {Witness | undefined}
  */
 function witnessOf(audit) {
-  const shown = (audit?.violations ?? []).flatMap((v) => v.cases ?? []);
-  const { code: kind, params: p } = shown.find((c) => c.code === 'twice') ?? shown.find((c) => c.code === 'below') ?? {};
-  if (!kind || !p?.quantity) return undefined;
+  const shown = (audit?.violations ?? []).flatMap(({ rule, cases = [] }) => cases.map((c) => ({ rule, ...c })));
+  const { code, params: p } = shown.find((c) => c.code === 'twice') ?? shown.find((c) => c.rule === 'negative_stock') ?? {};
+  if (!p?.quantity) return undefined;
   const first = { user_id: p.user, quantity: p.quantity, remaining: p.left };
-  return { kind, unit: p.unit, orders: kind === 'below' ? [first] : [first, { user_id: p.other_user, quantity: p.other_quantity, remaining: p.other_left }] };
+  if (code !== 'twice') return { kind: 'below', orders: [first] };
+  return { kind: code, unit: p.unit, orders: [first, { user_id: p.other_user, quantity: p.other_quantity, remaining: p.other_left }] };
 }
 
 /**

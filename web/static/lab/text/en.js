@@ -106,8 +106,7 @@ export default {
     },
     unknown: 'No fault of this run says whose purchase left the lock behind',
     /** @param {Json.Served} served */
-    waits: ({ asked, left, longest_ms: longest }) =>
-      `${plural(asked, 'call')} asked for it in vain for ${(longest / 1000).toFixed(1)} s, while at least ${plural(left, 'unit')} ${left === 1 ? 'was' : 'were'} left`,
+    waits: ({ longest_ms: longest }) => `buyers asked for it in vain for ${(longest / 1000).toFixed(1)} s, while units were left`,
     frees: {
       redislock: (key) => `it is free again when its key is deleted by hand${key ? `: DEL ${key}` : ''}`,
       mysqllock: (key) => `it is free again when its row${key ? `, ${key},` : ''} is deleted by hand`,
