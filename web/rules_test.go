@@ -23,8 +23,8 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		languages   string
 		begin, end  string // of the list in it; "": anywhere
 	}{
-		{"../internal/fault/*.go", fault, 27, "static/text/", both, "", ""},
-		{"../internal/fault/*.go", fault, 27, "static/lab/text/", both, "", ""},
+		{"../internal/fault/*.go", fault, 23, "static/text/", both, "", ""},
+		{"../internal/fault/*.go", fault, 23, "static/lab/text/", both, "", ""},
 		{"../internal/ledger/*.go", rule, 20, "static/text/", both, "", ""},
 		{"../internal/explore/scenario.go", rule, 7, "static/text/", both, "", ""},
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faults: {", "\n  },"},
@@ -32,7 +32,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
 		{"../internal/labapi/*.go", `(?:Code|history\.\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/wire/wire.go", `http\.Status\w+, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
-		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 6, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
+		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 14, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
 		{"../internal/ledger/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},

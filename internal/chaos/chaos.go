@@ -108,14 +108,13 @@ func Run(ctx context.Context, o Options) *Result {
 }
 
 // applies reports whether a fault must be tried with a strategy: it can be had here, and
-// is of a server or a clock that the strategy uses.
+// is of a server that the strategy uses.
 func applies(info catalog.Info, name fault.Name, here []fault.Status) bool {
 	if name == None {
 		return true
 	}
 	i := slices.IndexFunc(here, func(f fault.Status) bool { return f.Kind == name })
-	return i >= 0 && here[i].Available && concerns(here[i], info) &&
-		(name != fault.JumpClock || info.Guarantees[catalog.Clocks] != "")
+	return i >= 0 && here[i].Available && concerns(here[i], info)
 }
 
 // concerns reports whether a fault is of a backend that a strategy uses, or of all.

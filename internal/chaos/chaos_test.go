@@ -34,8 +34,7 @@ func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fau
 
 func (l *paperLab) Faults() []fault.Status {
 	return []fault.Status{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
-		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"},
-		{Kind: fault.JumpClock, Available: true}}
+		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"}}
 }
 func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
 	return l.serves
@@ -137,7 +136,6 @@ func TestCells(t *testing.T) {
 		"not its servers": {paperLab{}, nil, func(o *Options) {
 			o.Strategies, o.Faults = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}, []fault.Name{fault.RestartRedis}
 		}, "", false, loadtest.ExitNotValid},
-		"asks no clock": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "", false, loadtest.ExitNotValid},
 		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, loadtest.ExitHeld},
 		"a broken one, missed": {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)},

@@ -152,7 +152,7 @@ func (r *Result) figures() *Result {
 func (r *Result) table() measure.Table {
 	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
 		Notes: []string{"held, with the longest time without a sale if that is a second or more; oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
-			"than the wait for a lock, its lease (two seconds at least) and the fault itself; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: not available here, or about a server or clock that the strategy does not use."}}
+			"than the wait for a lock, its lease (two seconds at least) and the fault itself; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: not available here, or about a server that the strategy does not use."}}
 	for _, f := range r.Faults {
 		t.Head = append(t.Head, string(f))
 	}

@@ -41,8 +41,7 @@ const (
 	DataKept   Why = "data_kept"   // the server came back with its data
 	// NothingPassed: nothing was sent over the link, or there was no reply to lose.
 	NothingPassed Why = "nothing_passed"
-	NotMet        Why = "not_met" // the server refused no command, and let none wait
-	NoLook        Why = "no_look" // no strategy looked at the process's clock
+	NotMet        Why = "not_met" // the server let no command wait
 )
 
 // weigh decides whether it could matter, from what was seen just before.
@@ -111,12 +110,9 @@ type Lack struct {
 
 // Codes of Lacks.
 const (
-	LackServer   = "no_server"       // name: the lab has none
-	LackGiven    = "given_server"    // name, address: it is not the lab's to break
-	LackEmbedded = "embedded_server" // name: it has no process
-	LackCluster  = "cluster_server"  // name: one of several would be hit
-	LackLink     = "no_link"         // name: services reach it directly
-	LackTopology = "other_topology"  // name, topology: it is one server here
+	LackServer   = "no_server"      // name: it is not one server of the lab's own
+	LackLink     = "no_link"        // name: services reach it directly
+	LackTopology = "other_topology" // name, topology: it is one server here
 )
 
 // NewLack is a Lack with its sentence in English.

@@ -46,7 +46,6 @@ const (
 	// suspended. Its sockets stay open.
 	PauseService Name = "pause_service"
 	KillService  Name = "kill_service"
-	JumpClock    Name = "jump_clock"
 
 	RestartRedis Name = "restart_redis"
 	// RestartMySQL does not test fsync: what the system has in memory survives a
@@ -80,15 +79,11 @@ var All = []Fault{
 		Describe: "a service process stands still, whatever it is doing"},
 	{Name: KillService, Question: catalog.DeadHolder, place: service, harm: kill,
 		Describe: "a service process is killed, whatever it is doing"},
-	{Name: JumpClock, Question: catalog.Clocks, Lasts: true, place: service, harm: jump,
-		Describe: "the clock of a service process jumps ahead by ten minutes"},
 
 	{Name: RestartRedis, Question: catalog.NodeLoss, place: server(backend.NameRedis), harm: restartEmpty,
 		Describe: "Redis crashes, and comes back without its data"},
 	{Name: "pause_redis", Question: catalog.LeaseEnd, Lasts: true, place: server(backend.NameRedis), harm: pause,
 		Describe: "Redis stands still, while leases run out"},
-	{Name: "full_redis", Question: catalog.LostReply, Lasts: true, place: server(backend.NameRedis), harm: fillRedis,
-		Describe: "Redis' memory is full: it refuses every write that could need more"},
 	{Name: RestartMySQL, Question: catalog.LostReply, place: server(backend.NameMySQL), harm: restart,
 		Describe: "MySQL is killed, and recovers with its data"},
 	{Name: PauseMySQL, Question: catalog.LateCommand, Lasts: true, place: server(backend.NameMySQL), harm: pause,
@@ -99,8 +94,6 @@ var All = []Fault{
 		Describe: "ZooKeeper is killed, and comes back with its data"},
 	{Name: RestartEtcd, Question: catalog.LeaseEnd, place: server(backend.NameEtcd), harm: restart,
 		Describe: "etcd is killed, and comes back with its data"},
-	{Name: "full_etcd", Question: catalog.LeaseEnd, Lasts: true, place: server(backend.NameEtcd), harm: fillEtcd,
-		Describe: "etcd's space is used up: it refuses every write but deletions"},
 
 	// Of the link between one service process and a server: the other processes
 	// reach it.
@@ -127,8 +120,6 @@ var All = []Fault{
 	// elsewhere go on.
 	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: "pause_shard", Question: catalog.LeaseEnd, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: pause,
-		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
 	{Name: LoseMySQL, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }

@@ -2,10 +2,8 @@ package fault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -101,37 +99,6 @@ func restartEmpty(ctx context.Context, s *scene) (*Injection, error) {
 		i.Effect.void(DataKept)
 	}
 	return i, nil
-}
-
-// clockJump is longer than any lease of a lab.
-const clockJump = 10 * time.Minute
-
-// jump sets the clock of a process ahead, as a wrong time server does, and later
-// back. Servers' clocks stay as they are.
-func jump(ctx context.Context, s *scene) (*Injection, error) {
-	p := s.process
-	if p.Paused() {
-		return nil, fmt.Errorf("%s is paused already", p.Name)
-	}
-	run, begun := p.Done(), time.Now()
-	said, err := points(p).Jump(ctx, clockJump)
-	if err != nil {
-		return nil, fmt.Errorf("set the clock of %s: %w", p.Name, err)
-	}
-	return s.injected(time.Until(said.Now) > clockJump/2, func(ctx context.Context, e *Effect) error {
-		p.Harm.Lock()
-		defer p.Harm.Unlock()
-		if p.Done() != run || !p.Alive() {
-			e.void(WentOn)
-			return nil
-		}
-		said, err := points(p).Jump(ctx, 0)
-		if err == nil && said.Looks == 0 {
-			e.Matters, e.Why = false, NoLook
-		}
-		e.Stood = int(time.Since(begun).Milliseconds())
-		return err
-	})
 }
 
 // partition holds back what passes between a process and a server, both ways. It
@@ -238,59 +205,6 @@ func (s *scene) onRedis(ctx context.Context, do func(*backend.Instance) error) e
 	}
 	defer in.Close()
 	return do(in)
-}
-
-// Faults of a server that goes on, and refuses commands or has them wait.
-
-// fillRedis has it refuse writes: its memory is used up, and it throws nothing away.
-func fillRedis(ctx context.Context, s *scene) (*Injection, error) {
-	limit := func(ctx context.Context, bytes int) error {
-		return s.onRedis(ctx, func(in *backend.Instance) error { return in.Redis.Do(ctx, "CONFIG", "SET", "maxmemory", bytes).Err() })
-	}
-	if err := limit(ctx, 1); err != nil {
-		return nil, fmt.Errorf("fill Redis: %w", err)
-	}
-	return s.injected(s.markRedis(ctx) != nil, func(ctx context.Context, e *Effect) error {
-		if s.markRedis(ctx) == nil {
-			e.void(WentOn)
-		}
-		return limit(ctx, 0)
-	})
-}
-
-// fillEtcd raises the alarm NOSPACE, as etcd does itself when its database has
-// reached its quota; here that is done without filling two gigabytes.
-func fillEtcd(ctx context.Context, s *scene) (*Injection, error) {
-	addr := s.process.Addr
-	if err := noSpace(ctx, addr, "ACTIVATE"); err != nil {
-		return nil, fmt.Errorf("fill etcd: %w", err)
-	}
-	return s.injected(refusesPut(ctx, addr), func(ctx context.Context, e *Effect) error {
-		if !refusesPut(ctx, addr) {
-			e.void(WentOn)
-		}
-		return noSpace(ctx, addr, "DEACTIVATE")
-	})
-}
-
-// noSpace raises the alarm, or ends it.
-func noSpace(ctx context.Context, addr, action string) error {
-	var member struct {
-		Header struct {
-			ID string `json:"member_id"`
-		} `json:"header"`
-	}
-	if err := lab.AskEtcd(ctx, addr+"/v3/maintenance/status", "{}", &member); err != nil {
-		return err
-	}
-	return lab.AskEtcd(ctx, addr+"/v3/maintenance/alarm",
-		fmt.Sprintf(`{"action":%q,"memberID":%q,"alarm":"NOSPACE"}`, action, member.Header.ID), new(json.RawMessage))
-}
-
-// refusesPut reports whether a write is refused for want of space.
-func refusesPut(ctx context.Context, addr string) bool {
-	err := lab.AskEtcd(ctx, addr+"/v3/kv/put", `{"key":"c2Vja2lsbC1tYXJr"}`, new(json.RawMessage)) // seckill-mark
-	return err != nil && strings.Contains(err.Error(), "database space exceeded")
 }
 
 // lockRow holds the row for longer than a statement waits for it (error 1205).

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"seckill/internal/backend"
@@ -90,25 +89,14 @@ func server(name string) place {
 		}}
 }
 
-// notOurs says why a server may not be broken: only the lab's own may.
+// notOurs says why a server may not be broken: only the lab's own may, and of several
+// one would be hit, which most sales would not notice.
 func notOurs(l *lab.Lab, name string) *Lack {
-	of := map[string]any{"name": name}
-	if l.IsArranged(name) { // one of several would be hit, and most sales would not notice
-		return NewLack(LackCluster, of, "%s is several servers here, and this fault is of one: start the lab with --topology single", name)
+	if _, err := l.Process(name); err == nil {
+		return nil
 	}
-	all := l.Backends()
-	i := slices.IndexFunc(all, func(s backend.Status) bool { return s.Name == name })
-	if i < 0 || all[i].Tier == "" {
-		return NewLack(LackServer, of, "the lab has no %s", name)
-	}
-	switch all[i].Tier {
-	case backend.Given:
-		of["address"] = all[i].Address
-		return NewLack(LackGiven, of, "%s at %s was given, and is not the lab's to break", name, all[i].Address)
-	case backend.Embedded:
-		return NewLack(LackEmbedded, of, "%s is embedded in the lab: install a server, and start the lab without --embedded", name)
-	}
-	return nil
+	return NewLack(LackServer, map[string]any{"name": name},
+		"%s is not one server that the lab has started: install it, and start the lab without its address, --embedded and --topology", name)
 }
 
 // leader is the one of several that leads, which a topology has started; of shards, the

@@ -37,8 +37,7 @@ type Config struct {
 	// Points, if not nil, are where a fault can stop a purchase; the admin
 	// listener arms them.
 	Points *point.Points
-	// Now is the clock of this process, for strategies (catalog.Deps); nil: that of
-	// Points, or else time.Now.
+	// Now is the clock of this process, for strategies (catalog.Deps); nil: time.Now.
 	Now func() time.Time
 
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
@@ -74,9 +73,6 @@ func New(c Config) (*Server, error) {
 	}
 	c.PurchaseTimeout = cmp.Or(c.PurchaseTimeout, 10*time.Second)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 15*time.Second)
-	if c.Now == nil && c.Points != nil {
-		c.Now = c.Points.Now
-	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

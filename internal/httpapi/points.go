@@ -15,12 +15,8 @@ import (
 	"seckill/internal/web"
 )
 
-const (
-	// mostHold is the longest that a purchase is held at a point, in ms.
-	mostHold, usualHold = 60_000, 30_000
-	// mostJump is how far a clock may be set ahead, in ms: a day.
-	mostJump = 86_400_000
-)
+// mostHold is the longest that a purchase is held at a point, in ms.
+const mostHold, usualHold = 60_000, 30_000
 
 // routePoints adds the calls of --fault-points, to the admin listener only:
 // on the public one not even the token allows to stop purchases.
@@ -30,7 +26,6 @@ func (s *Server) routePoints(r *gin.Engine) {
 	}
 	r.GET("/admin/v1/faults/state", s.handle(s.faultState))
 	r.POST("/admin/v1/faults/cut", s.plain(s.cutSockets))
-	r.POST("/admin/v1/faults/clock", s.plain(s.jumpClock))
 	r.POST("/admin/v1/faults/points", s.plain(s.holdPurchase))
 }
 
@@ -74,22 +69,6 @@ func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, e
 // cutSockets closes this process's connections to every backend.
 func (s *Server) cutSockets(c *gin.Context) error {
 	c.JSON(http.StatusOK, gin.H{"closed": s.Instance.Dialer.Cut()})
-	return nil
-}
-
-// jumpClock sets the clock that strategies ask ahead; "ahead_ms" 0 sets it right.
-func (s *Server) jumpClock(c *gin.Context) error {
-	var body struct {
-		Ahead *int64 `json:"ahead_ms"`
-	}
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return err
-	}
-	ahead, err := web.Needed("ahead_ms", body.Ahead, 0, mostJump)
-	if err != nil {
-		return err
-	}
-	c.JSON(http.StatusOK, s.Points.Jump(time.Duration(ahead)*time.Millisecond))
 	return nil
 }
 

@@ -46,7 +46,7 @@ func etcdLeads(ctx context.Context, p *Process) (bool, error) {
 		}
 		Leader string
 	}
-	if err := AskEtcd(ctx, p.Addr+"/v3/maintenance/status", "{}", &status); err != nil {
+	if err := askEtcd(ctx, p.Addr+"/v3/maintenance/status", "{}", &status); err != nil {
 		return false, err
 	}
 	if status.Leader == "" || status.Leader == "0" {
@@ -60,7 +60,7 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 // checkEtcd fails unless the cluster has exactly these members.
 func checkEtcd(ctx context.Context, addr string, members ...string) (version string, err error) {
 	var cluster struct{ Members []struct{ Name string } }
-	if err := AskEtcd(ctx, addr+"/v3/cluster/member/list", "{}", &cluster); err != nil {
+	if err := askEtcd(ctx, addr+"/v3/cluster/member/list", "{}", &cluster); err != nil {
 		return "", err
 	}
 	ours := len(cluster.Members) == len(members)
@@ -72,20 +72,20 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 		return "", errors.New("another server has this port")
 	}
 	var health struct{ Health string } // without a leader a server answers but serves no requests
-	if err := AskEtcd(ctx, addr+"/health", "", &health); err != nil {
+	if err := askEtcd(ctx, addr+"/health", "", &health); err != nil {
 		return "", err
 	}
 	if health.Health != "true" {
 		return "", errors.New("it says that it is not healthy")
 	}
 	var said struct{ EtcdServer string }
-	err = AskEtcd(ctx, addr+"/version", "", &said)
+	err = askEtcd(ctx, addr+"/version", "", &said)
 	return "etcd " + said.EtcdServer, err
 }
 
-// AskEtcd asks a server at host:port/path over HTTP, or with a body its gateway for
+// askEtcd asks a server at host:port/path over HTTP, or with a body its gateway for
 // gRPC. What it refuses is an error.
-func AskEtcd(ctx context.Context, at, body string, answer any) error {
+func askEtcd(ctx context.Context, at, body string, answer any) error {
 	method := http.MethodGet
 	if body != "" {
 		method = http.MethodPost

@@ -112,7 +112,7 @@ func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // on paper
-		{Kind: fault.RestartRedis, Missing: "redis is embedded in the lab", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded in the lab")},
+		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab", Lack: fault.NewLack(fault.LackServer, map[string]any{"name": "redis"}, "redis is not one server of the lab")},
 		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }

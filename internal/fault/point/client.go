@@ -74,11 +74,6 @@ func (c *Client) Cut(ctx context.Context) (closed int, err error) {
 	return said.Closed, err
 }
 
-// Jump sets the process's clock ahead of the right time.
-func (c *Client) Jump(ctx context.Context, ahead time.Duration) (said Clock, err error) {
-	return said, c.call(ctx, http.MethodPost, "clock", map[string]int64{"ahead_ms": ahead.Milliseconds()}, &said)
-}
-
 func (c *Client) call(ctx context.Context, method, path string, body, into any) error {
 	answer, err := c.ask(ctx, method, path, body)
 	if err != nil {

@@ -142,15 +142,15 @@ export default {
     happened: 'What happened, and when',
     kinds: {
       pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the holder’s purchase, not its process', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',
-      pause_service: 'Freeze a service process', kill_service: 'Kill a service process', jump_clock: 'Set a service’s clock ahead', restart_redis: 'Restart Redis without its data',
+      pause_service: 'Freeze a service process', kill_service: 'Kill a service process', restart_redis: 'Restart Redis without its data',
       pause_redis: 'Freeze Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
-      failover_redis: 'Fail Redis over before it replicates', lose_shard: 'Kill a shard of Redis', pause_shard: 'Freeze a shard of Redis',
+      failover_redis: 'Fail Redis over before it replicates', lose_shard: 'Kill a shard of Redis',
       lose_mysql: 'Kill one of three database nodes',
       partition_redis: 'Cut a service off from Redis', partition_zookeeper: 'Cut a service off from ZooKeeper', partition_etcd: 'Cut a service off from etcd',
       lose_replies_redis: 'Lose the replies of Redis', lose_replies_mysql: 'Lose the replies of MySQL',
-      lock_row_mysql: 'Lock the stock row from outside', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
+      lock_row_mysql: 'Lock the stock row from outside',
     },
   },
 

@@ -221,15 +221,15 @@ export default {
     happened: '什么时候发生了什么',
     kinds: {
       pause_holder: '让持锁者停顿到租约过期', hang_holder: '卡住持锁的那次购买', kill_holder: '杀死持锁者', cut_holder: '切断持锁者的连接',
-      pause_service: '暂停一个服务进程', kill_service: '杀死一个服务进程', jump_clock: '把一个服务的时钟拨快', restart_redis: '重启 Redis，丢掉数据',
+      pause_service: '暂停一个服务进程', kill_service: '杀死一个服务进程', restart_redis: '重启 Redis，丢掉数据',
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
-      failover_redis: '复制之前就切换 Redis', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
+      failover_redis: '复制之前就切换 Redis', lose_shard: '杀死一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一',
       partition_redis: '让一个服务连不上 Redis', partition_zookeeper: '让一个服务连不上 ZooKeeper', partition_etcd: '让一个服务连不上 etcd',
       lose_replies_redis: '丢掉 Redis 的应答', lose_replies_mysql: '丢掉 MySQL 的应答',
-      lock_row_mysql: '从外面锁住库存行', full_redis: '写满 Redis 的内存', full_etcd: '写满 etcd',
+      lock_row_mysql: '从外面锁住库存行',
     },
   },
 

@@ -41,10 +41,7 @@ const problems = {
 };
 /** 某种故障在这里为什么不可用，按实验室的代码。 */
 const lacks = {
-  no_server: ({ name }) => `实验室里没有 ${name}。`,
-  given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
-  embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
-  cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+  no_server: ({ name }) => `${name} 不是实验室自己启动的单台服务器，而实验室只破坏自己的服务器。请安装它，启动实验室时不要给出它的地址，也不要带 --embedded 和 --topology。`,
   no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
   other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
 };
@@ -114,7 +111,6 @@ export default {
       cut_holder: '持有锁的进程失去所有连接，后端绑在连接上的状态也随之结束。',
       pause_service: '进程暂停，就像一次漫长的垃圾回收，它自己并不知道。',
       kill_service: '进程被杀死，正在做的事也随之丢失。',
-      jump_clock: '进程的时钟向前跳十分钟，之后再跳回来。',
       restart_redis: 'Redis 重启后没有数据。',
       pause_redis: 'Redis 暂停：不再应答，租约照样到期。',
       restart_mysql: 'MySQL 被杀死，带着数据恢复。没有收到应答的 COMMIT 可能已经生效。',
@@ -124,11 +120,8 @@ export default {
       lose_zookeeper: '三台 ZooKeeper 中的领导者被杀死，另外两台选出新的领导者。',
       lose_etcd: '三台 etcd 中的领导者被杀死，另外两台选出新的领导者。',
       lock_row_mysql: '另一个会话占住这一行，超过语句的等待上限（错误 1205）。',
-      full_redis: 'Redis 拒绝一切可能需要内存的写入。',
-      full_etcd: 'etcd 只接受删除，拒绝其他一切写入。',
       failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的从节点提升为主节点。',
       lose_shard: '这场销售用到的 Redis 分片被杀死，回来时没有数据。',
-      pause_shard: '这场销售用到的 Redis 分片暂停，之后带着原来的数据继续。',
       lose_mysql: '服务进程 1 所写的数据库节点被杀死，该进程被引到另一个节点。',
       partition_redis: '一个服务进程与 Redis 互相不可达。',
       partition_zookeeper: '一个服务进程与 ZooKeeper 互相不可达。',
@@ -154,7 +147,7 @@ export default {
       no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',
       no_point: '这个策略写之前不读，它的购买没有这样的位置',
       not_reached: '直到运行结束也没有购买到达这个位置', went_on: '它提前结束了',
-      data_kept: '服务器回来时数据还在', nothing_passed: '这期间什么也没有发送', not_met: '没有命令被拒绝，也没有命令需要等待', no_look: '没有购买看过时钟',
+      data_kept: '服务器回来时数据还在', nothing_passed: '这期间什么也没有发送', not_met: '没有命令需要等待',
     },
     holder: (h, point) => `命中用户 ${h.user_id} 的购买，停在${{ 'before-commit': ' COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
     stood: (ms) => `停住了 ${(ms / 1000).toFixed(1)} 秒`,
