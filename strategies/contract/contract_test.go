@@ -35,9 +35,6 @@ type Harness struct {
 
 	// Lease is a short lease or session; 0: the lock has neither.
 	Lease time.Duration
-	// Renewed is the lease of a lock that is renewed; 0: so long that a machine
-	// which stands still for a second loses none.
-	Renewed time.Duration
 	// Waits are further limits to try, where the server counts the wait.
 	Waits []time.Duration
 	// Waiting reports that a contender is about to wait. Nil: a wait that
@@ -59,8 +56,6 @@ type Harness struct {
 	// Alone names what all keys of the lock share, and so slow each other down: the
 	// lock is asked one promise at a time, in turn with others that share it.
 	Alone string
-	// Patience bounds the wait for what has to happen; 0: one minute.
-	Patience time.Duration
 
 	only []Promise // are asked; nil: all that apply
 }
@@ -108,12 +103,6 @@ func Run(t *testing.T, h Harness) {
 
 // ask puts all questions, most of which are waiting, at the same time.
 func ask(t *testing.T, h Harness) (trials []*trial) {
-	if h.Patience == 0 {
-		h.Patience = locktest.Patience
-	}
-	if h.Renewed == 0 {
-		h.Renewed = 3 * time.Second
-	}
 	var all sync.WaitGroup
 	a, b := h.Open(t, settings(locktest.Long)), h.Open(t, settings(locktest.Long))
 	for _, q := range questions {

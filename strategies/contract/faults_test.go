@@ -84,7 +84,7 @@ func (c *trial) holder(
 	key string, lease time.Duration, renewed bool, open func(lease time.Duration) *locktest.Process,
 ) (*locktest.Process, lock.Lease) {
 	for tries := 1; ; tries++ {
-		p, o := open(lease), lock.Options{Wait: c.h.Patience, Lease: lease}
+		p, o := open(lease), lock.Options{Wait: locktest.Patience, Lease: lease}
 		if renewed {
 			o.Lease = 0
 		}
@@ -184,6 +184,10 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	return at.Reached()
 }
 
+// renewedLease is the lease of a lock that is renewed: so long that a machine which stands
+// still for a second loses none.
+const renewedLease = 3 * time.Second
+
 // renewals sees the commands that renew a lock.
 type renewals struct {
 	fail atomic.Int64 // so many are to fail
@@ -209,7 +213,7 @@ func (r *renewals) After(_ context.Context, _ *tap.Command, err error) error { r
 // A lock without a lease of its own is renewed until it is released, also when
 // the buyer has gone: a COMMIT may be on its way.
 func renewal(c *trial) {
-	p, r := c.open(c.h.Renewed), &renewals{seen: make(chan error, 100)}
+	p, r := c.open(renewedLease), &renewals{seen: make(chan error, 100)}
 	ctx, leave := context.WithCancel(tap.With(c.Context(), r))
 	defer leave()
 	began := time.Now()
@@ -217,10 +221,10 @@ func renewal(c *trial) {
 	if err != nil {
 		c.stop("acquire: %v", err)
 	}
-	for time.Since(began) < c.h.Renewed*5/4 {
+	for time.Since(began) < renewedLease*5/4 {
 		select {
 		case <-r.seen:
-		case <-time.After(max(c.limit(), 3*c.h.Renewed)):
+		case <-time.After(max(c.limit(), 3*renewedLease)):
 			c.stop("the lock is not renewed")
 		}
 		c.busy(c.key)
@@ -236,7 +240,7 @@ func renewal(c *trial) {
 // The renewer finds that the lock is another's: the holder is told, and the
 // other keeps it.
 func renewalLost(c *trial) {
-	l := c.takeRenewed(c.open(c.h.Renewed), nil)
+	l := c.takeRenewed(c.open(renewedLease), nil)
 	next := c.usurp(c.key, l)
 	c.told(l)
 	c.releasedTooLate(l)
@@ -248,7 +252,7 @@ func renewalLost(c *trial) {
 func renewalFails(c *trial) {
 	r := &renewals{seen: make(chan error, 100)}
 	r.fail.Store(1)
-	l := c.takeRenewed(c.open(c.h.Renewed), r)
+	l := c.takeRenewed(c.open(renewedLease), r)
 	for n := range 3 {
 		select {
 		case err := <-r.seen:
@@ -257,7 +261,7 @@ func renewalFails(c *trial) {
 			}
 		case <-l.Context().Done():
 			c.stop("one failed renewal ended the lease: %v", context.Cause(l.Context()))
-		case <-time.After(max(c.limit(), 3*c.h.Renewed)):
+		case <-time.After(max(c.limit(), 3*renewedLease)):
 			c.stop("the lock is not renewed")
 		}
 	}

@@ -24,7 +24,7 @@ func (c *trial) waiting(cmd *tap.Command) bool {
 
 func (c *trial) take(p *locktest.Process, key string, lease time.Duration) lock.Lease {
 	c.Helper()
-	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
+	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: locktest.Patience, Lease: lease})
 	if err != nil {
 		c.stop("a lock that is free was refused: %v", err)
 	}
@@ -68,7 +68,7 @@ func (c *trial) limit() time.Duration {
 	if c.known {
 		return 4 * max(c.h.Lease, 100*time.Millisecond)
 	}
-	return c.h.Patience
+	return locktest.Patience
 }
 
 // in waits until a waiter is in.
@@ -103,7 +103,7 @@ func (c *trial) refused(w *locktest.Waiter) error {
 		return err
 	case <-w.In:
 		c.stop("a waiter is in beside the holder")
-	case <-time.After(c.h.Patience):
+	case <-time.After(locktest.Patience):
 		c.stop("a waiter who left is still waiting")
 	}
 	return nil
@@ -193,7 +193,7 @@ func (c *trial) sees(key string, want []string) {
 		return
 	}
 	var now []string
-	for end := time.Now().Add(c.h.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(locktest.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if now = c.h.Seen(c, key); slices.Equal(now, want) {
 			return
 		}

@@ -23,8 +23,8 @@ func exclusion(c *trial) {
 	processes := []*locktest.Process{c.a, c.b}
 	var inside atomic.Int32
 	var last atomic.Uint64
-	count, counts := 0, c.h.only == nil && !c.known // a lock that fails would race
-	ctx, cancel := context.WithTimeout(c.Context(), c.h.Patience)
+	count, counts := 0, !c.known // a lock that fails would race
+	ctx, cancel := context.WithTimeout(c.Context(), locktest.Patience)
 	defer cancel()
 	wait, hold := time.Duration(-1), time.Duration(0)
 	if c.known { // such a lock may never admit the last, and must be seen to admit two
@@ -202,7 +202,7 @@ func givingUp(c *trial) {
 	c.middleGoes(c.fresh(), leaver, func(w *locktest.Waiter) {
 		c.forgotten(leaver, func() {
 			w.Leave()
-			answered(w, c.h.Patience)
+			answered(w, locktest.Patience)
 		})
 	}, context.Canceled)
 	if c.a.Kill != nil && !c.known {
@@ -263,7 +263,7 @@ func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.
 			c.free(l)
 		case l := <-first.In:
 			c.free(l)
-		case <-time.After(c.h.Patience):
+		case <-time.After(locktest.Patience):
 			c.stop("no waiter is admitted after the release")
 		}
 	}

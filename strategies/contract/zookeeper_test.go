@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,46 +36,6 @@ func zkOnWire(t *testing.T) (*locktest.Process, *labtest.Wire) {
 func queued(t *testing.T, p *locktest.Process, n int) {
 	t.Helper()
 	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, p.In.ZooKeeper, p.Key)) == n })
-}
-
-func TestZooKeeperNamesAreCurators(t *testing.T) {
-	b := zkLock(t, zklock.ZK)
-	defer locktest.Free(t, b.Take(t, lock.Options{}))
-	name := contenders(t, b.In.ZooKeeper, b.Key)[0]
-	guid, ok := strings.CutPrefix(name, b.Key+"/_c_")
-	guid, number, cut := strings.Cut(guid, "-lock-")
-	if !ok || !cut || len(guid) != 32 || len(number) != 10 {
-		t.Errorf("the node is called %q", name)
-	}
-}
-
-// A command that was left while the server was silent still arrives.
-func TestZooKeeperIsSilentWhenABuyerLeaves(t *testing.T) {
-	b, wire := zkOnWire(t)
-	other := zkLock(t, zklock.ZK)
-	holder := b.Take(t, lock.Options{})
-	wire.Freeze()
-	ctx, leave := context.WithCancel(t.Context())
-	m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if c.Name == "create" {
-			time.AfterFunc(20*time.Millisecond, leave)
-		}
-		return nil
-	}}
-	if _, err := b.Acquire(tap.With(ctx, m), b.Key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a buyer who left was told %v", err)
-	}
-	ctx, leave = context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer leave()
-	if err := holder.Release(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a release without an answer gave %v", err)
-	}
-	wire.Pass()
-	// The holder's node and the buyer's: two came, two go.
-	locktest.Soon(t, "both nodes are gone", func() bool {
-		stat, err := other.In.ZooKeeper.Exists(t.Context(), b.Key)
-		return err == nil && stat != nil && stat.Cversion >= 4 && stat.NumChildren == 0
-	})
 }
 
 // The connection breaks, the session does not: every waiter keeps its place.
@@ -119,17 +78,6 @@ func TestZooKeeperNodesRemovedByHand(t *testing.T) {
 			locktest.Free(t, next)
 		})
 	}
-}
-
-// Its node is removed when zk-fenced has found it first, and asks for its token.
-func TestZooKeeperNodeRemovedBeforeItsToken(t *testing.T) {
-	b := zkLock(t, zklock.ZKFenced)
-	ctx := taptest.Before(t.Context(), "exists", func() {
-		labtest.Must(t, b.In.ZooKeeper.Delete(t.Context(), contenders(t, b.In.ZooKeeper, b.Key)[0]))
-	})
-	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1})
-	labtest.Must(t, err)
-	locktest.Free(t, l) // it queued again
 }
 
 // One release costs zk one look at the queue, and zk-herd one for everybody

@@ -55,18 +55,6 @@ func TestCancelWhatRedisForgot(t *testing.T) {
 	sh.refused(t, 4, 1, seckill.ErrSoldOut)
 }
 
-func TestCancelBeforeTheNumberIsMadeAnew(t *testing.T) {
-	sh := open(t, counter.RedisCounterMySQL, 5)
-	before := sh.mustBuy(t, 1, 2)
-	sh.flush(t)
-	sh.cancels(t, t.Context(), before)
-	sh.settled(t, 5)
-	sh.flush(t)
-	sh.mustBuy(t, 2, 1)
-	sh.cancels(t, t.Context(), before) // whose units the row had long ago
-	sh.settled(t, 4)
-}
-
 // Dead between the COMMIT and Redis: found after a lease, and given back once.
 func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	sh, before := loses(t)

@@ -18,7 +18,6 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -27,8 +26,6 @@ const (
 	long  = time.Minute
 	short = 2 * time.Second // the smallest lease that etcd grants
 )
-
-func waits(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") }
 
 // A bench is a lock, and the etcd behind it.
 type bench struct{ *locktest.Process }
@@ -43,7 +40,7 @@ func newBench(t testing.TB, lease time.Duration, in ...*backend.Instance) *bench
 		d.Instance = given
 	}
 	b := &bench{locktest.Open(t, Etcd, d)}
-	b.Waiting = waits
+	b.Waiting = func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") }
 	return b
 }
 
@@ -62,35 +59,6 @@ func (b *bench) keys(t *testing.T) (keys []string) {
 func (b *bench) queued(t *testing.T, n int) {
 	t.Helper()
 	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
-}
-
-// Somebody revokes the lease: its holder is told at his next renewal, or when
-// his process is about to queue again, which it does under a new lease.
-func TestLeaseIsRevoked(t *testing.T) {
-	for name, notice := range map[string]struct {
-		lease time.Duration
-		by    func(*bench)
-	}{
-		"renewal": {short, func(*bench) {}},
-		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, notice.lease)
-			l := b.Take(t, lock.Options{})
-			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
-				t.Fatal(err)
-			}
-			notice.by(b)
-			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
-			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
-				t.Errorf("the lease ended with %v", err)
-			}
-			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-				t.Errorf("releasing a lock that is lost gave %v", err)
-			}
-			locktest.Free(t, b.Take(t, lock.Options{}))
-		})
-	}
 }
 
 // A waiter whose lease ends lines up again, and does not walk in.
@@ -142,30 +110,5 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	other.queued(t, 0)
 	if b.sessions().last.alive.Err() != nil {
 		t.Error("the lease ended: that is not how the key should go")
-	}
-}
-
-// A watch that names a revision which others have passed meanwhile waits for
-// the server's next round: a waiter names none.
-func TestAWatchNamesNoRevision(t *testing.T) {
-	b, other := newBench(t, long), newBench(t, long)
-	holder := b.Take(t, lock.Options{})
-	watched := 0
-	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if c.Name == "watch" {
-			if watched++; strings.Contains(c.Text, "--rev") {
-				t.Errorf("%s begins behind", c.Text)
-			}
-		}
-		if waits(c) {
-			locktest.Free(t, holder)
-		}
-		return nil
-	}})
-	next, err := other.Acquire(ctx, b.Key, lock.Options{Wait: locktest.Patience})
-	labtest.Must(t, err)
-	locktest.Free(t, next)
-	if watched != 1 {
-		t.Errorf("the waiter watched %d times, want once", watched)
 	}
 }

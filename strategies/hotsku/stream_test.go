@@ -120,25 +120,6 @@ func cutOff(ctx context.Context) context.Context {
 	}})
 }
 
-// A stream of another database on the same Redis is left to its own service: what
-// is read there counts as this process's, until a lease is over.
-func TestStreamOfAnotherDatabase(t *testing.T) {
-	s := openStream(t, RedisStream, 5)
-	s.accepted(t, 1, 2)
-	sale := s.of[0].redis.GetSet(t.Context(), beside(s.SKU, "run"), "another 1").Val()
-	if _, err := s.of[1].run(t.Context(), s.SKU, &round{}); !errors.Is(err, errForgotten) {
-		t.Errorf("a service of another database was told %v", err)
-	}
-	s.of[0].redis.Set(t.Context(), beside(s.SKU, "run"), sale, 0)
-	s.drain(t, 0)
-	if s.open(t) > 0 {
-		t.Error("the entry is left")
-	}
-	if _, ok := s.order(t, 1); !ok {
-		t.Error("no order was written")
-	}
-}
-
 // A writer sleeps before its transaction; another takes its entries over, and
 // the database refuses them, as Redis had let too many through. When the first
 // wakes, units are there again: it must not write what was refused.
@@ -304,25 +285,6 @@ func TestStreamIsRebuilt(t *testing.T) {
 	lose()
 	if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
 		t.Error(err)
-	}
-	s.Held(t)
-}
-
-// A cancellation of an order that the database does not have any more, since it was set
-// back, does not hold up those behind it.
-func TestStreamCancelsWhatIsGone(t *testing.T) {
-	s := openStream(t, RedisStream, 1)
-	sold, err := s.Buy(t.Context(), 1, 1)
-	labtest.Must(t, err)
-	ctx := taptest.Before(t.Context(), "UPDATE stock SET fence", func() {
-		labtest.Must(t, s.Store.DB(t.Context()).Exec("DELETE FROM orders WHERE public_id = ?", sold.OrderID).Error)
-		labtest.Must(t, s.Store.DB(t.Context()).Exec("UPDATE stock SET num = initial WHERE id = ?", s.SKU).Error)
-	})
-	if err := s.of[0].Restore(ctx, sold.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("the cancellation: got %v, want %v", err, seckill.ErrUnknownOrder)
-	}
-	if _, err := s.Buy(t.Context(), 2, 1); err != nil {
-		t.Errorf("the next buyer: %v", err)
 	}
 	s.Held(t)
 }

@@ -81,12 +81,3 @@ func TestLockRowIsMadeAgain(t *testing.T) {
 	b.Busy(t)
 	locktest.Free(t, l)
 }
-
-// A slow dial leaves a buyer who tries once their one try.
-func TestOneTryIsAsked(t *testing.T) {
-	ctx, cancel := patience(t.Context(), 0, time.Now().Add(-time.Minute), 0)
-	defer cancel()
-	if err := ctx.Err(); err != nil {
-		t.Errorf("the statement is over before it is sent: %v", err)
-	}
-}

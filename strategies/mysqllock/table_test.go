@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,23 +19,6 @@ import (
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
-
-func TestSegment(t *testing.T) {
-	for key, want := range map[string]string{
-		"":                     "center_lock_00",
-		"123456789":            "center_lock_62", // CRC-32/IEEE's check value is 3421780262
-		"sale_invite_lock":     "",
-		"seckill:lock:stock:1": "",
-	} {
-		if want == "" { // B: the last two digits of the decimal number
-			text := fmt.Sprintf("%02d", crc32.ChecksumIEEE([]byte(key)))
-			want = "center_lock_" + text[len(text)-2:]
-		}
-		if got := segment(key); got != want {
-			t.Errorf("%q is in %s, want %s", key, got, want)
-		}
-	}
-}
 
 // together runs an attempt on each key side by side: each has looked for the
 // record before any of them inserts one. deadlocks are the statements that one undid.
@@ -87,6 +69,13 @@ func TestVersion1Deadlocks(t *testing.T) {
 		if conflicts != 1 || deadlocks != 1 {
 			t.Errorf("%s: %d conflicts and %d deadlocks, want 1 and 1", name, conflicts, deadlocks)
 		}
+	}
+}
+
+// B takes the last two digits of the CRC-32.
+func TestSegment(t *testing.T) {
+	if got, want := segment("123456789"), "center_lock_62"; got != want { // its check value is 3421780262
+		t.Errorf("the check value's segment is %s, want %s", got, want)
 	}
 }
 
@@ -155,46 +144,6 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				return nil
 			})
 			labtest.Must(t, err)
-		})
-	}
-}
-
-func TestRecord(t *testing.T) {
-	for _, info := range []catalog.Info{LockTableCentral, LockTableSegmented} {
-		t.Run(info.Name, func(t *testing.T) {
-			clock := time.Date(2030, 1, 2, 3, 4, 5, 678901000, time.UTC)
-			at := func(now time.Time) func(*catalog.Deps) {
-				return func(d *catalog.Deps) { d.Now = func() time.Time { return now } }
-			}
-			b := newBench(t, info, at(clock))
-			type record struct {
-				Count, Status                    int
-				Description                      string
-				Deadline, CreateTime, ModifyTime time.Time
-			}
-			read := func() (r record) {
-				labtest.Must(t, b.In.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.Key).Scan(&r).Error)
-				return r
-			}
-			l := b.Take(t, lock.Options{}) // B's deadline
-			held := read()
-			if held.Status != 1 || !held.Deadline.Equal(clock.Add(31_536_000*time.Second)) || held.CreateTime.IsZero() {
-				t.Errorf("held for a year: %+v", held)
-			}
-			b.Busy(t)
-			locktest.Free(t, l)
-			if free := read(); free.Status != 0 || free.ModifyTime.Before(held.CreateTime) {
-				t.Errorf("freed, and not deleted: %+v", free)
-			}
-			l = b.Take(t, lock.Options{Lease: 1500 * time.Microsecond})
-			if again := read(); again.Status != 1 || !again.Deadline.Equal(clock.Add(1500*time.Microsecond)) {
-				t.Errorf("taken again for 1.5 ms: %+v", again)
-			}
-			b.Busy(t)
-			// Whose clock is ahead takes a lock that is alive.
-			ahead := newBench(t, info, at(clock.Add(time.Second)))
-			ahead.Take(t, lock.Options{Lease: time.Minute})
-			locktest.Free(t, l)
 		})
 	}
 }

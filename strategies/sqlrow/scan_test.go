@@ -107,27 +107,6 @@ func TestAScanLocksEverySKU(t *testing.T) {
 	}
 }
 
-// Asking for a SKU that is not there holds up the whole shop, until the answer.
-func TestAScanForNothingLocksEverySKU(t *testing.T) {
-	s := saletest.Open(t, ForUpdateScan, 5, catalog.Deps{})
-	look := newSession(t, labtest.Instance(t, backend.RowLocks))
-	real := s.SKU
-	s.SKU = 1 << 40
-	looked := false
-	_, err := s.Buy(taptest.Before(t.Context(), "ROLLBACK", func() {
-		looked = true
-		if got := look.locked("stock", real); len(got) != 1 {
-			t.Error("another SKU is free")
-		}
-	}), 1, 1)
-	if !looked || err == nil {
-		t.Errorf("he was told %v, and was looked at: %v", err, looked)
-	}
-	if got := look.locked("stock", real); got != nil {
-		t.Errorf("and afterwards he holds %v", got)
-	}
-}
-
 // "Row locks are only used when the query goes through an index, otherwise the
 // table is locked; and if it finds nothing, the table is locked as well; row
 // locks are not reliable when the table is small." What is true of that: what
