@@ -14,8 +14,6 @@ type State struct {
 	ID string `json:"id"`
 	// Level is the name of the level that is played; "" in free play.
 	Level string `json:"level,omitempty"`
-	// Line is a schedule to follow, such as a counterexample's; "": none.
-	Line string `json:"line,omitempty"`
 	// Setting is what the game began with.
 	Setting Setting `json:"setting"`
 	// Schedule is every move so far, as one short text of letters: it fits in an

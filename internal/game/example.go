@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/web"
 )
 
 var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+$`)
@@ -31,55 +30,6 @@ func readExample(files fs.FS, name string) (e explore.Example, err error) {
 		return e, unknown
 	}
 	return e, nil
-}
-
-// ofExample is the setting of a counterexample. The error is a *web.Problem that says
-// what a game has not.
-func ofExample(e explore.Example) (s Setting, err error) {
-	cannot := func(why string) (Setting, error) {
-		return s, problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: %s. Its trace shows every step.", why)
-	}
-	s = Setting{e.Strategy, e.Scenario}
-	s.Next = false
-	s.Buyers, s.Faults = slices.Clone(s.Buyers), append([]explore.Fault{}, s.Faults...)
-	for i := range s.Buyers {
-		if s.Buyers[i].Again > 0 {
-			return cannot("its buyers send a request again")
-		}
-		s.Buyers[i].Quantity = max(1, s.Buyers[i].Quantity)
-	}
-	if s.InLine || s.DiesFirst {
-		return cannot("something happens in it before the first move")
-	}
-	if err := s.Scenario.Check(bounds); err != nil {
-		return cannot(err.Error())
-	}
-	return s, nil
-}
-
-// follow makes the moves of a counterexample, to the end, the game's line, and begins
-// again. It must break what it broke; else the error is a *web.Problem.
-func (g *Game) follow(ctx context.Context, e explore.Example, moves []explore.Choice) error {
-	choices, err := e.Choices()
-	if err == nil {
-		err = g.replay(ctx, choices)
-	}
-	for err == nil && g.view.Judged == nil && len(g.moves) < longest {
-		err = g.choose(ctx, g.view.Options[0].Choice)
-	}
-	var refused *web.Problem
-	switch {
-	case errors.As(err, &refused):
-		return problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: its steps do not fit the strategy as it is now. Its trace shows every step.")
-	case err != nil:
-		return err
-	case g.view.Judged == nil || !slices.ContainsFunc(g.view.Judged.Problems, func(found explore.Problem) bool {
-		return slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule })
-	}):
-		return problem(http.StatusConflict, "unplayable", "This counterexample cannot be played as a game: what it breaks shows only by a buyer who comes later. Its trace shows every step.")
-	}
-	g.line = explore.FormatSchedule(g.moves...)
-	return g.replay(ctx, moves)
 }
 
 // Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,

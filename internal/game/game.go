@@ -25,7 +25,6 @@ type Game struct {
 	id      string // in the API; "": it is not played there
 	setting Setting
 	level   *Level // nil: free play
-	line    string // a schedule to follow
 	place   *place
 
 	ending atomic.Bool // moves that wait for mu are not made any more
@@ -44,12 +43,6 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, config, info, s, level, func(g *Game) error { return g.replay(ctx, moves) })
-}
-
-func open(
-	ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, begin func(*Game) error,
-) (*Game, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -58,7 +51,7 @@ func open(
 		return nil, err
 	}
 	g := &Game{setting: s, level: level, place: p}
-	if err := begin(g); err != nil {
+	if err := g.replay(ctx, moves); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
@@ -157,7 +150,7 @@ func (g *Game) State() State {
 }
 
 func (g *Game) state() State {
-	s := State{ID: g.id, Line: g.line, Setting: g.setting, Schedule: explore.FormatSchedule(g.moves...), View: g.view,
+	s := State{ID: g.id, Setting: g.setting, Schedule: explore.FormatSchedule(g.moves...), View: g.view,
 		MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults, Over: g.view.Judged != nil}
 	if s.Over {
 		s.Verdict = verdict(g.setting, g.view.Judged)

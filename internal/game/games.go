@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/explore"
 )
 
 // MostGames are on at once. The one that has been idle for longest gives way to the
@@ -38,7 +37,7 @@ type Games struct {
 	busy   sync.WaitGroup // games that are on, and replays
 }
 
-// A Request is for a game: of a level, of a counterexample, or in free play.
+// A Request is for a game: of a level, or in free play.
 type Request struct {
 	Level     string `json:"level"`
 	Strategy  string `json:"strategy"`
@@ -46,8 +45,6 @@ type Request struct {
 	Stock     int64  `json:"stock"`
 	Processes int    `json:"processes"` // 1: the buyers share one; 0: each has their own
 	Schedule  string `json:"schedule"`
-	// Counterexample of the proof, by the name of its file. It brings its Line.
-	Counterexample string `json:"counterexample"`
 }
 
 // setting is what is asked for.
@@ -71,33 +68,14 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, leve
 
 // Begin begins a game, and returns its name.
 func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err error) {
-	var example explore.Example
-	if r.Counterexample != "" {
-		if example, err = readExample(gs.Examples, r.Counterexample); err != nil {
-			return "", s, err
-		}
-		r.Strategy, r.Buyers, r.Stock = example.Strategy, 2, 1
-	}
 	info, setting, level, err := r.setting(gs.Strategies)
-	if err == nil && r.Counterexample != "" {
-		setting, err = ofExample(example)
-	}
-	if err != nil {
-		return "", s, err
-	}
-	moves, err := Read(r.Schedule)
 	if err != nil {
 		return "", s, err
 	}
 	if err = gs.enter(info); err != nil {
 		return "", s, err
 	}
-	g, err := open(ctx, gs.Servers(), info, setting, level, func(g *Game) error {
-		if r.Counterexample != "" {
-			return g.follow(ctx, example, moves)
-		}
-		return g.replay(ctx, moves)
-	})
+	g, err := Open(ctx, gs.Servers(), info, setting, level, r.Schedule)
 	if err != nil {
 		gs.busy.Done()
 		return "", s, err

@@ -14,7 +14,6 @@ func TestComparisonIsWatched(t *testing.T) {
 	f := startFake(t)
 	tb := f.open("compare")
 	tb.says(".idle", "Nothing is being compared")
-	tb.says(".estimate", "Takes about")
 	tb.await(`document.querySelectorAll(".sales input").length === 4 && !document.querySelector(".advanced").open`)
 	tb.await(`document.querySelector(".takes-part").innerText.trim() === "conditional"`) // of the preset's two, what the lab has
 

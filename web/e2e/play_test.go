@@ -138,14 +138,4 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.says("[data-buyer=A] .badges", "its lease has ended")
 	tb.plays("b")
 	tb.shows(`.play [data-moves="3"]`)
-
-	t.Log("the counterexample of a cell of the guarantees, followed to its end")
-	tb.goTo("guarantees?cell=redis-lua.lease-end")
-	tb.click(`.cell a[href*="counterexample=redis-lua.lease-end"]`)
-	tb.await(`document.querySelector(".play-follow")?.dataset.follow === "0"`)
-	tb.plays("n")
-	tb.await(`document.querySelector(".play-follow").dataset.follow === "1"`)
-	tb.click(`.play-follow [data-do=all-steps]`)
-	tb.await(`document.querySelector(".play-follow").dataset.follow === "over" && document.querySelector(".play-ending [data-broken=true]") !== null`)
-	tb.good("play followed")
 }

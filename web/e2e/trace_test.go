@@ -1,11 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -43,17 +40,6 @@ func TestCounterexamplesArePlayed(t *testing.T) {
 	tb.click(`.drawing [data-step="5"]`)
 	tb.says(".chosen pre", "UPDATE stock SET num = 1 WHERE id = 1")
 	tb.await(`document.querySelector(".chosen .hl-word").innerText === "UPDATE"`)
-
-	t.Log("on paper it is light")
-	tb.do(look{"", 1440, 1000, true}.set())
-	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") !== "#ffffff"`)
-	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
-		return err
-	}))
-	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") === "#ffffff"`)
-	tb.do(wide.set())
 
 	t.Log("as files, and it plays by itself")
 	tb.saves()

@@ -87,7 +87,6 @@ declare namespace Json {
   interface Game {
     id: string;
     level?: string;
-    line?: string; // a schedule to follow
     setting: GameSetting;
     schedule: string;
     buyers: GameColumn[];

@@ -7,7 +7,7 @@ import { Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
-import { estimate, findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
+import { findWrong, fromQuery, named, numbers, presetOf, toForm, toQuery, toRequest, worded } from './settings.js';
 import { running, start, stop } from './store.js';
 import { words } from './text.js';
 
@@ -79,7 +79,6 @@ export function CompareForm({ route, lab, comparisons, opened }) {
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
             onClick=${() => act(() => stop(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
       </div>
-      <${Estimate} form=${form} ranges=${ranges} />
       ${!on && busy && html`<p class="hint">${w.busy}</p>`}
       <${Wrong} failure=${failure} />
       <details class="advanced"><summary>${w.advanced}</summary>
@@ -89,11 +88,4 @@ export function CompareForm({ route, lab, comparisons, opened }) {
         <p class="buttons"><${Copy} text=${location.origin + location.pathname + link('compare', '', queryOf(form))} label=${w.copyLink} /></p>
       </details>
     </form>`;
-}
-
-/** @param {{form: Form, ranges: Json.Comparisons['ranges']}} props */
-function Estimate({ form, ranges }) {
-  if (Object.keys(findWrong(form, ranges)).length) return null;
-  const { from, to } = estimate(form);
-  return html`<p class="estimate">${words().estimate(from, to)}</p>`;
 }

@@ -93,16 +93,3 @@ export function worded(blame) {
   const say = blame && words().wrong[blame.code];
   return say ? { code: '', detail: say(blame.params ?? {}) } : blame;
 }
-
-/**
- * Seconds that a comparison will take, from and to: slow locks answer some hundred
- * requests a second, one statement some thousand. A reset, a small warm-up and an audit
- * come on top.
- * @param {Form} form
- */
-export function estimate(form) {
-  const crowds = 1 + crowdsOf(form.crowds).length;
-  const turns = Number(form.rounds) * form.strategies.length * crowds;
-  const turn = (/** @type {number} */ rate) => 0.4 + Math.max(Number(form.turn) / 1000, Number(form.buyers) / rate);
-  return { from: turns * turn(4000), to: turns * turn(400) };
-}

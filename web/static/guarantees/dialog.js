@@ -3,7 +3,6 @@ import { exampleOf } from './matrix.js';
 import { kinds, markOf, signs } from './marks.js';
 import { elsewhere, grouped } from './rows.js';
 import { say } from './say.js';
-import { words as lessonWords } from '../lessons/text.js';
 import { words } from './text.js';
 import { Ways } from './grid.js';
 import { link } from '../route.js';
@@ -49,7 +48,7 @@ function Question({ matrix, row, question, open }) {
       ${' '}${t.guarantees.titleOf(question)} <span class="hint">${t.guarantees.says(cell)}</span></summary>
       <p class="hint">${w.asksOf(question)}</p>
       <${Found} cell=${cell} />
-      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a> · <a href=${link('play', '', { counterexample: exampleOf(cell) })}>${lessonWords().playYourself}</a></p>`}
+      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}
       ${elsewhere(matrix, row.strategy, question.id).map(({ servers, cell: other }) => html`
         <h4 key=${servers}>${w.elsewhere(servers)}</h4><${Found} cell=${other} />`)}</details>`;
 }

@@ -10,7 +10,6 @@ import { classes, html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { Columns, Fault } from './columns.js';
 import { Course } from './course.js';
 import { Ending } from './ending.js';
-import { Follow } from './follow.js';
 import { textOf } from './levels.js';
 import { movesOf, traceOf } from './model.js';
 import { solve } from './progress.js';
@@ -23,8 +22,7 @@ import { words } from './text.js';
  * @param {{level?: Json.Level, next?: Json.Level, query: Record<string, string>}} props
  */
 export function Game({ level, next, query }) {
-  const begin = level ? { level: level.name }
-    : query.counterexample ? { counterexample: query.counterexample } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
+  const begin = level ? { level: level.name } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
   const place = useRef(query);
   place.current = query;
   const keep = (/** @type {string} */ s) => stay('play', level?.name ?? '', { ...place.current, s });
@@ -37,8 +35,8 @@ export function Game({ level, next, query }) {
     <div class="play">
       <${Task} level=${level} game=${game} query=${query} />
       <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
-      ${failure && html`<${Wrong} failure=${failure} query=${query} session=${session} fresh=${() => keep('')} />`}
-      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${game.line ?? ''} />`
+      ${failure && html`<${Failed} error=${failure} again=${failure.code === 'bad_schedule' ? () => keep('') : session.again} />`}
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} />`
     : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
     </div>`;
 }
@@ -51,27 +49,15 @@ function Task({ level, game, query }) {
   return html`
     <header class="task">
       <p><a href=${link('play')}>${w.all}</a></p>
-      <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : query.counterexample ? w.follow.title : w.free}</h1>
+      <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : w.free}</h1>
       ${level && html`<p class="goal">${textOf(level).goal}</p>`}
       <p class="hint">${name && html`<a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>`}${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
       ${level?.text.en.hint && html`<details class="play-hint"><summary>${w.hint}</summary><p>${textOf(level).hint}</p></details>`}
     </header>`;
 }
 
-/** @param {{failure: import('./session.js').Failure, query: Record<string, string>, session: ReturnType<typeof useSession>, fresh: () => void}} props */
-function Wrong({ failure, query, session, fresh }) {
-  const w = words().wrong;
-  if (!query.counterexample || failure.code !== 'unplayable') return html`<${Failed} error=${failure} again=${failure.code === 'bad_schedule' ? fresh : session.again} />`;
-  return html`
-    <section class="panel failed" role="alert">
-      <p class="wrong">${w.unplayable}</p>
-      <p><a class="offer small" href=${link('trace', query.counterexample)}>${w.trace}</a></p>
-      <p><a class="offer small" href=${link('play', '', { strategy: query.counterexample.split('.')[0] })}>${words().free}</a></p>
-    </section>`;
-}
-
-/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, line: string}} props */
-function Board({ game, session, level, next, line }) {
+/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level}} props */
+function Board({ game, session, level, next }) {
   const w = words();
   const trace = useMemo(() => traceOf(game), [game]);
   const m = useMemo(() => model(trace), [trace]);
@@ -94,7 +80,6 @@ function Board({ game, session, level, next, line }) {
   const { max_faults: budget } = game.setting;
   return html`
     <div class="play-board">
-      ${line && html`<${Follow} game=${game} line=${line} move=${session.move} undo=${session.undo} />`}
       <${Ending} game=${game} level=${level} next=${next} />
       <${Columns} game=${game} busy=${session.busy} press=${session.move} />
       ${(game.setting.faults.length > 0 || all.follow.length > 0) && html`

@@ -14,7 +14,6 @@ export function Play({ route }) {
   const { value: levels, error, again } = useLoaded(loadLevels, []);
   const { value: chapters } = useLoaded(loadChapters, []);
   const { part, query } = route;
-  if (!part && query.counterexample) return html`<${Game} key=${query.counterexample} query=${query} />`;
   if (!part && query.strategy) return html`<${Game} key=${`${query.strategy} ${query.buyers} ${query.stock}`} query=${query} />`;
   if (!levels) return html`<${Awaited} error=${error} again=${again} title=${words().title} />`;
   const at = levels.findIndex((l) => l.name === part);

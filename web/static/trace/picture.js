@@ -3,8 +3,6 @@ import { onLookChange, preferences } from '../preferences.js';
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 import { diagram } from './diagram.js';
 
-const paper = matchMedia('print'); // is light
-
 export const isDark = () => (preferences().theme === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : preferences().theme === 'dark');
 
 const sizeOfText = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
@@ -18,13 +16,11 @@ export function Picture({ trace, current, legend, brief, zoom = 1, choose }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [look, setLook] = useState({ width: 0, scale: 1, dark: false, language: '' });
   useEffect(() => {
-    const see = () => setLook({ width: box.current?.clientWidth ?? 0, scale: zoom * sizeOfText(), dark: isDark() && !paper.matches, language: preferences().language });
+    const see = () => setLook({ width: box.current?.clientWidth ?? 0, scale: zoom * sizeOfText(), dark: isDark(), language: preferences().language });
     const resized = new ResizeObserver(see);
     resized.observe(box.current);
     const forget = onLookChange(see);
-    paper.addEventListener('change', see);
     return () => {
-      paper.removeEventListener('change', see);
       resized.disconnect();
       forget();
     };

@@ -34,7 +34,6 @@ export default {
     token: () => 'Enter the token that this lab was started with.',
   },
   busy: 'The lab is busy with a run, a comparison or a trace. Wait until it ends, or stop it.',
-  estimate: (from, to) => `Takes about ${tidy(from) === tidy(to) ? '' : `${tidy(from)} to `}${tidy(to)}, depending on the machine and the strategies.`,
   start: 'Compare', stop: 'Stop', stopping: 'Stopping …',
   sameCommand: 'The same on the command line:',
   copyCommand: 'Copy command', copyLink: 'Copy link',

@@ -33,7 +33,6 @@ export default {
     token: () => '请填实验室启动时设的令牌。',
   },
   busy: '实验室正忙：有运行、对比或轨迹在进行。请等它结束，或者停止它。',
-  estimate: (from, to) => `大约要 ${tidy(from) === tidy(to) ? '' : `${tidy(from)}到 `}${tidy(to)}，取决于机器和策略。`,
   start: '开始对比', stop: '停止', stopping: '正在停止……',
   sameCommand: '等价的命令行：',
   copyCommand: '复制命令', copyLink: '复制链接',

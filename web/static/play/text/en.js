@@ -68,21 +68,10 @@ export default {
   best: (n, switches) => `Best known: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
   golf: { better: '★ Shorter than the best known solution!', even: '★ As short as the best known solution.', longer: 'It can be done with less.' },
 
-  /** A schedule to follow. */
-  follow: {
-    title: 'The counterexample', next: 'Next step', all: 'All steps', back: 'Back to it',
-    at: (n, all) => (n ? `${plural(n, 'step')} of ${count(all)} made` : `${plural(all, 'step')} to go`),
-    left: 'You have left it: these are your own moves.', over: 'That was all of it. Look back with ← and →, or undo.',
-  },
-
   /** For screen readers. */
   says: {
     ran: (who, what, reply) => `${who}: ${what}${reply ? `, ${reply}` : ''}.`, waits: (who, why) => `${who} waits${why ? `: ${why}` : ''}.`,
     goesOn: (who) => `${who} continues.`, told: (who, what) => `${who} was told: ${what}.`, back: (n) => `Taken back. ${plural(n, 'move')} so far.`,
     begun: 'The game has begun.', now: (n) => `The game stands after ${plural(n, 'move')}.`,
-  },
-  wrong: {
-    unplayable: 'This counterexample needs more than a game has: a buyer who comes later, another server, or a request that is sent again. Its trace shows every step.',
-    trace: 'Its trace',
   },
 };

@@ -67,21 +67,10 @@ export default {
   best: (n, switches) => `已知最短的解法：${count(n)} 步、${count(switches)} 次切换。`,
   golf: { better: '★ 比已知最短的解法还短！', even: '★ 和已知最短的解法一样短。', longer: '还可以更短。' },
 
-  /** 可以跟着走的调度。 */
-  follow: {
-    title: '反例', next: '下一步', all: '走完', back: '回到反例',
-    at: (n, all) => (n ? `共 ${count(all)} 步，已走 ${count(n)} 步` : `共 ${count(all)} 步`),
-    left: '已经离开反例：现在是你自己的步骤。', over: '反例已经走完。可以用 ← 和 → 回看，或者撤销。',
-  },
-
   /** 给读屏软件。 */
   says: {
     ran: (who, what, reply) => `${who}：${what}${reply ? `，${reply}` : ''}。`, waits: (who, why) => `${who} 在等待${why ? `：${why}` : ''}。`,
     goesOn: (who) => `${who} 继续。`, told: (who, what) => `${who} 得到的答复：${what}。`, back: (n) => `已撤销，目前 ${count(n)} 步。`,
     begun: '游戏开始。', now: (n) => `游戏在第 ${count(n)} 步之后。`,
-  },
-  wrong: {
-    unplayable: '这个反例超出了游戏的能力：它还需要后来的买家、另外的服务器，或者重发的请求。轨迹里能看到每一步。',
-    trace: '看它的轨迹',
   },
 };
