@@ -9,7 +9,7 @@ import (
 )
 
 // An actor is one buyer in one schedule. It is the tap of its own context, and
-// tells the scheduler by events what it is about to do. All below belongs to
+// tells the scheduler what it is about to do. All below belongs to
 // the scheduler's goroutine.
 type actor struct {
 	Buyer
@@ -144,7 +144,7 @@ func (a *actor) done() bool { return a.program().over }
 
 func (a *actor) buying() bool { return !a.done() && a.life == alive }
 
-// threadOf finds the thread that a call or event belongs to. A helper that was
+// threadOf finds the thread that a call belongs to. A helper that was
 // never announced works for the program.
 func (a *actor) threadOf(h *tap.Helper) *thread {
 	for _, t := range a.threads {

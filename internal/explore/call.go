@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"seckill/internal/observe"
@@ -68,43 +69,35 @@ func (c *call) text(names *observe.Names) string {
 
 const renewerMark = "(renewer) "
 
-type eventKind int
-
-const (
-	evCalls  eventKind = iota // stands before a command
-	evEnters                  // in a wait, or passing without a stop
-	evLeaves                  // the command or wait is over
-	evSleeps                  // backs off
-	evWakes                   // the back-off ended by itself: its context did
-	evHolds                   // has the lock
-	evFrees                   // is about to free it
-	evFreed                   // has freed it, or tried to
-	evBegins                  // a helper has begun
-	evOver                    // the program, or a helper, has ended
-	evKept                    // a delayed command can be delivered
-)
-
-type event struct {
-	kind    eventKind
-	actor   *actor
-	call    *call
-	helper  *tap.Helper
-	err     error
-	tx      bool // evHolds: the lock is a transaction's
-	deliver func(context.Context) error
-}
-
-// tell reports to the scheduler; between two events of an actor it waits.
-func (a *actor) tell(e event) {
-	e.actor = a
+// tell has the scheduler take note of something; between two notes of an actor it waits.
+func (a *actor) tell(note func()) {
 	select {
-	case a.run.events <- e:
+	case a.run.notes <- note:
 	case <-a.run.over:
 	}
 }
 
 func (a *actor) newCall(ctx context.Context, c *tap.Command) *call {
 	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
+}
+
+// stands: the actor stands before a call. The dead make none.
+func (a *actor) stands(c *call) {
+	if a.life != alive {
+		c.answer <- errDead
+		return
+	}
+	a.threadOf(c.helper).add(c)
+}
+
+// answered returns when the scheduler lets the call go, or puts an error in its place.
+func (c *call) answered() error {
+	select {
+	case err := <-c.answer:
+		return err
+	case <-c.actor.run.over:
+		return errDead
+	}
 }
 
 // Before implements tap.Tap.
@@ -117,22 +110,16 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	switch {
 	case c.Backend == tap.Waiting:
 		s.state = waiting
-		a.tell(event{kind: evEnters, call: s})
-		return nil
 	case c.Name == "ROLLBACK" && ctx.Err() != nil:
 		// database/sql ends a transaction whose context has ended from a
 		// goroutine of its own.
 		s.state = passing
-		a.tell(event{kind: evEnters, call: s})
-		return nil
+	default:
+		a.tell(func() { a.stands(s) })
+		return s.answered()
 	}
-	a.tell(event{kind: evCalls, call: s})
-	select {
-	case err := <-s.answer:
-		return err
-	case <-a.run.over:
-		return errDead
-	}
+	a.tell(func() { a.threadOf(s.helper).add(s) })
+	return nil
 }
 
 // Reads implements tap.Reader.
@@ -144,7 +131,7 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	if !ok { // a back-off
 		return err
 	}
-	a.tell(event{kind: evLeaves, call: s, err: err})
+	a.tell(func() { a.run.left(s, err) })
 	if s.loseReply {
 		return errReplyLost
 	}
@@ -158,29 +145,33 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 // may leave in between, with what the news have given them.
 func (a *actor) wakes(ctx context.Context) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "wakes", Text: "wakes up"})
-	a.tell(event{kind: evCalls, call: s})
-	select {
-	case err := <-s.answer:
-		if err != nil {
-			return err
-		}
-		a.tell(event{kind: evLeaves, call: s})
-		return context.Cause(ctx)
-	case <-a.run.over:
-		return errDead
+	a.tell(func() { a.stands(s) })
+	if err := s.answered(); err != nil {
+		return err
 	}
+	a.tell(func() { a.run.left(s, nil) })
+	return context.Cause(ctx)
 }
 
 // Sleep implements tap.Sleeper: a back-off lasts until another has moved.
 func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	s := a.newCall(ctx, &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()})
 	s.state = asleep
-	a.tell(event{kind: evSleeps, call: s})
+	a.tell(func() {
+		a.stands(s)
+		switch {
+		case a.life != alive:
+		case s.helper == nil:
+			a.attempt.failed, a.outcome.Waited = true, true
+		case s.thread.foreign != nil:
+			a.run.schedule.locks = append(a.run.schedule.locks, *s.thread.foreign)
+		}
+	})
 	select {
 	case err := <-s.answer:
 		return err
-	case <-ctx.Done():
-		a.tell(event{kind: evWakes, call: s})
+	case <-ctx.Done(): // it ends by itself
+		a.tell(s.drop)
 		return context.Cause(ctx)
 	case <-a.run.over:
 		return errDead
@@ -188,16 +179,33 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Began implements tap.Minder.
-func (a *actor) Began(h *tap.Helper) { a.tell(event{kind: evBegins, helper: h}) }
+func (a *actor) Began(h *tap.Helper) {
+	a.tell(func() { a.threads = append(a.threads, &thread{actor: a, helper: h}) })
+}
 
 // Over implements tap.Minder.
-func (a *actor) Over(h *tap.Helper) { a.tell(event{kind: evOver, helper: h}) }
+func (a *actor) Over(h *tap.Helper) { a.tell(func() { a.threadOf(h).over = true }) }
 
 // Holds implements observe.Holder.
-func (a *actor) Holds(tx bool) { a.tell(event{kind: evHolds, tx: tx}) }
+func (a *actor) Holds(tx bool) {
+	a.tell(func() {
+		s := a.run.schedule
+		for _, other := range a.run.othersHolding(a) {
+			s.locks = append(s.locks, Problem{RuleOverlap,
+				fmt.Sprintf("after step %d both %s and %s hold the lock", len(s.Steps), other.Name, a.Name)})
+		}
+		a.grip, a.expired, a.passed, a.commits = holding, false, true, tx
+		s.Held = append(s.Held, Belief{Who: a.Name, From: len(s.Steps) - 1})
+	})
+}
 
 // Frees implements observe.Holder.
-func (a *actor) Frees() { a.tell(event{kind: evFrees}) }
+func (a *actor) Frees() {
+	a.tell(func() {
+		a.grip = releasing
+		a.run.schedule.givesBack(a.Name, len(a.run.schedule.Steps))
+	})
+}
 
 // Freed implements observe.Holder.
-func (a *actor) Freed() { a.tell(event{kind: evFreed}) }
+func (a *actor) Freed() { a.tell(func() { a.grip = loose }) }

@@ -150,10 +150,9 @@ var faultKinds = map[Fault]faultKind{
 		},
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)
-			kept := event{kind: evKept, call: c}
+			a := c.actor
 			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
-				kept.deliver = deliver
-				c.actor.tell(kept)
+				a.tell(func() { a.late = append(a.late, &late{call: c, deliver: deliver}) })
 			}})
 			return nil
 		},
@@ -179,8 +178,10 @@ var faultKinds = map[Fault]faultKind{
 			ctx = context.WithoutCancel(ctx)
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
-				a.tell(event{kind: evLeaves, call: c, err: err})
-				a.tell(event{kind: evOver, helper: t.helper})
+				a.tell(func() {
+					r.left(c, err)
+					t.over = true
+				})
 			})
 			return nil
 		},
@@ -318,7 +319,7 @@ func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what 
 func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 	a.claims = false
 	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.sql.EndUserLock(ctx, ledger.KeyLock(r.world.sql.Database(), p.User, p.RequestID), a.process.In.Dialer.LocalAddrs())
+	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(r.world.probes.Database(), p.User, p.RequestID), a.process.In.Dialer.LocalAddrs())
 	if ended {
 		what = "the server closes the session that keeps the claim of the key"
 	}
@@ -346,7 +347,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 		}
 	}
 	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
-		n, err := w.sql.Kill(ctx, of.process.In.Dialer.LocalAddrs())
+		n, err := w.probes.Kill(ctx, of.process.In.Dialer.LocalAddrs())
 		if err != nil {
 			return "", err
 		}

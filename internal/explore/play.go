@@ -24,7 +24,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 
 func (w *World) newRun(s *Scenario, peek bool) *run {
 	return &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
-		events: make(chan event, 64), over: make(chan struct{})}
+		notes: make(chan func(), 64), over: make(chan struct{})}
 }
 
 func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
@@ -124,7 +124,7 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	r.begin(a)
 	r.programs.Go(func() {
 		actorKinds[b.Does].perform(tap.With(a.ctx, a), r.world, p, &a.outcome)
-		a.tell(event{kind: evOver})
+		a.tell(func() { a.program().over, a.grip, a.outcome.Ended = true, loose, len(r.schedule.Steps) })
 	})
 	return nil
 }

@@ -65,7 +65,7 @@ func (w *World) recycle() {
 		delete(w.numbers, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		// A statement that was left waiting would be taken for a buyer.
-		_, _ = w.sql.Kill(ctx, p.In.Dialer.LocalAddrs())
+		_, _ = w.probes.Kill(ctx, p.In.Dialer.LocalAddrs())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })
 	}

@@ -17,7 +17,7 @@ type run struct {
 	scenario *Scenario
 	schedule *Schedule
 	actors   []*actor
-	events   chan event
+	notes    chan func()   // what actors tell
 	over     chan struct{} // closed when the scheduler has gone
 	programs sync.WaitGroup
 
@@ -40,55 +40,7 @@ type run struct {
 	forced    bool // a step came by itself since the last choice
 }
 
-// heed takes in one event.
-func (r *run) heed(e event) {
-	a, c := e.actor, e.call
-	switch e.kind {
-	case evCalls, evSleeps:
-		if a.life != alive {
-			c.answer <- errDead
-			return
-		}
-		t := a.threadOf(c.helper)
-		t.add(c)
-		switch {
-		case e.kind == evCalls:
-		case t.helper == nil:
-			a.attempt.failed, a.outcome.Waited = true, true
-		case t.foreign != nil:
-			r.schedule.locks = append(r.schedule.locks, *t.foreign)
-		}
-	case evEnters:
-		a.threadOf(c.helper).add(c)
-	case evLeaves:
-		r.left(c, e.err)
-	case evWakes:
-		c.drop()
-	case evHolds:
-		for _, other := range r.othersHolding(a) {
-			r.schedule.locks = append(r.schedule.locks, Problem{RuleOverlap,
-				fmt.Sprintf("after step %d both %s and %s hold the lock", len(r.schedule.Steps), other.Name, a.Name)})
-		}
-		a.grip, a.expired, a.passed, a.commits = holding, false, true, e.tx
-		r.schedule.Held = append(r.schedule.Held, Belief{Who: a.Name, From: len(r.schedule.Steps) - 1})
-	case evFrees:
-		a.grip = releasing
-		r.schedule.givesBack(a.Name, len(r.schedule.Steps))
-	case evFreed:
-		a.grip = loose
-	case evBegins:
-		a.threads = append(a.threads, &thread{actor: a, helper: e.helper})
-	case evKept:
-		a.late = append(a.late, &late{call: c, deliver: e.deliver})
-	case evOver:
-		if e.helper != nil {
-			a.threadOf(e.helper).over = true
-			return
-		}
-		a.program().over, a.grip, a.outcome.Ended = true, loose, len(r.schedule.Steps)
-	}
-}
-
+// drop forgets the call, which is over.
 func (c *call) drop() {
 	if c.thread != nil {
 		c.thread.drop(c)

@@ -113,7 +113,7 @@ func (r *run) seen(ctx context.Context, away []*call) bool {
 	if !slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.SQL }) {
 		return true
 	}
-	r.waits = r.world.sql.Waits(ctx)
+	r.waits = r.world.probes.Waits(ctx)
 	left := slices.Clone(r.waits)
 	for _, c := range away {
 		if c.command.Backend != tap.SQL {
@@ -129,12 +129,12 @@ func (r *run) seen(ctx context.Context, away []*call) bool {
 	return true
 }
 
-// drain heeds the events that are there.
+// drain takes in the notes that are there.
 func (r *run) drain() (any bool) {
 	for {
 		select {
-		case e := <-r.events:
-			r.heed(e)
+		case note := <-r.notes:
+			note()
 			any = true
 		default:
 			return any
@@ -197,16 +197,16 @@ func (r *run) rolledBack(ctx context.Context) error {
 	now := r.cut.In.Dialer.LocalAddrs()
 	closed := slices.DeleteFunc(r.open, func(addr string) bool { return slices.Contains(now, addr) })
 	r.cut = nil
-	return r.world.sql.Gone(ctx, closed, true)
+	return r.world.probes.Gone(ctx, closed, true)
 }
 
-// await heeds one event.
+// await takes in one note.
 func (r *run) await(ctx context.Context, limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case e := <-r.events:
-		r.heed(e)
+	case note := <-r.notes:
+		note()
 		return nil
 	case <-timer.C:
 		return errNothing

@@ -204,7 +204,7 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 	}
 	list := r.waits
 	if list == nil {
-		list = r.world.sql.Waits(ctx)
+		list = r.world.probes.Waits(ctx)
 	}
 	for _, c := range away {
 		ports := probe.Ports(c.actor.process.In.Dialer.LocalAddrs())

@@ -28,8 +28,7 @@ type World struct {
 	settings catalog.Settings
 	admin    *backend.Instance // looks, and ends leases; no buyer uses it
 	store    *ledger.Store
-	probes   probe.Set
-	sql      *probe.SQL
+	probes   *probe.Set
 	numbers  map[int]*process
 	closing  sync.WaitGroup // instances of processes that have died
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
@@ -133,8 +132,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	if o.Shared {
 		w.probes.Only(w.ports)
 	}
-	w.sql = w.probes[0].(*probe.SQL)
-	w.sql.Now = func() time.Time { return w.time().Add(-leaseEnd(w.settings)) }
+	w.probes.Now = func() time.Time { return w.time().Add(-leaseEnd(w.settings)) }
 	w.began.Store(time.Now().UnixNano())
 	w.store = ledger.NewStore(w.admin.DB)
 	return w, nil

@@ -10,12 +10,11 @@ import (
 )
 
 type etcd struct {
-	nothing
 	client *clientv3.Client
 }
 
-// Expire revokes the lease of the lock's oldest key.
-func (p etcd) Expire(ctx context.Context, key string, _ *Holder) (string, error) {
+// expire revokes the lease of the lock's oldest key.
+func (p etcd) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	keys, err := p.queue(ctx, key)
 	if err != nil || len(keys) == 0 || keys[0].lease == 0 {
 		return "", err
@@ -24,8 +23,8 @@ func (p etcd) Expire(ctx context.Context, key string, _ *Holder) (string, error)
 	return "the lease of " + keys[0].key + " is revoked", err
 }
 
-// GiveUp revokes the leases of what the process wrote, or tried to.
-func (p etcd) GiveUp(ctx context.Context, _ string, h *Holder) (did []string, err error) {
+// giveUp revokes the leases of what the process wrote, or tried to.
+func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(h.Sets)) {
 		got, err := p.client.Get(ctx, key)
 		if err != nil {
@@ -61,8 +60,8 @@ func (p etcd) queue(ctx context.Context, key string) (all []etcdKey, err error) 
 	return all, nil
 }
 
-// Look shows the lock's keys.
-func (p etcd) Look(ctx context.Context, key string, _ int64) []Value {
+// look shows the lock's keys.
+func (p etcd) look(ctx context.Context, key string, _ int64) []Value {
 	keys, err := p.queue(ctx, key)
 	if err != nil || keys == nil {
 		return nil

@@ -27,67 +27,85 @@ type Holder struct {
 
 func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
 
-// A Probe looks into one backend. key is a lock's.
-type Probe interface {
-	// Waiting counts the commands that wait inside the server, by its own word.
-	Waiting(context.Context) (int, error)
-	// Expire ends the lease of the lock's holder as the server sees it: the
-	// holder has not heard of it. It says what it did, "" if there was no lease.
-	// h is nil when it is not known who holds it.
-	Expire(ctx context.Context, key string, h *Holder) (string, error)
-	// GiveUp ends what the server keeps for a process that has died.
-	GiveUp(ctx context.Context, key string, h *Holder) ([]string, error)
-	// Wake ends the time-outs of commands that wait inside the server.
-	Wake(context.Context) (any bool, err error)
-	// Look reads what the server keeps. What cannot be read is left out.
-	Look(ctx context.Context, key string, sku int64) []Value
+// A Set looks into all backends of an instance. key is a lock's.
+type Set struct {
+	*SQL
+	redis    *redisProbe // nil: there is none
+	sessions []sessions
+	all      []server
 }
 
-// nothing is a Probe of a backend that has no such thing.
-type nothing struct{}
+// A server is one backend.
+type server interface {
+	// expire ends the lease of the lock's holder as the server sees it: the holder
+	// has not heard of it. It says what it did, "" if there was no lease. h is nil
+	// when it is not known who holds it.
+	expire(ctx context.Context, key string, h *Holder) (string, error)
+	// look reads what the server keeps. What cannot be read is left out.
+	look(ctx context.Context, key string, sku int64) []Value
+}
 
-func (nothing) Waiting(context.Context) (int, error)                              { return 0, nil }
-func (nothing) Expire(context.Context, string, *Holder) (string, error)           { return "", nil }
-func (nothing) GiveUp(context.Context, string, *Holder) (did []string, err error) { return nil, nil }
-func (nothing) Wake(context.Context) (bool, error)                                { return false, nil }
-
-// A Set is the probes of all backends of an instance. Its methods are theirs.
-type Set []Probe
+// Sessions are a server that keeps something for a process beyond its connections.
+type sessions interface {
+	// giveUp ends what the server keeps for a process that has died.
+	giveUp(ctx context.Context, key string, h *Holder) ([]string, error)
+}
 
 // Of makes the probes that fit what a strategy needs.
-func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (Set, error) {
-	sql, err := NewSQL(ctx, in, info.Family == "mysqllock")
+func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (*Set, error) {
+	sql, err := newSQL(ctx, in, info)
 	if err != nil {
 		return nil, err
 	}
-	sql.stock = info.Stock
-	set := Set{sql}
+	s := &Set{SQL: sql, all: []server{sql}}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
-		set = append(set, newRedis(in))
+		s.redis = newRedis(in)
+		s.all = append(s.all, s.redis)
 	}
 	if in.ZooKeeper != nil {
-		set = append(set, zookeeper{client: in.ZooKeeper})
+		p := zookeeper{in.ZooKeeper}
+		s.all, s.sessions = append(s.all, p), append(s.sessions, p)
 	}
 	if in.Etcd != nil {
-		set = append(set, etcd{client: in.Etcd})
+		p := etcd{in.Etcd}
+		s.all, s.sessions = append(s.all, p), append(s.sessions, p)
 	}
-	return set, nil
+	return s, nil
 }
 
-func (s Set) Waiting(ctx context.Context) (total int, err error) {
-	for _, p := range s {
-		n, err := p.Waiting(ctx)
-		if err != nil {
-			return 0, err
-		}
-		total += n
+// Only has the probes count and wake the clients at these ports and no others:
+// the servers are shared.
+func (s *Set) Only(ports func() []string) {
+	if s.redis != nil {
+		s.redis.mine = ports
 	}
-	return total, nil
 }
 
-func (s Set) Expire(ctx context.Context, key string, h *Holder) (did []string, err error) {
-	for _, p := range s {
-		what, err := p.Expire(ctx, key, h)
+// Waiting counts the commands that wait inside the servers, by their own word. ZooKeeper
+// and etcd have none that do.
+func (s *Set) Waiting(ctx context.Context) (int, error) {
+	n, err := s.SQL.waiting(ctx)
+	if err != nil || s.redis == nil {
+		return n, err
+	}
+	blocked, err := s.redis.waiting(ctx)
+	return n + blocked, err
+}
+
+// Wake ends the time-outs of commands that wait inside a server. A wait for a row ends
+// by the row alone.
+func (s *Set) Wake(ctx context.Context) (any bool, err error) {
+	if s.redis == nil {
+		return false, nil
+	}
+	return s.redis.wake(ctx)
+}
+
+// Expire ends the lease of the lock's holder, who has not heard of it, and says what
+// it did: nothing if there was no lease. h is nil when it is not known who holds it.
+func (s *Set) Expire(ctx context.Context, key string, h *Holder) (did []string, err error) {
+	for _, p := range s.all {
+		what, err := p.expire(ctx, key, h)
 		if err != nil {
 			return did, fmt.Errorf("end the lease of %s: %w", key, err)
 		}
@@ -98,9 +116,10 @@ func (s Set) Expire(ctx context.Context, key string, h *Holder) (did []string, e
 	return did, nil
 }
 
-func (s Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
-	for _, p := range s {
-		more, err := p.GiveUp(ctx, key, h)
+// GiveUp ends what the servers keep for a process that has died, and says what it did.
+func (s *Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
+	for _, p := range s.sessions {
+		more, err := p.giveUp(ctx, key, h)
 		if err != nil {
 			return did, fmt.Errorf("end what a dead process has left at %s: %w", key, err)
 		}
@@ -109,30 +128,10 @@ func (s Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, e
 	return did, nil
 }
 
-func (s Set) Wake(ctx context.Context) (any bool, err error) {
-	for _, p := range s {
-		woke, err := p.Wake(ctx)
-		if err != nil {
-			return any, err
-		}
-		any = any || woke
-	}
-	return any, nil
-}
-
-// Only has the probes count and wake the clients at these ports and no others:
-// the servers are shared.
-func (s Set) Only(ports func() []string) {
-	for _, p := range s {
-		if r, ok := p.(*redisProbe); ok {
-			r.mine = ports
-		}
-	}
-}
-
-func (s Set) Look(ctx context.Context, key string, sku int64) (values []Value) {
-	for _, p := range s {
-		values = append(values, p.Look(ctx, key, sku)...)
+// Look reads what the servers keep. What cannot be read is left out.
+func (s *Set) Look(ctx context.Context, key string, sku int64) (values []Value) {
+	for _, p := range s.all {
+		values = append(values, p.look(ctx, key, sku)...)
 	}
 	return values
 }

@@ -17,7 +17,6 @@ import (
 // redisProbe looks into one Redis, a Cluster, a ring, or several like nodes. What a
 // process that has died kept there ends by its own time.
 type redisProbe struct {
-	nothing
 	one   redis.UniversalClient // nil with several nodes
 	nodes []redis.UniversalClient
 	mine  func() []string // the ports of the clients that count; nil: all do
@@ -55,8 +54,8 @@ func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis
 	}
 }
 
-// Waiting counts clients that block (BLPOP).
-func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
+// waiting counts clients that block (BLPOP).
+func (p *redisProbe) waiting(ctx context.Context) (total int, err error) {
 	err = p.eachBlocked(ctx, func(context.Context, redis.UniversalClient, int64) error {
 		total++
 		return nil
@@ -64,9 +63,9 @@ func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
 	return total, err
 }
 
-// Expire removes the lock's key, or the lease of what was read from a stream. On
+// expire removes the lock's key, or the lease of what was read from a stream. On
 // each of several nodes only what the holder wrote there ends with its lease.
-func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did string, err error) {
+func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did string, err error) {
 	for _, c := range p.nodes {
 		ttl, err := c.PTTL(ctx, key).Result()
 		if err != nil {
@@ -113,8 +112,8 @@ func (p *redisProbe) eachBlocked(ctx context.Context, visit func(context.Context
 	})
 }
 
-// Wake ends the time-out of clients that block.
-func (p *redisProbe) Wake(ctx context.Context) (any bool, err error) {
+// wake ends the time-out of clients that block.
+func (p *redisProbe) wake(ctx context.Context) (any bool, err error) {
 	err = p.eachBlocked(ctx, func(ctx context.Context, c redis.UniversalClient, id int64) error {
 		any = true
 		return c.ClientUnblock(ctx, id).Err()
@@ -122,8 +121,8 @@ func (p *redisProbe) Wake(ctx context.Context) (any bool, err error) {
 	return any, err
 }
 
-// Look shows the lock's key and the counter, whatever their types.
-func (p *redisProbe) Look(ctx context.Context, key string, sku int64) (values []Value) {
+// look shows the lock's key and the counter, whatever their types.
+func (p *redisProbe) look(ctx context.Context, key string, sku int64) (values []Value) {
 	counter := fmt.Sprint("seckill:stock:", sku)
 	for i, c := range p.nodes {
 		for _, k := range []string{key, counter} {

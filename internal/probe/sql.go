@@ -13,14 +13,14 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 )
 
 // SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
 // that are connections are ended by Kill. The server sees by itself that a process's
-// connections close, and a wait for a row ends by the row alone.
+// connections close.
 type SQL struct {
-	nothing
 	db       *gorm.DB
 	store    *ledger.Store
 	query    string // lists the waiting connections
@@ -37,9 +37,9 @@ type SQL struct {
 // lockTables are the tables that locks are kept in.
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
-// NewSQL asks which server it is: each reports its waiters differently.
-func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error) {
-	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Now: time.Now}
+// newSQL asks which server it is: each reports its waiters differently.
+func newSQL(ctx context.Context, in *backend.Instance, info catalog.Info) (*SQL, error) {
+	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
 	var is struct{ Version, Server, Name string }
 	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
 		return nil, err
@@ -57,19 +57,19 @@ func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error)
 	return s, nil
 }
 
-// Waiting counts connections that wait for a row or a user lock.
-func (s *SQL) Waiting(ctx context.Context) (n int, err error) {
+// waiting counts connections that wait for a row or a user lock.
+func (s *SQL) waiting(ctx context.Context) (n int, err error) {
 	if err := s.store.Read(ctx, &n, s.query); err != nil {
 		return 0, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
 	return n, nil
 }
 
-// Expire ends leases that are kept in tables. The end of one in
+// expire ends leases that are kept in tables. The end of one in
 // distributed_lock is compared with the database's clock, so it is written. A
 // deadline in lock_record is compared with the processes' own, which have been
 // moved on: nothing is written, as a buyer may stand there with the row locked.
-func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
+func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
 	if !s.locks {
 		return "", nil
 	}
@@ -103,8 +103,8 @@ var pieces = map[ledger.StockStore]struct{ name, list, of string }{
 	ledger.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 }
 
-// Look shows the row of the stock and the records of the lock.
-func (s *SQL) Look(ctx context.Context, key string, sku int64) (values []Value) {
+// look shows the row of the stock and the records of the lock.
+func (s *SQL) look(ctx context.Context, key string, sku int64) (values []Value) {
 	if row, err := s.store.SKU(ctx, sku); err == nil {
 		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
 		if row.Fence > 0 {

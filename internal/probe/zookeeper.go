@@ -12,13 +12,12 @@ import (
 )
 
 type zookeeper struct {
-	nothing
 	client *backend.ZooKeeperClient
 }
 
-// Expire deletes the first ephemeral node of the queue, or the lock's own node.
+// expire deletes the first ephemeral node of the queue, or the lock's own node.
 // Its session stays: its client has not heard, as one that is paused.
-func (p zookeeper) Expire(ctx context.Context, key string, _ *Holder) (string, error) {
+func (p zookeeper) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
 		return "", err
@@ -31,8 +30,8 @@ func (p zookeeper) Expire(ctx context.Context, key string, _ *Holder) (string, e
 	return strings.Join(did, ""), err
 }
 
-// GiveUp deletes the ephemeral nodes of the process's session.
-func (p zookeeper) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
+// giveUp deletes the ephemeral nodes of the process's session.
+func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
 	names, err := p.queue(ctx, key)
 	if err != nil {
 		return nil, err
@@ -78,8 +77,8 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
-// Look shows the queue, or that the lock's own node is there.
-func (p zookeeper) Look(ctx context.Context, key string, _ int64) []Value {
+// look shows the queue, or that the lock's own node is there.
+func (p zookeeper) look(ctx context.Context, key string, _ int64) []Value {
 	names, _ := p.queue(ctx, key)
 	values := []Value{{key, strings.Join(names, " ")}}
 	if stat, err := p.client.Exists(ctx, key); err == nil && stat != nil && stat.EphemeralOwner != 0 {

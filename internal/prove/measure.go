@@ -31,7 +31,7 @@ func realSettings() catalog.Settings {
 // A party is one process of a strategy in real time.
 type party struct {
 	*observe.Process
-	probes probe.Set
+	probes *probe.Set
 }
 
 // opened is a party whose sale of ten units has begun.
@@ -52,7 +52,7 @@ func (b *bench) party(ctx context.Context) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	var probes probe.Set
+	var probes *probe.Set
 	if err = ledger.Migrate(ctx, p.In.DB); err == nil {
 		probes, err = probe.Of(ctx, p.In, b.info)
 	}

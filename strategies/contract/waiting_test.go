@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/probe"
@@ -218,7 +219,7 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 		goes()
 		return
 	}
-	server, err := probe.NewSQL(c.Context(), c.a.In, false)
+	server, err := probe.Of(c.Context(), c.a.In, catalog.Info{})
 	if err != nil {
 		c.Fatal(err)
 	}
