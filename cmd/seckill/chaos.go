@@ -23,7 +23,7 @@ type ChaosCmd struct {
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
 	List       bool     `help:"List the faults, and end."`
-	Resume     string   `placeholder:"FILE" help:"What an earlier run with these settings wrote as JSON: its cells are kept, the others run."`
+	Resume     string   `placeholder:"FILE" help:"Finish a run that was interrupted, from what it wrote as JSON: its strategies, faults, rate, seed and topology."`
 
 	Rate float64 `default:"200" help:"Buyers a second." group:"sale"`
 	Seed *uint64 `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
@@ -53,39 +53,28 @@ func (c *ChaosCmd) Validate() (err error) {
 	if c.List {
 		return nil
 	}
-	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
-		return err
-	}
-	if c.faults, err = chosenFaults(c.Faults); err != nil {
-		return err
-	}
 	if !(c.Rate >= 1 && c.Rate <= 10_000) {
 		return errors.New("--rate: give 1 to 10000 buyers a second")
 	}
 	c.settings = chaos.Default
 	c.settings.Rate, c.settings.Where = c.Rate, c.Topology
 	c.settings.Seed = rand.Uint64()
+	if c.Seed != nil {
+		c.settings.Seed = *c.Seed
+	}
 	if c.Resume != "" {
 		if c.earlier, err = readChaos(c.Resume); err != nil {
 			return fmt.Errorf("--resume: %w", err)
 		}
+		c.Strategies, c.faults, c.settings = nil, c.earlier.Faults, c.earlier.Settings
 		for _, row := range c.earlier.Rows {
-			if !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == row.Strategy }) {
-				return fmt.Errorf("--resume: %s has %s, too, which the new result would not have: name it in --strategies", c.Resume, row.Strategy)
-			}
+			c.Strategies = append(c.Strategies, row.Strategy)
 		}
-		for _, name := range c.earlier.Faults {
-			if !slices.Contains(c.faults, name) {
-				return fmt.Errorf("--resume: %s has %s, too, which the new result would not have: name it in --faults", c.Resume, name)
-			}
-		}
-		c.settings.Seed = c.earlier.Settings.Seed
+	} else if c.faults, err = chosenFaults(c.Faults); err != nil {
+		return err
 	}
-	if c.Seed != nil {
-		c.settings.Seed = *c.Seed
-	}
-	if c.earlier != nil && c.earlier.Settings != c.settings {
-		return fmt.Errorf("--resume: %s has other settings: %+v", c.Resume, c.earlier.Settings)
+	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
+		return err
 	}
 	return c.Output.check(chaos.Name)
 }
@@ -121,7 +110,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	c.warn(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
-	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.Topology, Links: true,
+	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.settings.Where, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
 		func(l *lab.Lab) error { return l.Serve(ctx, options.Services) })
 	if err != nil {

@@ -124,11 +124,10 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 
 // progress shows the progress of the run on a terminal, and elsewhere what is run.
 func (c *LoadCmd) progress(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
-	_, terminal := columns(stderr.Writer)
 	switch {
 	case c.Quiet:
 		return nil, func() {}
-	case !terminal:
+	case !isTerminal(stderr.Writer):
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
 		return nil, func() {}
 	}

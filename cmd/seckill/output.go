@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -70,30 +70,17 @@ func (all forms) prepare() error {
 	return nil
 }
 
-// try leaves nothing behind.
+// try opens a file for writing, and leaves nothing behind.
 func try(file string) error {
-	if special(file) {
-		f, err := os.OpenFile(file, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return f.Close()
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".seckill-*")
+	_, missing := os.Stat(file)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		var why *fs.PathError
-		if errors.As(err, &why) {
-			why.Path = file // not that of the trial
-		}
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// special reports a device or a pipe, which is written to as it is, or a folder.
-func special(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && !info.Mode().IsRegular()
+	if err = f.Close(); missing != nil {
+		err = errors.Join(err, os.Remove(file))
+	}
+	return err
 }
 
 func (o Output) write(stdout io.Writer, r measure.Report) error {
@@ -114,7 +101,7 @@ func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 				errs = append(errs, fmt.Errorf("%s: standard output: %w", f.flag, err))
 			}
 		default:
-			if err := replace(f.file, f.write); err != nil {
+			if err := writeFile(f.file, f.write); err != nil {
 				errs = append(errs, fmt.Errorf("%s: the result could not be written: %w", f.flag, err))
 			}
 		}
@@ -127,32 +114,11 @@ func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// replace leaves the older file as it was if the new one cannot be written in
-// full.
-func replace(file string, write func(io.Writer) error) (err error) {
-	if special(file) {
-		f, err := os.OpenFile(file, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target // not the link
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".seckill-*")
-	if err != nil {
+// writeFile writes a file that the text itself may be made from.
+func writeFile(file string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o644)
-	if old, err := os.Stat(file); err == nil {
-		mode = old.Mode().Perm()
-	}
-	if err = errors.Join(write(f), f.Chmod(mode), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return os.WriteFile(file, text.Bytes(), 0o644)
 }

@@ -9,9 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,20 +23,15 @@ import (
 
 // PlayCmd lets a person be the scheduler, in the terminal.
 type PlayCmd struct {
-	Level     string `placeholder:"NAME" help:"Play a level, by its name or its file. Without --level and --strategy the levels are listed."`
-	Strategy  string `placeholder:"NAME" help:"Play freely with a strategy."`
-	Buyers    int    `default:"2" placeholder:"N" enum:"2,3" help:"Free play: 2 or 3 buyers (${default})."`
-	Stock     int64  `default:"2" placeholder:"N" help:"Free play: units on sale, 1 to 100 (${default})."`
-	Processes int    `default:"0" enum:"0,1" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
-	Schedule  string `placeholder:"MOVES" help:"Replay these moves first, as a game shows them: abab."`
-	Language  string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
+	Level    string `placeholder:"NAME" help:"Play a level. Without --level and --strategy the levels are listed."`
+	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
+	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
 	// Given are servers to play on, instead of the running lab's.
 	Given backend.Config `embed:""`
 
-	level   *game.Level // nil: free play
-	info    catalog.Info
-	setting game.Setting
+	level *game.Level // nil: free play
+	info  catalog.Info
 }
 
 // Help is what seckill play --help says below its flags.
@@ -58,7 +51,7 @@ func (PlayCmd) Help() string {
   Ja         the clock of a's process jumps ahead
   T          time passes, when no buyer can go on
 
-or a word: undo (undo 3 takes three moves back), impossible (says that the level cannot be won), hint, quit.
+or a word on a line of its own: undo, impossible (says that the level cannot be won), hint, quit.
 
 Exit status: 0 when the input has ended or a level was won, 1 when the servers failed, 2 for a wrong command line,
 10 when a level was not won.`
@@ -70,33 +63,17 @@ func (c *PlayCmd) Validate() (err error) {
 	case c.Level != "" && c.Strategy != "":
 		return errors.New("--level or --strategy says what is played: give one of them")
 	case c.Level != "":
-		if c.level, err = levelNamed(c.Level); err != nil {
-			return fmt.Errorf("--level: %w", err)
+		if c.level = game.LevelNamed(c.Level); c.level == nil {
+			return fmt.Errorf("--level: there is no level %q; seckill play lists them", c.Level)
 		}
 		name = c.level.Setting.Strategy
 	case c.Strategy == "":
-		return nil // the levels are listed
+		return c.Given.Check()
 	}
 	if c.info, err = strategyNamed("--strategy", name); err != nil {
 		return err
 	}
-	if c.setting = game.Free(c.info, c.Buyers, c.Stock, c.Processes); c.level != nil {
-		c.setting = c.level.Setting
-	}
-	_, err = game.Read(c.Schedule)
-	return errors.Join(c.Given.Check(), c.setting.Check(), err)
-}
-
-// levelNamed is a level of the program, or of a file.
-func levelNamed(name string) (*game.Level, error) {
-	if t := game.LevelNamed(name); t != nil {
-		return t, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("there is no level %q (seckill play lists them): %w", name, err)
-	}
-	return game.ReadLevel(name, text)
+	return c.Given.Check()
 }
 
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
@@ -114,20 +91,20 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	defer leave()
-	if why := game.Missing(servers, c.info); why != nil {
-		return errors.New(why[0])
+	if why := game.Missing(servers, c.info); why != "" {
+		return errors.New(why)
 	}
-	g, err := game.Open(ctx, servers, c.info, c.setting, c.level, c.Schedule)
+	setting := game.Free(c.info, 2, 2, 0)
+	if c.level != nil {
+		setting = c.level.Setting
+	}
+	g, err := game.Open(ctx, servers, c.info, setting, c.level, "")
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
-		defer cancel()
-		err = errors.Join(err, g.Close(ending))
-	}()
+	defer func() { err = errors.Join(err, g.Close(ctx)) }()
 	t := table{stdout, c.level, c.Language}
-	t.begin(c.setting)
+	t.begin(setting)
 	t.show(g.State())
 	if err := t.read(ctx, g, os.Stdin); err != nil {
 		return err
@@ -193,68 +170,50 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 		}
 		if !more {
 			fmt.Fprintln(t)
-			if errors.Is(input.Err(), bufio.ErrTooLong) {
-				return fmt.Errorf("a line is longer than %d bytes", bufio.MaxScanTokenSize)
-			}
 			return input.Err()
 		}
-		for typed := strings.Fields(line); len(typed) > 0; {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if typed[0] == "quit" {
-				return nil
-			}
-			n, err := t.obey(ctx, g, typed)
-			var refused *web.Problem
-			switch {
-			case errors.As(err, &refused):
-				fmt.Fprintln(t, refused.Detail)
-			case err != nil:
-				return err
-			}
-			typed = typed[n:]
+		if line = strings.TrimSpace(line); line == "quit" {
+			return nil
+		}
+		var refused *web.Problem
+		switch err := t.obey(ctx, g, line); {
+		case errors.As(err, &refused):
+			fmt.Fprintln(t, refused.Detail)
+		case err != nil:
+			return err
 		}
 	}
 }
 
-// obey does what the first words say, and returns how many they were.
-func (t table) obey(ctx context.Context, g *game.Game, typed []string) (n int, err error) {
+// obey does what a line says.
+func (t table) obey(ctx context.Context, g *game.Game, line string) (err error) {
 	var s game.State
-	n = 1
-	switch typed[0] {
+	switch line {
 	case "hint":
 		if t.level == nil {
 			fmt.Fprintln(t, "Free play has no hint.")
 		} else {
 			fmt.Fprintln(t, t.level.Text[t.language].Hint)
 		}
-		return n, nil
+		return nil
 	case "undo":
-		back := 1
-		if len(typed) > 1 {
-			if back, err = strconv.Atoi(typed[1]); err != nil {
-				return len(typed), web.BadRequest("After undo, give the number of moves to take back, or nothing. The rest of the line was not read.")
-			}
-			n = 2
-		}
-		s, err = g.Undo(ctx, back)
+		s, err = g.Undo(ctx, 1)
 	case "impossible":
 		s, err = g.SayImpossible()
 	default:
-		moves, err := game.Read(typed[0])
+		moves, err := game.Read(line)
 		for _, m := range moves {
-			if s, err = g.Move(ctx, explore.FormatSchedule(m), -1); err != nil {
-				return n, err
+			if s, err = g.Move(ctx, explore.FormatSchedule(m)); err != nil {
+				break
 			}
 			t.show(s)
 		}
-		return n, err
+		return err
 	}
 	if err == nil {
 		t.show(s)
 	}
-	return n, err
+	return err
 }
 
 func (t table) begin(s game.Setting) {

@@ -36,7 +36,7 @@ type ProveCmd struct {
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
 
-	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program, or other moves of its buyers, STRATEGY.QUESTION:MOVES; or a counterexample's FILE."`
+	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program; or a counterexample's FILE.json."`
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen  []catalog.Info
@@ -239,15 +239,7 @@ func (c *ProveCmd) writeKept() (err error) {
 
 // toReplay is the schedule that --replay names.
 func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) {
-	name, moves, written := strings.Cut(c.Replay, ":")
-	files, file := web.Guarantees(), name+".json"
-	if strings.HasSuffix(c.Replay, ".json") {
-		files, file = os.DirFS(filepath.Dir(c.Replay)), filepath.Base(c.Replay)
-		written = false
-	}
-	strategy, _, _ := strings.Cut(name, ".")
-	switch f, ferr := files.Open(file); {
-	case written && strategy == name: // free play
+	if name, moves, written := strings.Cut(c.Replay, ":"); written { // free play
 		if info, err = strategyNamed("--replay", name); err != nil {
 			return e, info, err
 		}
@@ -255,23 +247,26 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 		if strings.Contains(moves, "c") {
 			buyers = 3
 		}
-		e = explore.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario}
+		e = explore.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
 		e.Scenario.Name = "free play"
-	case ferr != nil:
-		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), no schedule (STRATEGY:MOVES) "+
-			"and no FILE.json that can be read: %w", c.Replay, ferr)
-	default:
-		defer f.Close()
-		if e, err = explore.ReadExample(f); err != nil {
-			return e, info, fmt.Errorf("%s: %w", c.Replay, err)
-		}
-		if info, err = strategyNamed("strategy", e.Strategy); err != nil {
-			return e, info, fmt.Errorf("%s: %w", c.Replay, err)
-		}
-	}
-	if written {
-		e.Schedule, e.Steps, e.Problems = moves, nil, nil
 		_, err = e.Choices()
+		return e, info, err
+	}
+	files, file := web.Guarantees(), c.Replay+".json"
+	if strings.HasSuffix(c.Replay, ".json") {
+		files, file = os.DirFS(filepath.Dir(c.Replay)), filepath.Base(c.Replay)
+	}
+	f, err := files.Open(file)
+	if err != nil {
+		return e, info, fmt.Errorf("--replay %q is no counterexample of this program (STRATEGY.QUESTION), no schedule (STRATEGY:MOVES) "+
+			"and no FILE.json that can be read: %w", c.Replay, err)
+	}
+	defer f.Close()
+	if e, err = explore.ReadExample(f); err == nil {
+		info, err = strategyNamed("strategy", e.Strategy)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", c.Replay, err)
 	}
 	return e, info, err
 }

@@ -133,8 +133,11 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
 	log.Info("opening the backends")
-	in, err := openAtOnce(ctx, config)
-	if err != nil {
+	in, err := backend.Open(ctx, config)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errors.New("stopped before it served")
+	case err != nil:
 		return err
 	}
 	defer func() {
@@ -171,26 +174,6 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	together.Go(func() error { return server.Serve(ctx, l) })
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
 	return together.Wait()
-}
-
-// openAtOnce is backend.Open that ends with ctx: SQLite is compiled for seconds, which
-// cannot be interrupted. What is opened afterwards ends with the program.
-func openAtOnce(ctx context.Context, c backend.Config) (*backend.Instance, error) {
-	var in *backend.Instance
-	opened := make(chan error, 1)
-	go func() {
-		var err error
-		in, err = backend.Open(ctx, c)
-		opened <- err
-	}()
-	select {
-	case err := <-opened:
-		if err == nil || ctx.Err() == nil {
-			return in, err
-		}
-	case <-ctx.Done():
-	}
-	return nil, errors.New("stopped before it served")
 }
 
 func checkAddr(addr string) error {

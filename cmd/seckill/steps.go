@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +16,7 @@ func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what str
 		return func(int, int, string) {}, func() {}
 	}
 	begun := time.Now()
-	_, terminal := columns(stderr.Writer)
+	terminal := isTerminal(stderr.Writer)
 	show = func(done, total int, what string) {
 		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
 		if !terminal {
@@ -33,23 +32,19 @@ func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what str
 	}
 }
 
-// overwrite shows text on a terminal, in place of the line that it showed before.
+// overwrite shows text on a terminal, in place of the line that it showed before. A
+// line that wraps could not be written over.
 func overwrite(stderr stderrWriter, text string) {
 	line := []rune(text)
-	width, _ := columns(stderr.Writer)
-	// A line that wraps cannot be written over, and in some terminals a full one wraps.
-	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), cmp.Or(width, 80)-1)]))
+	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
 }
 
-// columns is the width of w, if it is a terminal that can move its cursor.
-func columns(w io.Writer) (n int, ok bool) {
+// isTerminal: w is a terminal that can move its cursor.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		return 0, false
+		return false
 	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0, false
-	}
-	return int(size.Col), true
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
 }

@@ -173,9 +173,8 @@ func verdict(s Setting, o *explore.Schedule) *Verdict {
 	return v
 }
 
-// Move makes a move, written as in a schedule. after, unless it is negative, is how
-// many moves the player has seen.
-func (g *Game) Move(ctx context.Context, move string, after int) (State, error) {
+// Move makes a move, written as in a schedule.
+func (g *Game) Move(ctx context.Context, move string) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.ready(ctx); err != nil {
@@ -184,10 +183,6 @@ func (g *Game) Move(ctx context.Context, move string, after int) (State, error) 
 	m, err := readMove(move)
 	if err != nil {
 		return State{}, err
-	}
-	if after >= 0 && after != len(g.moves) {
-		return State{}, problem(http.StatusConflict, "stale_move", "The move was meant for the state after %d moves, and there are %d: look at the game again.",
-			after, len(g.moves))
 	}
 	if len(g.moves) >= longest {
 		return State{}, problem(http.StatusConflict, "impossible_move", "The game has %d moves, which is the most there may be: undo some.", longest)

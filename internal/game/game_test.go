@@ -48,7 +48,7 @@ func TestWrongMoves(t *testing.T) {
 	g := played(t, h, id)
 	for move, says := range map[string]string{"b": "B waits for an answer", "c": "no buyer C", "x": "is not one move",
 		"aa": "is not one move", "T": "time passes", "Va": "arrives late"} {
-		if _, err := g.Move(t.Context(), move, -1); code(err) != "impossible_move" || !strings.Contains(err.Error(), says) {
+		if _, err := g.Move(t.Context(), move); code(err) != "impossible_move" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v (%s)", move, err, code(err))
 		}
 	}

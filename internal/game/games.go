@@ -91,7 +91,10 @@ func (gs *Games) missing(info catalog.Info) []string {
 			return why
 		}
 	}
-	return Missing(gs.Servers(), info)
+	if why := Missing(gs.Servers(), info); why != "" {
+		return []string{why}
+	}
+	return nil
 }
 
 // enter is called before a game of a strategy begins, or a replay. Close waits for its end.

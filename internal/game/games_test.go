@@ -60,7 +60,7 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, err = played(t, h, id).Move(t.Context(), s.Options[0].Move, 3); err != nil || s.MovesMade != 4 {
+		if s, err = played(t, h, id).Move(t.Context(), s.Options[0].Move); err != nil || s.MovesMade != 4 {
 			t.Errorf("%s: %v, %s", name, err, show(s))
 		}
 		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
@@ -164,7 +164,7 @@ func TestManyAtOnce(t *testing.T) {
 						t.Errorf("%s %s: %s %s, and for nobody is said", name, s.Schedule, b.Name, b.Waiting.Why)
 					}
 				}
-				s, err = g.Move(t.Context(), move, s.MovesMade)
+				s, err = g.Move(t.Context(), move)
 			}
 			switch {
 			case err != nil:

@@ -24,7 +24,7 @@ func TestAFailedUndoChangesNothing(t *testing.T) {
 	if s := g.State(); s.Schedule != "abb" || len(s.Steps) != 3 {
 		t.Errorf("after the failure it has the schedule %q and %d steps", s.Schedule, len(s.Steps))
 	}
-	if s, err := g.Move(t.Context(), "b", 3); err != nil || s.Schedule != "abbb" || len(s.Steps) != 4 {
+	if s, err := g.Move(t.Context(), "b"); err != nil || s.Schedule != "abbb" || len(s.Steps) != 4 {
 		t.Errorf("the next move: %v, the schedule %q and %d steps", err, s.Schedule, len(s.Steps))
 	}
 }

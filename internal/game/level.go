@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"sync"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/yamlfile"
 )
@@ -24,8 +23,8 @@ var levelFiles embed.FS
 
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
 
-// ReadLevel reads a level's file. The error says what is wrong, and where.
-func ReadLevel(name string, text []byte) (*Level, error) {
+// readLevel reads a level's file.
+func readLevel(name string, text []byte) (*Level, error) {
 	m := levelName.FindStringSubmatch(path.Base(name))
 	if m == nil {
 		return nil, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
@@ -46,43 +45,9 @@ func ReadLevel(name string, text []byte) (*Level, error) {
 	} else {
 		t.Setting.MaxFaults = cmp.Or(t.Setting.MaxFaults, 1)
 	}
-	if err := t.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	moves, _ := Read(t.Schedule)
+	moves, err := Read(t.Schedule)
 	t.Moves = len(moves)
-	return t, nil
-}
-
-// check says what is wrong with a level, without playing it.
-func (t *Level) check() error {
-	if err := t.Setting.Check(); err != nil {
-		return err
-	}
-	if t.Setting.Strategy == "" {
-		return fmt.Errorf("strategy: name one (seckill strategies lists them)")
-	}
-	if len(t.Breaks) == 0 {
-		return fmt.Errorf("breaks: name the rules of which one must be broken, such as oversold or blocked")
-	}
-	if _, err := Read(t.Schedule); err != nil {
-		return fmt.Errorf("solution: %w", err)
-	}
-	if t.Impossible > 0 && t.Schedule != "" {
-		return fmt.Errorf("a level that is impossible has no solution")
-	}
-	if len(t.Text) != len(catalog.Languages) {
-		return fmt.Errorf("text: give it in the languages %q", catalog.Languages)
-	}
-	for _, language := range catalog.Languages {
-		text := t.Text[language]
-		for field, s := range map[string]string{"title": text.Title, "goal": text.Goal, "hint": text.Hint, "solved": text.Solved} {
-			if s == "" {
-				return fmt.Errorf("%s: the %s is missing", language, field)
-			}
-		}
-	}
-	return nil
+	return t, err
 }
 
 // Levels are all levels, in their order.
@@ -93,9 +58,9 @@ var Levels = sync.OnceValue(func() (list []*Level) {
 		if err != nil {
 			panic(err) // it is embedded
 		}
-		t, err := ReadLevel(name, text)
+		t, err := readLevel(name, text)
 		if err != nil {
-			panic(err) // a test reads them all
+			panic(err) // embedded, and checked by a test
 		}
 		list = append(list, t)
 	}

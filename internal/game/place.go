@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -102,19 +101,16 @@ func (p *place) leave(ctx context.Context) error {
 	return errors.Join(err, p.drop(ctx), p.claim.Close(), p.server.Close())
 }
 
-// Missing says why no game of a strategy can be played on these servers; nil if
-// one can.
-func Missing(config backend.Config, info catalog.Info) (why []string) {
+// Missing says why no game of a strategy can be played on these servers; "" if one
+// can.
+func Missing(config backend.Config, info catalog.Info) (why string) {
 	if config.MySQLDSN == "" {
-		return []string{"a game needs a real MySQL or MariaDB: install one (seckill doctor says how)"}
+		return "a game needs a real MySQL or MariaDB: install one (seckill doctor says how)"
 	}
 	for _, name := range backend.NamesOf(info.Uses()...) {
 		if config.Tiers[name] == backend.Embedded {
-			why = append(why, "a game asks the servers who waits in them, which an embedded "+name+" cannot say: install a real one (seckill doctor says how)")
+			return "a game asks the servers who waits in them, which an embedded " + name + " cannot say: install a real one (seckill doctor says how)"
 		}
 	}
-	if slices.Contains(info.Needs, backend.RedisQuorum) && len(config.RedlockAddrs) == 0 {
-		why = append(why, "no five independent Redis nodes are configured")
-	}
-	return why
+	return ""
 }

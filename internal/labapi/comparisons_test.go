@@ -174,10 +174,6 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 		t.Errorf("GET: %v %.300s", err, answer)
 	}
 	call{method: "GET", path: comparisonsPath + "/none"}.wants(t, h.URL, 404, "unknown_comparison")
-	for _, c := range []struct{ with, baseline string }{{"?with=conditional", "conditional"}, {"", ""}} { // one page's choice is not another's
-		call{method: "GET", path: comparisonsPath + "/" + begun.ID + c.with}.wants(t, h.URL, 200, `"relative_to":"`+c.baseline+`"`)
-	}
-	call{method: "GET", path: comparisonsPath + "/" + begun.ID + "?with=nonsense"}.wants(t, h.URL, 400, "one of the strategies that were measured")
 }
 
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.

@@ -19,15 +19,15 @@ const (
 )
 
 // events is the one stream of a page: `hello` with all runs, `run` with a run that
-// changed, and of its course what the page does not have, `comparison` with a
-// summary, `lab` when the status should be asked for again. A page that opens late
-// is told the same as one that was there all along.
+// changed, as a whole, `comparison` with a summary, `lab` when the status should be
+// asked for again. A page that opens late is told the same as one that was there all
+// along.
 func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
-	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open(), points: map[string][]int{}}
+	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open()}
 	out.send("retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
 
@@ -62,8 +62,7 @@ func (s *Server) events(c *gin.Context) error {
 type news struct {
 	server            *Server
 	changes           int64
-	runs, comparisons int              // clocks of their stores
-	points            map[string][]int // of a run's lanes, by its id
+	runs, comparisons int // clocks of their stores
 }
 
 // send tells the page what is new, from copies, so that a slow page holds up
@@ -76,8 +75,7 @@ func (n *news) send(out *stream) {
 	var runs []Run
 	runs, n.runs = n.server.runs.news(n.runs)
 	for _, r := range runs {
-		out.event("run", r.since(n.points[r.ID]))
-		n.points[r.ID] = r.points()
+		out.event("run", r)
 	}
 	var comparisons []Comparison
 	comparisons, n.comparisons = n.server.comparisons.news(n.comparisons)

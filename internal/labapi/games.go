@@ -101,20 +101,16 @@ func (s *Server) endGame(c *gin.Context) error {
 }
 
 func moveInGame(c *gin.Context, g *game.Game) (state game.State, err error) {
-	body := struct {
-		Move  string `json:"move"`
-		After int    `json:"after"` // moves; none: however many there are
-	}{After: -1}
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return state, err
+	var body struct {
+		Move string `json:"move"`
 	}
-	if err := web.Within("after", int64(body.After), -1, 1000); err != nil {
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return state, err
 	}
 	if body.Move == "" {
 		return state, web.Invalid("move", "missing", nil, "is missing")
 	}
-	return g.Move(c.Request.Context(), body.Move, body.After)
+	return g.Move(c.Request.Context(), body.Move)
 }
 
 func undoInGame(c *gin.Context, g *game.Game) (state game.State, err error) {

@@ -172,7 +172,7 @@ func (s *Server) route() {
 	lab.POST("/runs/:id/faults", s.handle(s.addFault))
 	lab.GET("/comparisons", s.listComparisons)
 	lab.POST("/comparisons", s.handle(s.startComparison))
-	lab.GET("/comparisons/:id", s.handle(s.showComparison))
+	lab.GET("/comparisons/:id", s.handle(s.comparisons.show))
 	lab.DELETE("/comparisons/:id", s.handle(s.comparisons.stopOne))
 	s.routeGames(lab)
 

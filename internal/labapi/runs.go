@@ -52,9 +52,6 @@ type Lane struct {
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
 
-	// From is the place of the first of Points in the lane's course, in news of
-	// its progress; else 0.
-	From int `json:"from"`
 	// Points are what the charts draw; summaries leave them out.
 	Points []Point `json:"points,omitempty"`
 }
@@ -81,17 +78,29 @@ func lanesOf(w Settings) (lanes []Lane) {
 	return lanes
 }
 
-// shortest is the least time between two points, in seconds: the last report of
-// a run may come right after the one before, and its rate means nothing.
-const shortest = 0.03
+const (
+	// shortest is the least time between two points, in seconds: the last report of
+	// a run may come right after the one before, and its rate means nothing.
+	shortest = 0.03
+	// mostPoints of a lane, all of which every event of the run carries.
+	mostPoints = 400
+)
 
 // add takes the next progress.
 func (l *Lane) add(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()
-	if n := len(l.Points); n == 0 || at-l.Points[n-1].At >= shortest {
-		l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
+	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < shortest {
+		return
 	}
+	if len(l.Points) == mostPoints {
+		var fewer []Point
+		for i := 0; i < mostPoints; i += 2 {
+			fewer = append(fewer, l.Points[i])
+		}
+		l.Points = fewer
+	}
+	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
 }
 
 // lane is one to be changed: older copies of r keep theirs.
@@ -109,27 +118,9 @@ func (r Run) summary() Run {
 	return r
 }
 
-// since copies r with the points of its lanes from these places on; nil: with all.
-func (r Run) since(places []int) Run {
-	r.Lanes = slices.Clone(r.Lanes)
-	for i, from := range places {
-		l := &r.Lanes[i]
-		l.From, l.Points = from, l.Points[from:]
-	}
-	return r
-}
-
 // measured: some lane has a result.
 func (r Run) measured() bool {
 	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
-}
-
-// points are how many each lane has.
-func (r Run) points() (n []int) {
-	for _, l := range r.Lanes {
-		n = append(n, len(l.Points))
-	}
-	return n
 }
 
 func (s *Server) listRuns(c *gin.Context) {

@@ -89,15 +89,7 @@ function changed(run) {
   const { runs, newest } = get();
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const isNew = !runs.some((r) => r.id === run.id);
-  set({ newest: withPoints(run, newest?.id === run.id ? newest.lanes : []), runs: taken(runs, summary) });
+  set({ newest: run, runs: taken(runs, summary) });
   if (isNew) news.dispatchEvent(new Event('begun'));
   if (isOn(newest) && !isOn(run)) refresh(); // a service may have died in it
 }
-
-/**
- * The run with its new points appended to the known ones.
- * @param {Json.Run} run @param {Json.Lane[]} known @returns {Json.Run}
- */
-const withPoints = (run, known) => ({
-  ...run, lanes: run.lanes.map((lane, i) => ({ ...lane, points: [...(known[i]?.points ?? []).slice(0, lane.from), ...(lane.points ?? [])] })),
-});

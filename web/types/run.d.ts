@@ -197,7 +197,6 @@ declare namespace Json {
     progress?: Progress;
     result?: Result;
     error?: string;
-    from: number; // how many points came before these
     points?: Point[];
   }
 

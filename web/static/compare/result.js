@@ -2,7 +2,7 @@
 import { Copy } from '../copy.js';
 import { Awaited, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
-import { html, moment, useRef, useState } from '../ui.js';
+import { html, moment } from '../ui.js';
 import { Badge, Served, kindOf } from './badge.js';
 import { Charts } from './charts.js';
 import { whole } from './store.js';
@@ -13,19 +13,16 @@ import { words } from './text.js';
 
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
-  const [relativeTo, setRelativeTo] = useState('');
-  const { value, error, again } = useLoaded(() => whole(summary.id, relativeTo), [summary.id, relativeTo]);
+  const { value, error, again } = useLoaded(() => whole(summary.id), [summary.id]);
   const w = words();
-  const shown = useRef(/** @type {Json.Comparison | null} */ (null)); // until the next has come
-  shown.current = value ?? shown.current;
-  const result = shown.current?.result;
+  const result = value?.result;
   return html`
     <div class=${`banner ${summary.verdicts.other ? 'oversold' : summary.stopped || !(summary.verdicts.held + summary.verdicts.caught) ? '' : 'held'}`} data-outcome>
       ${result && html`<${Answer} result=${result} />`}
       <p>${w.outcome(summary.verdicts)} · ${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
     ${(error || !result) && html`<${Awaited} error=${error} again=${again} />`}
-    ${result && html`<${Measured} result=${result} choose=${setRelativeTo} of=${summary} />`}`;
+    ${result && html`<${Measured} result=${result} of=${summary} />`}`;
 }
 
 /** @param {Json.ComparisonResult} result */
@@ -58,18 +55,14 @@ function sentence(e, base, f, by) {
   return html`${w[by](other, times(inverse.times), one)} ${f.high > 0 && html`<small class="interval">(${interval(inverse)})</small>`}`;
 }
 
-/** @param {{result: Json.ComparisonResult, choose: (name: string) => void, of: Json.Comparison}} props */
-function Measured({ result, choose, of }) {
+/** @param {{result: Json.ComparisonResult, of: Json.Comparison}} props */
+function Measured({ result, of }) {
   const w = words();
   const entries = result.entries.filter((e) => e.concurrency === result.settings.concurrency);
   const findings = result.entries.filter((e) => e.violations.length + e.problems.length > 0);
   return html`
     <section class="panel" aria-labelledby="table-title">
       <h2 id="table-title">${w.table}</h2>
-      ${own(result).length > 1 && html`<p class="with"><label for="relative-to">${w.beside}</label>
-        <select id="relative-to" onChange=${(e) => choose(e.currentTarget.value)}>
-          ${own(result).map((e) => html`<option key=${e.strategy} value=${e.strategy} selected=${e.strategy === result.relative_to}>${e.strategy}</option>`)}
-        </select></p>`}
       <${Table} entries=${entries} relativeTo=${result.relative_to} />
       <p class="hint">${w.tableNote(result.settings.rounds)}</p>
     </section>

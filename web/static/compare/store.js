@@ -62,7 +62,7 @@ export async function start(preset, settings) {
 export const stop = (comparison) => call('DELETE', `${path}/${comparison.id}`);
 
 /**
- * A comparison with its result, set beside a strategy; '': the usual one.
- * @param {string} id @param {string} relativeTo @returns {Promise<Json.Comparison>}
+ * A comparison with its result.
+ * @param {string} id @returns {Promise<Json.Comparison>}
  */
-export const whole = (id, relativeTo) => call('GET', `${path}/${encodeURIComponent(id)}${relativeTo && `?with=${encodeURIComponent(relativeTo)}`}`);
+export const whole = (id) => call('GET', `${path}/${encodeURIComponent(id)}`);

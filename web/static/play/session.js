@@ -14,7 +14,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
 const games = '/api/lab/v1/games';
 
 /** The game has moved on, or is over: what it is now says why the move cannot be made. */
-const stale = ['impossible_move', 'stale_move', 'game_over', 'nothing_to_undo'];
+const stale = ['impossible_move', 'game_over', 'nothing_to_undo'];
 
 /**
  * Hook: the game of an address. keep writes a schedule into the address.
@@ -120,7 +120,7 @@ export function useSession(begin, schedule, keep) {
     /** @param {(game: Json.Game) => Json.GameMove | undefined} choose a move of the game as it is by then */
     move: (choose) => act((now) => {
       const chosen = choose(now);
-      return chosen ? ['moves', { move: chosen.move, after: now.moves_made }] : null;
+      return chosen ? ['moves', { move: chosen.move }] : null;
     }),
     /** @param {number} [moves] all without */
     undo: (moves) => act((now) => (now.moves_made ? ['undo', { moves: moves ?? now.moves_made }] : null)),

@@ -120,7 +120,6 @@ export default {
     service_failed: '服务进程的答复中断了，请再试一次。',
     too_large: '发送的内容太长。',
     trace_failed: '没能记录这次购买：可能有别的客户端持有锁，或者有后端没有响应。',
-    stale_move: '游戏已经往前走了，请再看一遍。',
     strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器。',
     unknown_example: '没有这个反例。',
     bad_schedule: '地址里的步骤和这局游戏对不上。',

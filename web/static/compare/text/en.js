@@ -71,7 +71,7 @@ export default {
   ].filter(Boolean).join(', ') || 'Nothing was measured',
   wasStopped: 'stopped early: these are the results until then',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} s` : `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`),
-  table: 'Every strategy', beside: 'Beside', factorOf: (name) => `× ${name}`,
+  table: 'Every strategy', factorOf: (name) => `× ${name}`,
   columns: {
     strategy: ['strategy'], right: ['right?', 'is the ledger right, and what buyers were told?'], served: ['served?', 'in time, with a certain answer, until all was sold'],
     answers: ['answers/s', 'to all buyers, also those who were refused'], sales: ['sales/s', 'until a sale’s last unit'],

@@ -70,7 +70,7 @@ export default {
   ].filter(Boolean).join('，') || '没有结果',
   wasStopped: '提前停止：这里是停止之前的结果',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} 秒` : `${Math.floor(s / 60)} 分 ${Math.floor(s % 60)} 秒`),
-  table: '所有策略', beside: '对照', factorOf: (name) => `比 ${name}`,
+  table: '所有策略', factorOf: (name) => `比 ${name}`,
   columns: {
     strategy: ['策略'], right: ['对不对？', '账本和告诉买家的话都对吗？'], served: ['服务？', '及时、有明确的答复，直到卖光'],
     answers: ['答复/秒', '给所有买家的，包括被拒绝的'], sales: ['售出/秒', '到一场的最后一件为止'],
