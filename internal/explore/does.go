@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -32,8 +33,8 @@ const (
 // An actorKind is one kind of actor.
 type actorKind struct {
 	next Does // what the next buyer does, after all others are done; "": buys
-	// check says why a strategy cannot be asked to; nil: it always can.
-	check func(*World) error
+	// can: a strategy can be asked to; nil: every one can.
+	can func(catalog.Info) bool
 	// prepare is what must be there before the actors come.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform func(ctx context.Context, w *World, p *process, o *Outcome)
@@ -88,13 +89,8 @@ var actorKinds = map[Does]actorKind{
 	},
 	// It takes the lock, works a step, and frees it: no stock.
 	Locks: {
-		next: Locks,
-		check: func(w *World) error {
-			if w.info.Locker == nil {
-				return fmt.Errorf("%s is not a lock: it cannot be locked without a purchase", w.info.Name)
-			}
-			return nil
-		},
+		next:    Locks,
+		can:     func(i catalog.Info) bool { return i.Locker != nil },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) { o.Err = w.hold(ctx, p) },
 		answer:  func(Outcome) string { return "had the lock" },
 	},
@@ -127,6 +123,16 @@ var actorKinds = map[Does]actorKind{
 	Releases: releases,
 	PaysLate: paysLate,
 	Sweeps:   sweeps,
+}
+
+// check says which buyer of a scenario the strategy has nothing for.
+func (w *World) check(s *Scenario) error {
+	for _, b := range s.Buyers {
+		if can := actorKinds[b.Does].can; can != nil && !can(w.info) {
+			return fmt.Errorf("%s has nothing for a buyer who %s", w.info.Name, b.Does)
+		}
+	}
+	return nil
 }
 
 // ask sends a request, and sends it again while its answer is not final (Buyer.Again).

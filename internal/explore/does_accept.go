@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -14,8 +15,8 @@ var (
 	// key, when the answer was lost (Buyer.Again). The next buyer of such a
 	// scenario comes a lease later, and writes what others have left.
 	accepts = actorKind{
-		next:  Writes,
-		check: acceptor,
+		next: Writes,
+		can:  accepting,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.ask(ctx, func() (final bool) {
 				var written bool
@@ -41,7 +42,7 @@ var (
 
 	// writes is a buyer who comes when the leases of the dead have ended.
 	writes = actorKind{
-		check: acceptor,
+		can: accepting,
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			// Without the tap: it is no command of the buyer's.
 			if _, err := w.probes.Expire(context.Background(), w.key(), nil); err != nil {
@@ -55,12 +56,7 @@ var (
 	}
 )
 
-func acceptor(w *World) error {
-	if !w.info.Accepts {
-		return fmt.Errorf("%s answers when the order is written: there is nothing to accept", w.info.Name)
-	}
-	return nil
-}
+func accepting(i catalog.Info) bool { return i.Accepts }
 
 // RuleUntold: what became of an accepted request is told when it is asked for.
 const RuleUntold = "untold"

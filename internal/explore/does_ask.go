@@ -72,24 +72,8 @@ func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 
 // strangeUser is no actor's.
 const strangeUser = 98
 
-// conclude is what a strategy's caller knows of a refusal, and whether a client
-// sends the request again.
-func conclude(code string) (outcome ledger.Outcome, err error, again bool) {
-	r, known := wire.Coded(code)
-	if !known {
-		r = wire.Internal
-	}
-	switch r.Outcome {
-	case ledger.OutcomeInProgress:
-		return r.Outcome, seckill.ErrBusy, true
-	case ledger.OutcomeUnknown:
-		return r.Outcome, seckill.ErrUnknown, true
-	}
-	again = r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
-	return r.Outcome, r.Err, again
-}
-
-// ask sends one request and reads its answer.
+// ask sends one request and reads its answer: what its buyer knows, and whether a
+// client sends it again.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told ledger.Told, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/seckill", bytes.NewBufferString(body))
@@ -98,25 +82,26 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	rec := httptest.NewRecorder()
 	service.ServeHTTP(rec, req)
 
-	told = ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, Outcome: ledger.OutcomeUnknown}
-	var answer struct {
-		OrderID   string `json:"order_id"`
-		Quantity  int64  `json:"quantity"`
-		Remaining int64  `json:"remaining"`
-		Code      string `json:"code"`
-		Detail    string `json:"detail"`
+	o.Receipt, o.Err = seckill.Receipt{}, nil
+	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &o.Receipt) == nil {
+		return wire.Told(p, o.Receipt, nil), false
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &answer); err != nil {
-		o.Err = fmt.Errorf("%w: status %d: %w", seckill.ErrUnknown, rec.Code, err)
-		return told, true
+	var problem struct{ Code, Detail string }
+	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
+	r, known := wire.Coded(problem.Code)
+	if !known {
+		r = wire.Internal
 	}
-	if rec.Code == http.StatusOK {
-		o.Err, o.Receipt = nil, seckill.Receipt{OrderID: answer.OrderID, SKU: p.SKU, Quantity: answer.Quantity, Remaining: answer.Remaining}
-		told.Outcome, told.OrderID, told.Remaining = ledger.OutcomeSold, answer.OrderID, answer.Remaining
-		return told, false
+	refusal := r.Err
+	switch r.Outcome {
+	case ledger.OutcomeInProgress:
+		refusal, again = seckill.ErrBusy, true
+	case ledger.OutcomeUnknown:
+		refusal, again = seckill.ErrUnknown, true
+	default:
+		again = r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
 	}
-	var refusal error
-	told.Outcome, refusal, again = conclude(answer.Code)
-	o.Err = fmt.Errorf("%w: %s (%s)", refusal, answer.Detail, answer.Code)
+	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
+	told = wire.Told(p, o.Receipt, r.Err)
 	return told, again
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -67,12 +68,7 @@ func (w *World) overdue(ctx context.Context, p *process) error {
 func reserving(name Does, answer string, asked ledger.Call, done ledger.Outcome, perform performs) (d actorKind) {
 	d.next = Sweeps // what a dead sweeper has left is given back
 	d.perform, d.answer = perform, func(Outcome) string { return answer }
-	d.check = func(w *World) error {
-		if !w.info.Reserves {
-			return errors.New("the strategy has no reservations")
-		}
-		return nil
-	}
+	d.can = func(i catalog.Info) bool { return i.Reserves }
 	d.prepare = func(ctx context.Context, w *World, first *process, b Buyer) error {
 		if _, there := w.placed[b.owner()]; there {
 			return nil

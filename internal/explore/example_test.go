@@ -47,7 +47,7 @@ func TestReplayDiverges(t *testing.T) {
 	for i := range e.Scenario.Buyers {
 		e.Scenario.Buyers[i].Does = explore.Locks
 	}
-	if _, err := w.Replay(t.Context(), e); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "not a lock") {
+	if _, err := w.Replay(t.Context(), e); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "has nothing for a buyer who locks") {
 		t.Errorf("conditional is to be locked: %v", err)
 	}
 }

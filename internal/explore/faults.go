@@ -17,12 +17,12 @@ import (
 
 // A faultKind makes one fault happen between two commands.
 type faultKind struct {
-	// aims: it befalls the next command.
-	aims bool
 	// at lists where it could happen now; can are the threads that could go.
 	at func(r *run, can []*thread) []policy.Option
-	// happens lets it happen, and adds the step.
-	happens func(ctx context.Context, r *run, step Step) error
+	// happens lets it happen to the buyer who is named, or to the command that it aims
+	// at. The step of any other fault is added when it has happened.
+	happens func(ctx context.Context, r *run, a *actor, step *Step) error
+	strikes func(r *run, c *call, step Step)
 }
 
 // follow are the consequences of other faults, in the order in which they are offered.
@@ -50,29 +50,22 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return list
 		},
-		happens: func(ctx context.Context, r *run, step Step) (err error) {
-			if r.paused = r.leaseholder(); step.Who != "" {
-				r.paused = r.actor(step.Who)
+		happens: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
+			if a == nil {
+				a = r.leaseholder()
 			}
-			if r.paused != nil && r.paused.claims {
-				step.Command, err = r.endClaim(ctx, r.paused)
+			if a != nil && a.claims {
+				step.Command, err = r.endClaim(ctx, a)
 			} else {
-				step.Command, err = r.endLease(ctx, r.paused, true)
+				step.Command, err = r.endLease(ctx, a, true)
 			}
-			if err != nil {
-				return err
-			}
-			r.schedule.Steps = append(r.schedule.Steps, step)
-			r.last = nil // the holder is paused: to go next takes no turn away
-			return nil
+			r.last, r.paused = nil, a // to go next takes no turn away
+			return err
 		},
 	},
 	Dies: {
 		at: befalls(Dies, (*run).firstOf),
-		happens: func(_ context.Context, r *run, step Step) error {
-			a := r.actor(step.Who)
-			r.cuts(a.process)
-			r.schedule.Steps = append(r.schedule.Steps, step)
+		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.tainted = true
 			a.process.In.Kill()
 			for _, other := range r.actors {
@@ -80,7 +73,6 @@ var faultKinds = map[Fault]faultKind{
 					r.die(other)
 				}
 			}
-			r.everythingMoved()
 			return nil
 		},
 	},
@@ -93,44 +85,34 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return list
 		},
-		happens: func(ctx context.Context, r *run, step Step) error {
-			a := r.actor(step.Who)
-			r.cuts(a.process)
-			return r.bury(ctx, a, false)
+		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
+			a.life = buried
+			did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
+			if did == nil {
+				did = []string{"nothing of theirs is left"}
+			}
+			step.Command = r.world.names.Plain(strings.Join(did, "; "))
+			return err
 		},
 	},
 	Leaves: {
 		at: befalls(Leaves, func(_ *run, a *actor) bool { return a.buying() && a.ctx.Err() == nil }),
-		happens: func(_ context.Context, r *run, step Step) error {
-			a := r.actor(step.Who)
-			r.cuts(a.process) // database/sql closes what waits for an answer
-			r.schedule.Steps = append(r.schedule.Steps, step)
-			a.cancel(context.Canceled)
-			r.everythingMoved()
+		happens: func(_ context.Context, _ *run, a *actor, _ *Step) error {
+			a.cancel(context.Canceled) // database/sql closes what waits for an answer
 			return nil
 		},
 	},
 	ReplyLost: {
-		aims: true,
-		at:   atCommands(ReplyLost),
-		happens: func(_ context.Context, r *run, step Step) error {
-			c := r.aimed(step.Choice)
-			r.cuts(c.actor.process)
+		at: atCommands(ReplyLost),
+		strikes: func(r *run, c *call, step Step) {
 			r.send(c, step)
 			c.loseReply = true
 			c.answer <- nil
-			return nil
 		},
 	},
 	CommandLost: {
-		aims: true,
-		at:   atCommands(CommandLost),
-		happens: func(_ context.Context, r *run, step Step) error {
-			c := r.aimed(step.Choice)
-			r.cuts(c.actor.process)
-			r.fail(c, step, "never arrives", errCommandLost)
-			return nil
-		},
+		at:      atCommands(CommandLost),
+		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
 	},
 	// A command is delayed: its sender gets no answer in time, cleans up and goes
 	// on, or leaves; it arrives at any later moment. ZooKeeper's commands are not:
@@ -139,7 +121,6 @@ var faultKinds = map[Fault]faultKind{
 	// On a connection to the SQL server nothing follows it, as its sender closes
 	// the connection: what was open there stays open until then.
 	Delayed: {
-		aims: true,
 		at: func(r *run, can []*thread) (list []policy.Option) {
 			for _, o := range atCommands(Delayed)(r, can) {
 				if mayBeLate(r.aimed(o.Choice).command) {
@@ -148,19 +129,16 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return list
 		},
-		happens: func(_ context.Context, r *run, step Step) error {
-			c := r.aimed(step.Choice)
+		strikes: func(r *run, c *call, step Step) {
 			a := c.actor
 			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
 				a.tell(func() { a.late = append(a.late, &late{call: c, deliver: deliver}) })
 			}})
-			return nil
 		},
 	},
 	Arrives: {
 		at: befalls(Arrives, func(_ *run, a *actor) bool { return len(a.late) > 0 }),
-		happens: func(ctx context.Context, r *run, step Step) error {
-			a := r.actor(step.Who)
+		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
 			l := a.late[0]
 			a.late = slices.Delete(a.late, 0, 1)
 			// It goes by itself, as another thread of its sender's.
@@ -172,10 +150,7 @@ var faultKinds = map[Fault]faultKind{
 				step.Backend, step.Command = c.command.Backend, l.call.text(r.world.names)
 			}
 			step.Result = "waits"
-			r.schedule.Steps = append(r.schedule.Steps, step)
-			r.everythingMoved()
-			r.cuts(a.process) // what it was sent on is closed behind it
-			ctx = context.WithoutCancel(ctx)
+			ctx = context.WithoutCancel(ctx) // what it was sent on is closed behind it
 			r.programs.Go(func() {
 				err := l.deliver(ctx)
 				a.tell(func() {
@@ -190,12 +165,9 @@ var faultKinds = map[Fault]faultKind{
 	// sets it. Servers' clocks go on as before, and so do timers, which are monotonic.
 	ClockJumps: {
 		at: befalls(ClockJumps, func(r *run, a *actor) bool { return r.firstOf(a) && a.process.ahead.Load() == 0 }),
-		happens: func(_ context.Context, r *run, step Step) error {
-			a := r.actor(step.Who)
-			r.schedule.Steps = append(r.schedule.Steps, step)
+		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
 			a.process.ahead.Store(int64(leaseEnd(r.world.settings)))
 			a.process.tainted = true // the next schedule has another process
-			r.everythingMoved()
 			return nil
 		},
 	},
@@ -209,11 +181,9 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
 		},
-		happens: func(ctx context.Context, r *run, step Step) error {
+		happens: func(ctx context.Context, r *run, _ *actor, step *Step) error {
 			step.Command = r.world.options.Node.Name
-			r.schedule.Steps = append(r.schedule.Steps, step)
 			r.last, r.paused = nil, r.actors[0]
-			r.everythingMoved()
 			begun := time.Now()
 			defer func() { r.schedule.Outage = time.Since(begun) }()
 			err := r.world.options.Node.Lose(ctx)
@@ -385,17 +355,9 @@ func (r *run) die(a *actor) {
 	})
 }
 
-// bury has the servers end what a dead buyer's process still has there.
-func (r *run) bury(ctx context.Context, a *actor, byItself bool) error {
-	a.life = buried
-	did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
-	if did == nil {
-		did = []string{"nothing of theirs is left"}
-	}
-	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: GivenUp},
-		Command: r.world.names.Plain(strings.Join(did, "; ")), ByItself: byItself})
-	r.everythingMoved()
-	return err
+// bury has the servers end what a dead buyer's process still has there. It was not chosen.
+func (r *run) bury(ctx context.Context, a *actor) error {
+	return r.take(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }
 
 func mayBeLate(c *tap.Command) bool {

@@ -168,7 +168,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 		return err
 	}
 	if r.world.keepsSessions() {
-		if err := r.bury(ctx, a, true); err != nil {
+		if err := r.bury(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -125,13 +125,23 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 	if o.Fault == TimePasses {
 		return r.stuck(ctx)
 	}
-	if o.Fault != "" {
+	a := r.actor(o.Who)
+	if kind := faultKinds[o.Fault]; o.Fault != "" {
 		if !slices.Contains(follow, o.Fault) {
 			r.faults++
 		}
-		return faultKinds[o.Fault].happens(ctx, r, step)
+		if a != nil {
+			r.cuts(a.process)
+		}
+		if kind.strikes != nil {
+			kind.strikes(r, r.aimed(o.Choice), step)
+			return nil
+		}
+		err := kind.happens(ctx, r, a, &step)
+		r.schedule.Steps = append(r.schedule.Steps, step)
+		r.everythingMoved()
+		return err
 	}
-	a := r.actor(o.Who)
 	for _, t := range a.threads {
 		if (t.helper != nil) != o.Renewer {
 			continue

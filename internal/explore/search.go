@@ -104,18 +104,6 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 	}
 }
 
-// check says why a strategy cannot do what a scenario asks for.
-func (w *World) check(s *Scenario) error {
-	for _, b := range s.Buyers {
-		if check := actorKinds[b.Does].check; check != nil {
-			if err := check(w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Again runs one schedule, choice by choice, and looks at the servers' values
 // after each step. ErrDiverged when the strategy does something else by now: servers
 // do not always repeat themselves, so it is tried three times.

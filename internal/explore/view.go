@@ -225,7 +225,7 @@ func (r *run) optionView(o policy.Option) OptionView {
 	switch a := r.actor(o.Who); {
 	case o.Fault == Arrives:
 		v.Command = r.commandView(a.late[0].call)
-	case o.Fault == "" || faultKinds[o.Fault].aims:
+	case o.Fault == "" || faultKinds[o.Fault].strikes != nil:
 		c := r.aimed(o.Choice)
 		if c == nil { // a renewer whose time may come
 			v.Command = &CommandView{Text: renewerMark + "its time has come"}
