@@ -86,7 +86,7 @@ prove: build
 	exit $$status
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-COMPARED = $(BIN) compare --turn 300ms $(or $(FIGURES),--strategies all) --readme docs/figures.md --figures web/static/figures.json
+COMPARED = $(BIN) compare --turn 300ms $(or $(FIGURES),--strategies all) --markdown docs/figures.md --figures web/static/figures.json
 ## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine; FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
@@ -94,14 +94,14 @@ figures: build
 	$(COMPARED) --preset hot-row --buyers 300
 	$(COMPARED) --preset many-skus --stock 3 --buyers 300
 	$(COMPARED) --preset few-buyers --stock 40 --buyers 50
-	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 500ms --readme docs/figures.md --figures web/static/figures.json
-	$(BIN) bench articles --for 500ms --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 500ms --markdown docs/figures.md --figures web/static/figures.json
+	$(BIN) bench articles --for 500ms --markdown docs/figures.md --figures web/static/figures.json
 
 ## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours)
 .PHONY: chaos
 chaos: build
 	@deploy/deps.sh
-	$(BIN) chaos --seed 1 --json bin/chaos.json --readme docs/chaos.md --figures web/static/chaos/results.json
+	$(BIN) chaos --seed 1 --json bin/chaos.json --markdown docs/chaos.md --figures web/static/chaos/results.json
 
 ## bench: run the Go benchmarks on real servers
 bench: build

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"seckill/internal/ledger"
@@ -36,10 +35,6 @@ type Config struct {
 	// Faulty, if not nil, says after the load whether faults were planned for the run, or
 	// added. That few buyers got an answer is then what was tried, and no problem.
 	Faulty func() bool
-	// Examples has a file STRATEGY.QUESTION.json for each cell of the guarantee matrix
-	// whose counterexample is kept; nil: none is. A run that held names those of its
-	// strategy.
-	Examples fs.FS
 	// ServersTime, if not nil, is the processor time that the servers behind the
 	// targets have used so far, and whether that is known.
 	ServersTime func() (time.Duration, bool)

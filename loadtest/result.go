@@ -75,8 +75,6 @@ type Result struct {
 	// or not_valid where problems take away what the run seems to prove.
 	Verdict ledger.Verdict `json:"verdict"`
 	Signs   Signs          `json:"signs"`
-	// Known are schedules that break the strategy, of a run that held.
-	Known []Known `json:"known,omitempty"`
 	// Checks are the scenario's requirements; ExitStatus has all of it.
 	Checks []Check `json:"requirements"`
 }

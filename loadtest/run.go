@@ -52,9 +52,6 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold", numbers.Thousands(answered), numbers.Count(r.result.Requests, "buyer"))
 		r.result.conclude(c.Require)
 	}
-	if r.result.Verdict == ledger.Held {
-		r.result.Known = c.breaking()
-	}
 	return r.result, nil
 }
 

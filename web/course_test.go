@@ -250,21 +250,3 @@ func TestWhatRefusesNeverOversells(t *testing.T) {
 		}
 	}
 }
-
-// A lock that stays locked when a reply is lost leaves the others waiting in its
-// counterexample.
-func TestWhatHangsBlocks(t *testing.T) {
-	hangs := 0
-	for _, info := range strategies.All() {
-		if !info.Hangs() {
-			continue
-		}
-		hangs++
-		if rules := rulesOf(t, info.Name, string(catalog.LostReply), false); !strings.Contains(rules, explore.RuleStuck) {
-			t.Errorf("%s: the counterexample breaks %s", info.Name, rules)
-		}
-	}
-	if hangs < 2 {
-		t.Errorf("%d locks hang", hangs)
-	}
-}

@@ -32,8 +32,8 @@ type BenchFlags struct {
 
 func (f BenchFlags) check(name string, o bench.Options) error {
 	switch {
-	case o.Rounds < 1 || o.Rounds > 100:
-		return errors.New("--rounds must be 1 to 100")
+	case o.Rounds < 1 || o.Rounds > measure.MaxRounds:
+		return fmt.Errorf("--rounds must be 1 to %d", measure.MaxRounds)
 	case o.For < 10*time.Millisecond || o.For > time.Hour:
 		return errors.New("--for must be from 10ms to 1h, such as 1s")
 	case f.Given.SQLitePath != "":

@@ -85,7 +85,7 @@ func readChaos(file string) (*chaos.Result, error) {
 		return nil, err
 	}
 	var r chaos.Result
-	if err := json.Unmarshal(text, &r); err != nil || r.Format != chaos.Format || r.Rows == nil {
+	if err := json.Unmarshal(text, &r); err != nil || r.Repeat == "" || r.Rows == nil {
 		return nil, fmt.Errorf("%s is no result of seckill chaos --json", file)
 	}
 	return &r, nil

@@ -119,7 +119,7 @@ const mostBaselineConns = 256
 // servers of this place.
 func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
-		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Hangs()})
+		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets))})
 	}
 	o.Sale.ServersTime = p.serversTime
 	var problems []string

@@ -96,7 +96,7 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			Strategies map[string]struct {
 				Rate   [3]float64 `json:"answers_per_second"`
 				Factor [3]float64
-				Sent   float64 `json:"commands"`
+				Sent   [3]float64 `json:"commands_per_purchase"`
 			}
 		} `json:"flash-sale"`
 		Locks struct {
@@ -112,9 +112,9 @@ func TestFindingsOfTheReadme(t *testing.T) {
 		"`conditional` answers %s buyers/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],
 		"(`redis-lua`) %s,": sales["redis-lua"].Rate[0], "(`zk`)\n%s,": sales["zk"].Rate[0],
 		"`redis-watchdog`, whose waiters are told, %s.": sales["redis-watchdog"].Rate[0],
-		"`redlock` sends %s commands":                   sales["redlock"].Sent, "answers %s buyers/s; `redis-lua`": sales["redlock"].Rate[0],
+		"`redlock` sends %s commands":                   sales["redlock"].Sent[0], "answers %s buyers/s; `redis-lua`": sales["redlock"].Rate[0],
 		"(`redis-counter-mysql`) answers %s times": sales["redis-counter-mysql"].Factor[0], "(`merged`) %s times": sales["merged"].Factor[0],
-		"sends %s and answers": sales["redis-lua"].Sent, "and answers\n%s.": sales["redis-lua"].Rate[0],
+		"sends %s and answers": sales["redis-lua"].Sent[0], "and answers\n%s.": sales["redis-lua"].Rate[0],
 		"grants %s locks/s": locks["redis-lua"][8].Rate[0], "server) %s.": locks["get-lock"][8].Rate[0],
 		"wait %s ms": locks["redis-lua"][8].P99[0], "and %s ms with the other": locks["get-lock"][8].P99[0],
 	}

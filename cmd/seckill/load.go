@@ -16,7 +16,6 @@ import (
 	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
-	"seckill/web"
 )
 
 // LoadCmd sends a load to a sale and judges it; its exit status is the verdict.
@@ -86,7 +85,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
-	config := loadtest.Config{Scenario: c.Scenario, Examples: web.Guarantees()}
+	config := loadtest.Config{Scenario: c.Scenario}
 	where, err := c.where(ctx, stderr, "load", c.Target, c.Scenario.Strategy)
 	if err != nil {
 		return err

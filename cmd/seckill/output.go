@@ -14,9 +14,8 @@ import (
 // Output says where the result of a command goes.
 type Output struct {
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output." group:"output"`
-	Markdown string `placeholder:"FILE" help:"Write it as Markdown; - is standard output." group:"output"`
+	Markdown string `placeholder:"FILE" help:"Write it as Markdown, between its marks if the file exists; - is standard output." group:"output"`
 	CSV      string `name:"csv" placeholder:"FILE" help:"Write the figures as CSV; - is standard output." group:"output"`
-	Readme   string `placeholder:"FILE" help:"Put the table between its marks in a Markdown file." group:"rare"`
 	Figures  string `placeholder:"FILE" help:"Put the figures into a JSON file, as the page reads them." group:"rare"`
 	Quiet    bool   `short:"q" help:"No progress." group:"output"`
 }
@@ -30,10 +29,12 @@ type form struct {
 type forms []form
 
 func (o Output) forms(r measure.Report) forms {
-	return forms{
-		{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, r.WriteMarkdown}, {"--csv", o.CSV, r.WriteCSV},
-		{"--readme", o.Readme, measure.WithBlock(o.Readme, r.Name, r.WriteBlock)}, {"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, r.Figures)},
+	markdown := r.WriteMarkdown
+	if o.Markdown != "-" {
+		markdown = measure.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
 	}
+	return forms{{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, markdown}, {"--csv", o.CSV, r.WriteCSV},
+		{"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, r.Figures)}}
 }
 
 // check finds two forms at one place, a Markdown file without the marks of name, and
@@ -49,9 +50,9 @@ func (o Output) check(name string) error {
 			seen[place] = f.flag
 		}
 	}
-	if o.Readme != "" {
-		if err := measure.CheckBlock(o.Readme, name); err != nil {
-			return fmt.Errorf("--readme: %w", err)
+	if o.Markdown != "" && o.Markdown != "-" {
+		if err := measure.CheckBlock(o.Markdown, name); err != nil {
+			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
 	return o.forms(measure.Report{}).prepare()

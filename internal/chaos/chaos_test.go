@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -157,22 +156,6 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// The pause is from sale to sale, or to the end.
-func TestHowLongNothingWasSold(t *testing.T) {
-	for _, c := range []struct {
-		course [][3]int
-		want   float64
-	}{
-		{[][3]int{{1, 5, 0}, {2, 9, 0}, {3, 9, 1}, {4, 9, 2}, {5, 10, 2}, {6, 12, 2}, {7, 12, 2}}, 0.3},
-		{[][3]int{{2, 5, 0}, {5, 5, 0}, {7, 5, 1}}, 0.5},
-	} {
-		cell := trial{Cell: Cell{Course: c.course}}
-		if cell.stand(); cell.Stood != c.want {
-			t.Errorf("%v: it stood %v, want %v", c.course, cell.Stood, c.want)
-		}
-	}
-}
-
 func TestSettings(t *testing.T) {
 	s := Default
 	s.Seed, s.Rate, s.Where = 7, 50, "cluster"
@@ -198,38 +181,15 @@ func TestNoSecondPart(t *testing.T) {
 	}
 }
 
-// A cell is written in short: a course in tenths of a second, the fault from when
-// until when.
-func TestCellInShort(t *testing.T) {
-	c := (&trial{Cell: Cell{Stood: 1.3, Seed: "7", Course: [][3]int{{1, 3, 0}}}, verdict: ledger.Held, goesOn: true,
-		happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}}).cell(false)
-	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
-		t.Errorf("%+v", c)
-	}
-}
-
-// A strategy that breaks without a fault is listed once; one that a fault breaks,
-// with each of its sales.
-func TestFindings(t *testing.T) {
-	oversold := func() *Cell { return &Cell{Word: "oversold", May: true, Said: "wrong"} }
-	worse := oversold()
-	worse.Wrong = true // not even this may break it
-	r := &Result{Faults: []fault.Name{None, fault.KillHolder, fault.PauseHolder}, Rows: []Row{
-		{"naive", []*Cell{oversold(), oversold(), worse}}, {"lock", []*Cell{{Word: "held"}, oversold(), oversold()}}}}
-	var said []string
-	for _, row := range r.findings().Rows {
-		said = append(said, row[0])
-	}
-	if want := []string{"naive, none", "naive, pause_holder", "lock, kill_holder", "lock, pause_holder"}; !slices.Equal(said, want) {
-		t.Errorf("found %q, want %q", said, want)
-	}
-	r.Rows = append(r.Rows, Row{"lua", []*Cell{{Word: "held", Stood: 1.7}, {}, nil}})
-	if lines := r.list().Rows; len(lines) != 7 || !slices.Equal(lines[6], []string{"lua", "none", "held", "1.7"}) {
-		t.Errorf("the CSV has %q, want a line for each cell that was run", lines)
-	}
-	r.Rows[1].Cells[0].Seed = "7" // of a sale that held: the page cannot open it
-	if short := r.figures().Rows; short[1].Cells[0].Seed != "" || short[1].Cells[0].Word != "held" || short[0].Cells[0].Said != "wrong" {
-		t.Errorf("the page is given %+v and %+v", short[1].Cells[0], short[0].Cells[0])
+// A cell that fell has its course in tenths of a second, and the fault from when until
+// when; one that held is short.
+func TestCourseOfACell(t *testing.T) {
+	for _, verdict := range []ledger.Verdict{ledger.Held, ledger.Lost} {
+		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict, goesOn: true,
+			happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}}).cell(false)
+		if lost := verdict == ledger.Lost; c.Word != string(verdict) || c.Stood != 1.3 || slices.Equal(c.Fault, []int{5, 21}) != lost || (len(c.Course) == 1) != lost {
+			t.Errorf("%s: %+v", verdict, c)
+		}
 	}
 }
 
@@ -243,25 +203,6 @@ func TestStockIsGone(t *testing.T) {
 		c := Run(t.Context(), o).Rows[0].Cells[0]
 		if c.Word != want || want == "stopped" && !strings.Contains(c.Said, "unknown_stock was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word, c.Said, want)
-		}
-	}
-}
-
-// A fault that cannot be had here is named, with what would bring it.
-func TestMissingFaultsAreNamed(t *testing.T) {
-	o := options(&paperLab{})
-	o.Faults = []fault.Name{fault.PauseMySQL}
-	if said := Run(t.Context(), o).Summary(); !strings.HasSuffix(said, "not to be had here: pause_mysql: it is embedded") {
-		t.Errorf("it says %q", said)
-	}
-}
-
-// What is kept of an earlier run has its day.
-func TestAResumedRunHasBothDays(t *testing.T) {
-	today := time.Now().UTC().Format(time.DateOnly)
-	for earlier, want := range map[string]string{today: today, "2020-01-02": "2020-01-02 – " + today, "2020-01-02 – 2020-01-03": "2020-01-02 – " + today} {
-		if r := Run(t.Context(), Options{Lab: &paperLab{}, Earlier: &Result{Begun: earlier}}); r.Begun != want {
-			t.Errorf("after one of %s it says %s, want %s", earlier, r.Begun, want)
 		}
 	}
 }

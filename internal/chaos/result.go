@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
@@ -14,21 +13,16 @@ import (
 	"seckill/loadtest"
 )
 
-// Format is the version of a Result's JSON form. Fields are added, never renamed.
-const Format = 1
-
 // A Result is all cells of a run, as --json writes and --resume reads it.
 type Result struct {
-	Format   int          `json:"format"`
 	Command  string       `json:"command"`
 	Repeat   string       `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
-	Begun    string       `json:"begun"`  // the day, or the first and the last
+	Begun    string       `json:"begun"`  // the day
 	Machine  string       `json:"machine"`
 	Servers  []string     `json:"servers"`
 	Settings Settings     `json:"settings"`
 	Left     int          `json:"left,omitempty"` // cells that were not run
 	Faults   []fault.Name `json:"faults"`
-	Missing  []string     `json:"missing,omitempty"` // faults that cannot be had here, and why
 	Rows     []Row        `json:"rows"`
 	// Missed are strategies shipped as broken that no cell saw breaking.
 	Missed []string `json:"missed,omitempty"`
@@ -125,28 +119,12 @@ func (r *Result) Summary() string {
 	for _, list := range []struct {
 		title string
 		names []string
-	}{{"not as they must be", wrong}, {"not seen breaking", r.Missed}, {"not to be had here", r.Missing}} {
+	}{{"not as they must be", wrong}, {"not seen breaking", r.Missed}} {
 		if list.names != nil {
 			said = append(said, list.title+": "+strings.Join(list.names, ", "))
 		}
 	}
 	return strings.Join(said, "; ")
-}
-
-// figures is the result as the page reads it: only cells that fell can be opened there.
-func (r *Result) figures() *Result {
-	short := *r
-	short.Rows = nil
-	for _, row := range r.Rows {
-		cells := slices.Clone(row.Cells)
-		for i, c := range cells {
-			if c != nil && !c.fell() {
-				cells[i] = &Cell{Word: c.Word}
-			}
-		}
-		short.Rows = append(short.Rows, Row{row.Strategy, cells})
-	}
-	return &short
 }
 
 func (r *Result) table() measure.Table {
@@ -175,46 +153,16 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
-// list is a line for each cell that was run.
-func (r *Result) list() measure.Table {
-	t := measure.Table{Head: []string{"strategy", "fault", "word", "stood_s"}}
-	for _, row := range r.Rows {
-		for i, c := range row.Cells {
-			if c != nil && c.Word != "" {
-				t.Rows = append(t.Rows, []string{row.Strategy, string(r.Faults[i]), c.Word, measure.Plain(c.Stood)})
-			}
-		}
-	}
-	return t
-}
-
-// findings are the cells that did not hold. A strategy that breaks without a fault
-// has one.
+// findings are the cells that did not hold and promised to, and those that prove
+// nothing.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What did not hold", Words: 2, Head: []string{"cell", "what"},
-		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others.",
-			"To repeat one:\n" + r.Repeat}}
-	control := slices.Index(r.Faults, None)
-	for _, row := range r.Rows {
-		alone := control >= 0 && row.Cells[control] != nil && row.Cells[control].Broken()
-		for i, c := range row.Cells {
-			if c != nil && c.Said != "" && (!alone || i == control || c.Wrong) {
-				t.Rows = append(t.Rows, []string{row.Strategy + ", " + string(r.Faults[i]), c.Said})
-			}
+	t := measure.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"}, Notes: []string{"To repeat one: " + r.Repeat}}
+	for name, c := range r.cells {
+		if c.Wrong || c.Word == wordNotValid {
+			t.Rows = append(t.Rows, []string{name, c.Said})
 		}
 	}
 	return t
-}
-
-func (r *Result) facts() [][2]string {
-	s := r.Settings
-	return [][2]string{{"command", r.Command}, {"seed", fmt.Sprint(s.Seed)},
-		{"sale", fmt.Sprintf("%v buyers a second for %v, the fault after %v; then the rest is sold", s.Rate, s.lasts(), time.Duration(s.Before)*time.Millisecond)},
-		{"locks", fmt.Sprintf("lease %v, wait %v; faults that last, last %v", time.Duration(s.Lease)*time.Millisecond,
-			time.Duration(s.Wait)*time.Millisecond, time.Duration(s.For)*time.Millisecond)},
-		{"where", fmt.Sprintf("topology %s, %s; %s; %s", s.Where, numbers.CountOf(s.Procs, "service process", "service processes"), r.Machine,
-			strings.Join(r.Servers, ", "))},
-		{"not shown", "a process that is killed does not test fsync: what the system has in memory survives"}}
 }
 
 // Name is of the block of the table in Markdown files.
@@ -222,7 +170,10 @@ const Name = "chaos"
 
 // Report is the result in all its forms.
 func (r *Result) Report() measure.Report {
-	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: r.facts(), Summary: r.Summary(), JSON: r, CSV: r.list(),
-		Name: Name, Block: []measure.Table{r.table()}, Figures: r.figures(),
-		From: fmt.Sprintf("`%s`, %s, %s, %s: %s", r.Command, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())}
+	s := r.Settings
+	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s", r.Command, s.Seed, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())
+	sale := fmt.Sprintf("%v buyers a second for %v, %s, topology %s; a process that is killed does not test fsync", s.Rate, s.lasts(),
+		numbers.CountOf(s.Procs, "service process", "service processes"), s.Where)
+	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: [][2]string{{"run", from}, {"sale", sale}}, Summary: r.Summary(),
+		JSON: r, Name: Name, Figures: r, From: from}
 }

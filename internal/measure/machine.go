@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -43,6 +44,26 @@ func Versions(servers []backend.Status) (all []string) {
 	return all
 }
 
+// A Run says in the lessons where figures come from.
+type Run struct {
+	Command string    `json:"command"`
+	Begun   time.Time `json:"begun"`
+	OS      string    `json:"os"`
+	CPUs    int       `json:"cpus"`
+	Servers []string  `json:"servers"`
+}
+
+// RunOf describes a run.
+func RunOf(command string, begun time.Time, m Machine, servers []backend.Status) Run {
+	return Run{command, begun, m.OS, m.CPUs, Versions(servers)}
+}
+
+// String is a line of Markdown.
+func (r Run) String() string {
+	text := fmt.Sprintf("`%s`, %s, %d processors, %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.CPUs, r.OS)
+	return strings.Join(append([]string{text}, r.Servers...), ", ")
+}
+
 // A ServerSetting decides what a server's answers are worth.
 type ServerSetting struct {
 	Backend string `json:"backend"`
@@ -50,8 +71,7 @@ type ServerSetting struct {
 	Value   string `json:"value"` // or why it could not be read
 }
 
-// Durability reads the settings that say whether a commit is on disk and what a
-// transaction sees. It never fails: an unreadable setting says so.
+// Durability reads the settings that say whether a commit is on disk. It never fails: an unreadable setting says so.
 func Durability(ctx context.Context, in *backend.Instance) []ServerSetting {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -63,27 +83,10 @@ func Durability(ctx context.Context, in *backend.Instance) []ServerSetting {
 		all = append(all, ServerSetting{server, name, value})
 	}
 	if in.DB != nil && in.Config.MySQLDSN != "" {
-		var variables []struct {
-			Name  string `gorm:"column:Variable_name"`
-			Value string `gorm:"column:Value"`
-		}
-		err := in.DB.WithContext(ctx).Raw("SHOW VARIABLES WHERE Variable_name IN ?", []string{"innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin",
-			"innodb_doublewrite", "transaction_isolation", "tx_isolation"}).Scan(&variables).Error // sorted
-		for i, v := range variables {
-			if i > 0 && v.Name == "tx_isolation" && variables[i-1].Name == "transaction_isolation" {
-				continue // MariaDB from 11.1 on has both, before that the second, MySQL the first
-			}
-			add(backend.NameMySQL, v.Name, v.Value, nil)
-		}
-		if err != nil {
-			add(backend.NameMySQL, "variables", "", err)
-		}
-	}
-	if in.DB != nil && in.Config.SQLitePath != "" {
-		for _, name := range []string{"journal_mode", "synchronous"} {
+		for _, name := range []string{"innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog"} {
 			var value string
-			err := in.DB.WithContext(ctx).Raw("PRAGMA " + name).Row().Scan(&value)
-			add("sqlite", name, value, err)
+			err := in.DB.WithContext(ctx).Raw("SELECT @@global." + name).Row().Scan(&value)
+			add(backend.NameMySQL, name, value, err)
 		}
 	}
 	if in.Redis != nil {

@@ -6,8 +6,10 @@
 package measure
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
+	"strconv"
 )
 
 // A Turn is one subject's measurement in one round.
@@ -57,11 +59,25 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread is the median of several rounds, the lowest and the highest.
+// A Spread is the median of several rounds, the lowest and the highest. Its JSON form
+// is a list of the three, with four digits each.
 type Spread struct {
-	Median float64 `json:"median"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
+	Median, Low, High float64
+}
+
+func (s Spread) MarshalJSON() ([]byte, error) {
+	three := []float64{s.Median, s.Low, s.High}
+	for i, x := range three {
+		three[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	}
+	return json.Marshal(three)
+}
+
+func (s *Spread) UnmarshalJSON(text []byte) error {
+	var three [3]float64
+	err := json.Unmarshal(text, &three)
+	*s = Spread{three[0], three[1], three[2]}
+	return err
 }
 
 // SpreadOf summarizes figures. The median of an even number of them is the mean

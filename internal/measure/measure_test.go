@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,5 +69,10 @@ func TestNumbers(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
 		}
+	}
+	text, err := json.Marshal(Spread{1451.26, 0.61234, 1e6})
+	var back Spread
+	if err = errors.Join(err, json.Unmarshal(text, &back)); err != nil || string(text) != "[1451,0.6123,1000000]" || back != (Spread{1451, 0.6123, 1e6}) {
+		t.Errorf("%s, %+v, %v", text, back, err)
 	}
 }

@@ -13,21 +13,21 @@ import (
 )
 
 // around reads what a Markdown file has before and after a block, which stands between
-// the lines <!-- NAME: … --> and <!-- /NAME -->, once. These stay with what is around it.
+// the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it; a
+// file that is not there yet is those two.
 func around(file, name string) (before, after string, err error) {
+	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", "", err
 	}
-	begins := regexp.MustCompile(`<!-- `+name+`: [^\n]*-->\n`).FindAllIndex(text, -1)
-	ends := regexp.MustCompile(`<!-- /`+name+` -->`).FindAllIndex(text, -1)
-	switch {
-	case len(begins) > 1 || len(ends) > 1:
-		return "", "", fmt.Errorf("%s: there are several places to write to: keep the lines <!-- %s: … --> and <!-- /%[2]s --> once", file, name)
-	case begins == nil || ends == nil || ends[0][0] < begins[0][1]:
+	found := regexp.MustCompile(`(?s)^(.*<!-- ` + name + `: [^\n]*-->\n).*(<!-- /` + name + ` -->.*)$`).FindSubmatch(text)
+	if found == nil {
 		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between", file, name)
 	}
-	return string(text[:begins[0][1]]), string(text[ends[0][0]:]), nil
+	return string(found[1]), string(found[2]), nil
 }
 
 // CheckBlock says why a Markdown file has no place for a block.
@@ -44,13 +44,10 @@ func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) e
 		if err != nil {
 			return err
 		}
-		if _, err = io.WriteString(w, before); err == nil {
-			err = block(w)
-		}
-		if err == nil {
-			_, err = io.WriteString(w, after)
-		}
-		return err
+		_, first := io.WriteString(w, before)
+		second := block(w)
+		_, last := io.WriteString(w, after)
+		return errors.Join(first, second, last)
 	}
 }
 

@@ -28,11 +28,13 @@ func TestWithBlock(t *testing.T) {
 	if want := strings.Replace(text, "old", "new", 1); b.String() != want {
 		t.Errorf("%s, want %s", &b, want)
 	}
-	for more, want := range map[string]string{"<!-- c: z -->\n": "no lines <!-- c: … -->", "<!-- c: z -->\n<!-- c: z -->\n<!-- /c -->": "several places",
-		"<!-- /c -->\n<!-- c: z -->\n": "no lines", "<!-- c: z -->\n<!-- /c -->\n<!-- /c -->": "several places"} {
-		if err := CheckBlock(file(t, text+more), "c"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("with %q: %v, want %q", more, err, want)
+	for _, more := range []string{"<!-- c: z -->\n", "<!-- /c -->\n<!-- c: z -->\n"} {
+		if err := CheckBlock(file(t, text+more), "c"); err == nil || !strings.Contains(err.Error(), "no lines <!-- c: … -->") {
+			t.Errorf("with %q: %v", more, err)
 		}
+	}
+	if err := CheckBlock(filepath.Join(t.TempDir(), "new.md"), "c"); err != nil {
+		t.Errorf("a file that is not there yet: %v", err)
 	}
 }
 
@@ -47,18 +49,10 @@ func TestWithMember(t *testing.T) {
 			t.Errorf("%s: %s (%v), want %s", old, &b, err, want)
 		}
 	}
-	if err := WithMember(filepath.Join(t.TempDir(), "nowhere"), "a", 7)(io.Discard); err != nil {
+	if err := WithMember(filepath.Join(t.TempDir(), "new.json"), "a", 7)(io.Discard); err != nil {
 		t.Errorf("a file that is not there yet: %v", err)
 	}
 	if err := WithMember(file(t, "text"), "a", 7)(io.Discard); err == nil {
 		t.Error("what is no JSON was written over")
-	}
-}
-
-func TestDigits(t *testing.T) {
-	for x, want := range map[float64]float64{1451.26: 1451, 0.61234: 0.6123, 0: 0} {
-		if got := Digits(x); got != want {
-			t.Errorf("%v became %v, want %v", x, got, want)
-		}
 	}
 }

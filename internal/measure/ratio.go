@@ -40,7 +40,7 @@ func RatioOf(a, b Series) Ratio {
 	for _, x := range logs {
 		squares += (x - mean) * (x - mean)
 	}
-	half := student(len(logs)-1) * math.Sqrt(squares/(n-1)/n)
+	half := student[len(logs)-2] * math.Sqrt(squares/(n-1)/n)
 	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
 	return r
 }
@@ -64,18 +64,10 @@ func Times(x float64) string {
 	return Number(x)
 }
 
-// studentFew are the quantiles of student for 1 to 9 degrees of freedom.
-var studentFew = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+// MaxRounds is the most that RatioOf knows the interval of.
+const MaxRounds = 20
 
-// student is the 97.5 % quantile of Student's t distribution, from 10 degrees of
-// freedom on by its expansion around the normal one (Abramowitz and Stegun,
-// 26.7.5), which is exact to three digits there.
-func student(freedom int) float64 {
-	if freedom <= len(studentFew) {
-		return studentFew[freedom-1]
-	}
-	const z = 1.959964
-	v := float64(freedom)
-	z3, z5, z7 := math.Pow(z, 3), math.Pow(z, 5), math.Pow(z, 7)
-	return z + (z3+z)/(4*v) + (5*z5+16*z3+3*z)/(96*v*v) + (3*z7+19*z5+17*z3-15*z)/(384*v*v*v)
-}
+// student are the 97.5 % quantiles of Student's t distribution, from 1 degree of
+// freedom on.
+var student = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}

@@ -5,14 +5,6 @@ import (
 	"testing"
 )
 
-func TestStudent(t *testing.T) {
-	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 9: 2.262, 10: 2.228, 15: 2.131, 30: 2.042, 99: 1.984} {
-		if got := student(freedom); math.Abs(got-want) > .001 {
-			t.Errorf("with %d degrees of freedom: %.4f, want %.3f", freedom, got, want)
-		}
-	}
-}
-
 // By hand: ratios 1.2, 1.4 and 1.5, whose logarithms have the mean .30809 and the
 // standard deviation .11425.
 func TestRatioOf(t *testing.T) {
@@ -25,6 +17,13 @@ func TestRatioOf(t *testing.T) {
 	}
 	if got.Rounds != 3 || !got.Apart() {
 		t.Errorf("%+v of three rounds", got)
+	}
+	many := Series{}
+	for round := range MaxRounds {
+		many[round] = 1
+	}
+	if r := RatioOf(many, many); r != (Ratio{1, 1, 1, MaxRounds}) {
+		t.Errorf("of the most rounds: %+v", r)
 	}
 	if one := RatioOf(Series{1: 3}, Series{1: 1}); one.Apart() || math.Abs(one.Times-3) > 1e-9 {
 		t.Errorf("one round says how much it varies: %+v", one)

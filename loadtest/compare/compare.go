@@ -204,7 +204,6 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 		return
 	}
 	t.Verdict = loadtest.Worst(t.Verdict, r.Verdict)
-	t.Failed += r.Uncertain()
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {

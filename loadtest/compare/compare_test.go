@@ -16,7 +16,6 @@ import (
 type script struct {
 	sales []string // "name × concurrency", in order, without warm-ups
 	plays map[string]func(round int, r *loadtest.Result) error
-	warm  func(*loadtest.Result) // changes warm-ups
 }
 
 const (
@@ -32,9 +31,6 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, Initial: c.Stock, Sold: c.Stock}}
 	if c.Buyers != testBuyers {
-		if b.warm != nil {
-			b.warm(r)
-		}
 		return r, nil
 	}
 	b.sales = append(b.sales, fmt.Sprintf("%s × %d", c.Strategy, c.Concurrency))
@@ -101,7 +97,7 @@ func TestFiguresOfATurn(t *testing.T) {
 	if len(b.sales) != 6 || e.Rounds[0].Sales != 2 {
 		t.Fatalf("%d sales, %+v", len(b.sales), e.Rounds)
 	}
-	for id, want := range map[string]float64{Answers: 800, Sales: 80, SellOut: .5, Sold: 1, BoughtP50: 4, BoughtP99: 20, RefusedP50: 1, RefusedP99: 2,
+	for id, want := range map[string]float64{Answers: 800, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20, RefusedP50: 1, RefusedP99: 2,
 		Commands: 4, Services: .1} {
 		if got := e.Figures[id].Median; got != want {
 			t.Errorf("%s is %v, want %v", id, got, want)
@@ -136,52 +132,33 @@ func TestAnswer(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	lost := func(_ int, r *loadtest.Result) error { r.Verdict = ledger.Lost; return nil }
-	stands := func(failed int) func(int, *loadtest.Result) error {
-		return func(_ int, r *loadtest.Result) error {
-			r.Verdict, r.Audit.Served = loadtest.Blocked, &ledger.Served{}
-			r.Counts[ledger.OutcomeUnknown] = failed
-			return nil
-		}
+	stands := func(_ int, r *loadtest.Result) error {
+		r.Verdict, r.Audit.Served = loadtest.Blocked, &ledger.Served{}
+		return nil
 	}
 	for _, c := range []struct {
-		name  string
-		play  func(int, *loadtest.Result) error
-		hangs bool
-		want  int
-		word  string
+		name string
+		play func(int, *loadtest.Result) error
+		want int
+		word string
 	}{
-		{"good", nil, false, loadtest.ExitHeld, "yes"},
-		{"good", oversells, false, loadtest.ExitOversold, "OVERSOLD"},
-		{"good", lost, false, loadtest.ExitLost, "LOST"},
-		{"good", stands(0), false, loadtest.ExitBlocked, "yes"},
-		{"good", stands(0), true, loadtest.ExitBlocked, "yes"},
-		{"good", stands(1), true, loadtest.ExitHeld, "blocked, as known"},
+		{"good", nil, loadtest.ExitHeld, "yes"},
+		{"good", oversells, loadtest.ExitOversold, "OVERSOLD"},
+		{"good", lost, loadtest.ExitLost, "LOST"},
+		{"good", stands, loadtest.ExitBlocked, "yes"},
 		{"good", func(_ int, r *loadtest.Result) error {
 			r.Verdict, r.Problems = ledger.NotValid, []loadtest.Problem{{Text: "why"}}
 			return nil
-		}, false, loadtest.ExitNotValid, "NOT VALID"},
-		{"bad", oversells, false, loadtest.ExitHeld, "oversold, as known"},
-		{"bad", nil, false, loadtest.ExitMissed, "NOT CAUGHT"},
+		}, loadtest.ExitNotValid, "NOT VALID"},
+		{"bad", oversells, loadtest.ExitHeld, "oversold, as known"},
+		{"bad", nil, loadtest.ExitMissed, "NOT CAUGHT"},
 	} {
 		b := &script{plays: map[string]func(int, *loadtest.Result) error{c.name: c.play}}
 		o := options(b, c.name)
-		o.Candidates[0].Hangs = c.hangs
 		r := Run(t.Context(), o)
 		if got := r.ExitStatus(); got != c.want || r.Entries[0].word() != c.word {
 			t.Errorf("%s: exit status %d and %q, want %d and %q", c.name, got, r.Entries[0].word(), c.want, c.word)
 		}
-	}
-}
-
-// A request that fails in the warm-up explains a lock that stays locked there.
-func TestAWarmUpStandsStillAsKnown(t *testing.T) {
-	b := &script{warm: func(r *loadtest.Result) {
-		r.Verdict, r.Audit.Served, r.Counts[ledger.OutcomeUnknown] = loadtest.Blocked, &ledger.Served{}, 1
-	}}
-	o := options(b, "good")
-	o.Candidates[0].Hangs = true
-	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitHeld || r.Entries[0].word() != "blocked, as known" {
-		t.Errorf("exit status %d and %q", r.ExitStatus(), r.Entries[0].word())
 	}
 }
 

@@ -13,13 +13,10 @@ const (
 	Answers    = "answers"     // certain ones a second, of all buyers
 	Sales      = "sales"       // a second, until a sale's last one
 	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all was sold
-	Sold       = "sold"        // share of the stock, by the ledger
 	BoughtP50  = "bought_p50"  // of buyers who got a unit
 	BoughtP99  = "bought_p99"  //
 	RefusedP50 = "refused_p50" // of buyers who were told sold out, busy, conflict or duplicate
 	RefusedP99 = "refused_p99" //
-	Busy       = "busy"        // share of requests that were told busy or conflict
-	Failed     = "failed"      // share of requests without a certain answer
 	Commands   = "commands"    // to the backends, for each purchase
 	Services   = "services"    // processor time of a request: of the service processes,
 	Servers    = "servers"     // and of the servers behind them
@@ -37,15 +34,10 @@ var metrics = []metric{
 		func(r *loadtest.Result) float64 { return r.Seconds })},
 	{Sales, "sales_per_second", rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
 	{SellOut, "sell_out_s", sellOut},
-	{Sold, "sold_share", share(func(r *loadtest.Result) float64 { return float64(r.Audit.Sold) }, func(r *loadtest.Result) float64 { return float64(r.Audit.Initial) })},
 	{BoughtP50, "bought_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
 	{BoughtP99, "bought_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
 	{RefusedP50, "refused_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
 	{RefusedP99, "refused_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
-	{Busy, "busy_share", share(func(r *loadtest.Result) float64 {
-		return float64(r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict])
-	}, requests)},
-	{Failed, "failed_share", share(func(r *loadtest.Result) float64 { return float64(r.Uncertain()) }, requests)},
 	{Commands, "commands_per_purchase", rate(func(r *loadtest.Result) (n float64) {
 		for _, c := range r.Commands {
 			n += c.PerPurchase
@@ -63,19 +55,6 @@ func requests(r *loadtest.Result) float64 { return float64(r.Requests) }
 // sold counts sales; what is reserved is sold when it is paid.
 func sold(r *loadtest.Result) float64 {
 	return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid)
-}
-
-// share divides sums over the sales that were judged.
-func share(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
-	return func(sales []*loadtest.Result) (float64, bool) {
-		a, b := 0.0, 0.0
-		for _, r := range sales {
-			if r.Audit != nil {
-				a, b = a+part(r), b+whole(r)
-			}
-		}
-		return a / max(b, 1), b > 0
-	}
 }
 
 // rate divides sums over all sales; nothing is not known.

@@ -31,7 +31,7 @@ func (r *Result) Answer() (lines []string) {
 		case e.right() && e.Served == loadtest.Yes:
 			lines = append(lines, e.Strategy+" was right, and served its buyers.")
 		case e.right():
-			lines = append(lines, e.Strategy+" was right, and did not serve its buyers as it should ("+e.shortly()+").")
+			lines = append(lines, e.Strategy+" was right, and did not serve its buyers as it should.")
 		case e.Broken() && e.Breaks:
 			lines = append(lines, e.Strategy+" is broken, so its speed counts for nothing: "+e.why()+".")
 		default:
@@ -106,23 +106,6 @@ func (e *Entry) served() string {
 	return strings.ReplaceAll(string(e.Served), "_", " ")
 }
 
-// shortly says in a few words what buyers were not given.
-func (e *Entry) shortly() string {
-	var parts []string
-	if sold := e.Figures[Sold].Median; sold < .99 {
-		parts = append(parts, fmt.Sprintf("%.0f %% of the stock sold", 100*sold))
-	}
-	for _, part := range []struct{ id, what string }{{Busy, "told busy or conflict"}, {Failed, "without a certain answer"}} {
-		if share := e.Figures[part.id].Median; share > 0.005 {
-			parts = append(parts, fmt.Sprintf("%.0f %% of buyers %s", 100*share, part.what))
-		}
-	}
-	if parts == nil {
-		return "late answers"
-	}
-	return strings.Join(parts, ", ")
-}
-
 // why says what the judge found.
 func (e *Entry) why() string {
 	var parts []string
@@ -168,23 +151,18 @@ const tableNote = "Medians of the rounds. answers/s: certain answers, to all buy
 	"a unit, and of those who were refused. commands: to the backends, for each purchase. CPU: processor time of a request in ms, of the " +
 	"service processes and of the servers behind them."
 
-// Table has a line for each strategy.
-func (r *Result) Table() measure.Table {
-	of := map[string]string{Answers: "answers/s", Sales: "sales/s"}[r.Settings.By]
+// table has a line for each strategy and number of buyers at a time.
+func (r *Result) table() measure.Table {
 	t := measure.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
 	if r.RelativeTo != "" {
-		t.Head = append(t.Head, of+" × "+r.RelativeTo)
+		t.Head = append(t.Head, r.Settings.By+"/s × "+r.RelativeTo)
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
 			"stands alone: about one in twenty misses the true factor.", r.RelativeTo))
 	}
-	for _, e := range r.own() {
-		row := []string{e.Strategy, e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
+	for _, e := range r.Entries {
+		row := []string{r.label(e), e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
 			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
-		if e.Baseline {
-			row[0] = "(" + e.Strategy + ")"
-			t.Notes = append(t.Notes, fmt.Sprintf("(%s): %s.", e.Strategy, e.Title))
-		}
 		if r.RelativeTo != "" {
 			row = append(row, e.factor(r.RelativeTo))
 		}
@@ -193,44 +171,28 @@ func (r *Result) Table() measure.Table {
 	return t
 }
 
-// crowdTable has the metric of the factor for each number of buyers at a time.
-func (r *Result) crowdTable() measure.Table {
-	crowds := append([]int{r.Settings.Concurrency}, r.Settings.Crowds...)
-	slices.Sort(crowds)
-	crowds = slices.Compact(crowds)
-	t := measure.Table{Title: map[string]string{Answers: "Answers", Sales: "Sales"}[r.Settings.By] + " per second by buyers at a time", Words: 1, Head: []string{"strategy"}}
-	for _, n := range crowds {
-		t.Head = append(t.Head, strconv.Itoa(n))
+// label names an entry, also among those with other numbers of buyers at a time.
+func (r *Result) label(e *Entry) string {
+	label := e.Strategy
+	if e.Baseline {
+		label += " (" + e.Title + ")"
 	}
-	if len(crowds) < 2 {
-		return t
+	if r.Settings.Crowds != nil {
+		label += fmt.Sprintf(", %d at a time", e.Concurrency)
 	}
-	for _, first := range r.own() {
-		row := []string{first.Strategy}
-		for _, n := range crowds {
-			cell := measure.None
-			for _, e := range r.Entries {
-				if s, ok := e.Figures[r.Settings.By]; ok && e.Strategy == first.Strategy && e.Concurrency == n {
-					cell = s.String()
-				}
-			}
-			row = append(row, cell)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
+	return label
 }
 
 // findings are what the judge found.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "buyers at a time", "what"}, Words: 3}
+	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
 	for _, e := range r.Entries {
 		if why := e.why(); why != "" {
-			t.Rows = append(t.Rows, []string{e.Strategy, strconv.Itoa(e.Concurrency), why})
+			t.Rows = append(t.Rows, []string{r.label(e), why})
 		}
 	}
 	for _, n := range r.NotRun {
-		t.Rows = append(t.Rows, []string{n.Strategy, "", "not run: " + n.Why})
+		t.Rows = append(t.Rows, []string{n.Strategy, "not run: " + n.Why})
 	}
 	return t
 }
@@ -259,16 +221,9 @@ func (r *Result) rounds() measure.Table {
 
 // Report is the result for people, and for programs.
 func (r *Result) Report() measure.Report {
-	block := r.Table()
-	block.Notes = nil // the page of figures explains the columns of all its tables once
-	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.Table(), r.crowdTable(), r.findings()}, CSV: r.rounds(),
-		Problems: r.Problems, Summary: r.Summary(),
-		Name: r.Settings.Preset, Block: []measure.Table{block}, Figures: r.forLessons(),
-		From: r.run().String()}
-}
-
-func (r *Result) run() measure.Run {
-	return measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers)
+	run := measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers)
+	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.table(), r.findings()}, CSV: r.rounds(),
+		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.figures(run)}
 }
 
 // facts describe the run, by name.
@@ -317,37 +272,26 @@ func (r *Result) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Figures are what the lessons read of a comparison: medians with the lowest and
-// the highest round.
-type Figures struct {
-	measure.Run
-	Concurrency int                        `json:"at_once"`
-	RelativeTo  string                     `json:"relative_to"`
-	Strategies  map[string]StrategyFigures `json:"strategies"`
-}
-
-// StrategyFigures are those of one strategy.
-type StrategyFigures struct {
-	Verdict  ledger.Verdict `json:"verdict"`
-	Answers  [3]float64     `json:"answers_per_second"`
-	Sales    [3]float64     `json:"sales_per_second"`
-	Bought   [3]float64     `json:"bought_p99_ms"`
-	Refused  [3]float64     `json:"refused_p99_ms"`
-	Commands float64        `json:"commands"` // for each purchase
-	Factor   [3]float64     `json:"factor"`   // to RelativeTo, with its interval
-}
-
-func (r *Result) forLessons() Figures {
-	f := Figures{Run: r.run(), Concurrency: r.Settings.Concurrency, RelativeTo: r.RelativeTo,
-		Strategies: map[string]StrategyFigures{}}
+// figures are what the lessons read of a comparison: of each strategy its verdict,
+// its factor, and its metrics by their names in CSV.
+func (r *Result) figures(run measure.Run) any {
+	strategies := map[string]map[string]any{}
 	for _, e := range r.Of() {
-		short := func(id string) [3]float64 { return e.Figures[id].Short() }
-		s := StrategyFigures{Verdict: e.Verdict, Answers: short(Answers), Sales: short(Sales), Bought: short(BoughtP99), Refused: short(RefusedP99),
-			Commands: measure.Digits(e.Figures[Commands].Median)}
+		of := map[string]any{"verdict": e.Verdict}
 		if e.Factor != nil {
-			s.Factor = measure.Spread{Median: e.Factor.Times, Low: e.Factor.Low, High: e.Factor.High}.Short()
+			of["factor"] = measure.Spread{Median: e.Factor.Times, Low: e.Factor.Low, High: e.Factor.High}
 		}
-		f.Strategies[e.Strategy] = s
+		for _, m := range metrics {
+			if s, ok := e.Figures[m.id]; ok {
+				of[m.column] = s
+			}
+		}
+		strategies[e.Strategy] = of
 	}
-	return f
+	return struct {
+		measure.Run
+		Concurrency int                       `json:"at_once"`
+		RelativeTo  string                    `json:"relative_to"`
+		Strategies  map[string]map[string]any `json:"strategies"`
+	}{run, r.Settings.Concurrency, r.RelativeTo, strategies}
 }

@@ -44,11 +44,8 @@ type NotRun struct {
 type Candidate struct {
 	Strategy string `json:"strategy"` // its name
 	Title    string `json:"title"`
-	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
-	// Hangs: known to stay locked when a reply to its holder is lost. A request with
-	// an unknown outcome can do that without a fault, on a machine with too much to do.
-	Hangs    bool `json:"hangs,omitempty"`
-	Baseline bool `json:"baseline,omitempty"` // a bare handler: not judged
+	Breaks   bool   `json:"breaks"`             // known to break with as many processes as there are targets
+	Baseline bool   `json:"baseline,omitempty"` // a bare handler: not judged
 
 	target string // of a baseline
 }
@@ -59,8 +56,7 @@ type Entry struct {
 	Concurrency int `json:"concurrency"`
 
 	// Verdict is the worst of all rounds; empty: nothing was judged. Expected: it
-	// held, or is known to break and did, or to stay locked and did when a request
-	// failed.
+	// held, or is known to break and did.
 	Verdict    ledger.Verdict `json:"verdict"`
 	Expected   bool           `json:"expected"`
 	Served     loadtest.Sign  `json:"served"` // the worst, too
@@ -82,7 +78,6 @@ type Round struct {
 	Round       int                `json:"round"` // from 1
 	Sales       int                `json:"sales"` // how often the sale was run
 	Verdict     ledger.Verdict     `json:"verdict"`
-	Failed      int                `json:"failed"` // requests without a certain answer, of the warm-up, too
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 }
@@ -93,19 +88,14 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// own are the entries with the comparison's own number of buyers.
-func (r *Result) own() (all []*Entry) {
+// Of are the strategies' entries with the comparison's own number of buyers.
+func (r *Result) Of() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Concurrency == r.Settings.Concurrency {
+		if e.Concurrency == r.Settings.Concurrency && !e.Baseline {
 			all = append(all, e)
 		}
 	}
 	return all
-}
-
-// Of are those of strategies.
-func (r *Result) Of() []*Entry {
-	return slices.DeleteFunc(r.own(), func(e *Entry) bool { return e.Baseline })
 }
 
 func (e *Entry) series(id string) measure.Series {
@@ -129,7 +119,7 @@ func (e *Entry) conclude() {
 	for _, round := range e.Rounds {
 		e.Verdict = loadtest.Worst(e.Verdict, round.Verdict)
 	}
-	e.Expected = e.Baseline || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
+	e.Expected = e.Baseline || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
 	if e.times != nil && e.times.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.times)
 	}
@@ -140,13 +130,6 @@ func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict
 
 // right reports that its speed counts for something.
 func (e *Entry) right() bool { return e.Verdict == ledger.Held && !e.Breaks }
-
-// hung reports that it stood still as it is known to: in each round that did, a
-// request had failed before.
-func (e *Entry) hung() bool {
-	return e.Verdict == loadtest.Blocked && e.Hangs && !e.Breaks &&
-		!slices.ContainsFunc(e.Rounds, func(r Round) bool { return r.Verdict == loadtest.Blocked && r.Failed == 0 })
-}
 
 // Beside sets every entry's factor to a strategy; "" chooses the usual one.
 func (r *Result) Beside(strategy string) {
@@ -197,7 +180,7 @@ func (r *Result) ExitStatus() int {
 		return loadtest.ExitLost
 	case r.Interrupted, len(r.Of()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
 		return loadtest.ExitNotValid
-	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked && !e.Expected }):
+	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked }):
 		return loadtest.ExitBlocked
 	case slices.ContainsFunc(r.Of(), func(e *Entry) bool { return e.Breaks && e.Verdict == ledger.Held }):
 		return loadtest.ExitMissed
@@ -208,7 +191,7 @@ func (r *Result) ExitStatus() int {
 // A Tally counts the strategies of a result by outcome.
 type Tally struct {
 	Held   int `json:"held"`   // correct strategies
-	Caught int `json:"caught"` // strategies that broke, or stood still, as is known
+	Caught int `json:"caught"` // strategies that broke, as is known
 	Other  int `json:"other"`  // not as known
 	NotRun int `json:"not_run"`
 }

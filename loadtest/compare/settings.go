@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"seckill/internal/measure"
 	"seckill/internal/seckill"
 	"seckill/loadtest"
 )
@@ -80,7 +81,7 @@ func PresetNamed(name string) (Preset, error) {
 // Ranges are those of the scenario's and the comparison's own numbers.
 func Ranges() map[string]loadtest.Range {
 	all := maps.Clone(loadtest.Ranges)
-	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: 100}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
+	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: measure.MaxRounds}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
 	return all
 }
 

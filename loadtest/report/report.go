@@ -21,13 +21,11 @@ import (
 func Of(r *loadtest.Result) measure.Report {
 	metrics := r.Metrics()
 	plain := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
-	block := plain
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		plain.Rows = append(plain.Rows, []string{name, measure.Plain(metrics[name])})
-		block.Rows = append(block.Rows, []string{name, measure.Number(metrics[name])})
 	}
 	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: plain,
-		Name: Name, Block: []measure.Table{block}, Figures: metrics}
+		Name: Name, Figures: metrics}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}
@@ -45,30 +43,14 @@ const Name = "load"
 // answer is the verdict, and what is known of a strategy beyond this run.
 func answer(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
-	switch r.Verdict {
-	case ledger.Oversold, ledger.Lost:
-		if r.Strategy.Broken {
-			all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
-		}
-	case ledger.Held:
-		if r.Known != nil {
-			all = append(all, heldThisTime(r))
-		}
+	switch {
+	case !r.Strategy.Broken:
+	case r.Verdict == ledger.Held:
+		all = append(all, r.Strategy.Name+" held this time, and is shipped to break: seckill prove shows a schedule that does it.")
+	case r.Verdict == ledger.Oversold, r.Verdict == ledger.Lost:
+		all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
 	}
 	return all
-}
-
-// heldThisTime says how to see the schedules that break a strategy whose run held.
-func heldThisTime(r *loadtest.Result) string {
-	var b strings.Builder
-	var played []string
-	fmt.Fprintf(&b, "%s held this time; a schedule is known that breaks it.\n", r.Strategy.Name)
-	for _, k := range r.Known {
-		fmt.Fprintf(&b, "  %s: seckill prove --replay %s\n", k.When, k.Example)
-		played = append(played, "#/trace/"+k.Example)
-	}
-	fmt.Fprintf(&b, "  The page of seckill up plays it at %s.", strings.Join(played, " and "))
-	return b.String()
 }
 
 // findings are the rules that were violated.

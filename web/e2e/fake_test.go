@@ -192,7 +192,7 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 // measured is an entry of a comparison.
 func measured(name string, concurrency int, verdict ledger.Verdict, answers float64) compare.Entry {
 	figures := map[string]measure.Spread{}
-	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers, compare.Sold: 1,
+	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
 		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
 		figures[id] = measure.Spread{Median: x, Low: x, High: x}
 	}

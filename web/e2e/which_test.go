@@ -155,7 +155,6 @@ func TestChaosScreen(t *testing.T) {
 	tb.await(`(document.querySelector('.matrix a[href$="cell=` + address + `"]')?.focus(), document.activeElement.hash?.endsWith("` + address + `"))`)
 	tb.press("\r")
 	tb.says("dialog[open]", row.Strategy)
-	tb.says("dialog", fmt.Sprintf("Seed of its buyers\n%s", cell.Seed))
 	tb.says("dialog .command", strings.NewReplacer("STRATEGY", row.Strategy, "FAULT", string(run.Faults[i])).Replace(run.Repeat))
 	tb.await(fmt.Sprintf(`document.querySelector("dialog polyline.sold").getAttribute("points").split(" ").length === %d`, len(cell.Course)))
 	tb.good("a cell of the faults")

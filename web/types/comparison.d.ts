@@ -48,12 +48,6 @@ declare namespace Json {
     history: { folder: string; most: number };
   }
 
-  interface Spread {
-    median: number;
-    low: number;
-    high: number;
-  }
-
   /** How many times as much as that of relative_to. */
   interface Factor {
     times: number;
@@ -74,7 +68,7 @@ declare namespace Json {
     over: number; // units beyond the stock
     violations: { rule: string; message: string }[];
     problems: string[];
-    figures: Record<string, Spread>;
+    figures: Record<string, Rounds>;
     factor?: Factor;
     latency_curve?: { percent: number; us: number }[];
   }

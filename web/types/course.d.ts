@@ -67,7 +67,6 @@ declare namespace Json {
     may?: boolean;
     rules?: string[];
     said?: string;
-    seed?: string;
     units?: number[]; // told sold, unknown, at first, left after the first part, in the ledger
     after?: number;
     stood?: number; // seconds
@@ -99,14 +98,14 @@ declare namespace Json {
     ms: number;
     locks_per_second: Rounds;
     p99_ms: Rounds;
-    commands: number;
+    commands: Rounds;
     lost_percent: Rounds;
   }
 
   interface SalesFigures extends Measurement {
     at_once: number;
     relative_to?: string; // that the factors are to
-    strategies: Record<string, { verdict: Verdict; commands: number; answers_per_second?: Rounds; factor?: Rounds } & Record<'sales_per_second' | 'bought_p99_ms', Rounds>>;
+    strategies: Record<string, { verdict: Verdict; answers_per_second?: Rounds; sales_per_second?: Rounds; bought_p99_ms?: Rounds; factor?: Rounds }>;
   }
 
   interface Figures {
@@ -114,7 +113,7 @@ declare namespace Json {
     'hot-row'?: SalesFigures;
     'many-skus'?: SalesFigures;
     'few-buyers'?: SalesFigures;
-    locks?: Measurement & { hold_ms: number; locks: Record<string, Record<string, Record<'locks_per_second' | 'p99_ms', Rounds> & { commands: number }>> };
+    locks?: Measurement & { hold_ms: number; locks: Record<string, Record<string, Record<'locks_per_second' | 'p99_ms' | 'commands', Rounds>>> };
     articles?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
   }
 

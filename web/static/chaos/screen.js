@@ -88,7 +88,7 @@ function Sale({ all, name, fault, cell, close }) {
     [f.told, count(told)], [f.unknown, count(unknown)], [f.ledger, f.of(ledger, initial)],
     cell.rules && [f.broken, t.list(cell.rules.map((rule) => t.rules[rule] ?? rule))],
     [f.stood, w.seconds(cell.stood ?? 0)],
-    [f.after, f.left(cell.after ?? 0, left)], [f.seed, cell.seed],
+    [f.after, f.left(cell.after ?? 0, left)],
   ].filter(Boolean));
   return html`
     <${Dialog} title=${html`<code>${name}</code> · ${faultTitle(fault)}`} close=${close}

@@ -57,7 +57,7 @@ export function choose(a, strategies, matrix, figures) {
     const row = matrix.rows.find((r) => r.strategy === strategy.name);
     if (!row || strategy.broken || strategy.repair || !askedOf(a).every((q) => holds(row, q)) || !strategy.needs.every((need) => offered.includes(need))) return [];
     const figure = figures['hot-row']?.strategies[strategy.name];
-    const speed = figure?.verdict === 'held' ? figure.sales_per_second : null;
+    const speed = figure?.verdict === 'held' ? figure.sales_per_second ?? null : null;
     if (a.rate && !(speed && speed[0] >= a.rate)) return [];
     return [{ strategy, row, speed, breaks: matrix.questions.map((q) => q.id).filter((q) => row.cells[q]?.answer === 'breaks') }];
   }).sort((x, y) => beyond(x) - beyond(y) || simple(x) - simple(y));

@@ -15,7 +15,7 @@ export function Charts({ result }) {
   const drawn = own.filter((e) => e.figures[settings.by]).slice(0, most);
   const names = drawn.map((e) => e.strategy);
   const crowds = [...new Set(entries.map((e) => e.concurrency))].sort((a, b) => a - b);
-  const at = (/** @type {string} */ name, /** @type {number} */ crowd) => entries.find((e) => e.strategy === name && e.concurrency === crowd)?.figures[settings.by]?.median ?? null;
+  const at = (/** @type {string} */ name, /** @type {number} */ crowd) => entries.find((e) => e.strategy === name && e.concurrency === crowd)?.figures[settings.by]?.[0] ?? null;
   const out = drawn.filter((e) => e.figures.sell_out);
   return html`
     <div class="charts">
@@ -24,7 +24,7 @@ export function Charts({ result }) {
       <${Waits} drawn=${drawn.filter((e) => e.latency_curve)} />
       ${out.length > 1 && html`<${Chart} title=${w.sellOut} hint=${w.sellOutHint} names=${out.map((e) => e.strategy)} bars=${true}
         x=${{ values: out.map((_, i) => i), ticks: out.map((_, i) => i), show: (i) => out[i]?.strategy ?? '' }}
-        y=${{ show: (s) => `${+s.toPrecision(2)} s` }} lines=${[out.map((e) => e.figures.sell_out.median)]} />`}
+        y=${{ show: (s) => `${+s.toPrecision(2)} s` }} lines=${[out.map((e) => e.figures.sell_out[0])]} />`}
     </div>`;
 }
 

@@ -35,7 +35,7 @@ const own = ({ entries, settings }) => entries.filter((e) => !e.baseline && e.co
 function Answer({ result }) {
   const w = words();
   const { by } = result.settings;
-  const right = own(result).filter((e) => kindOf(e) === 'held' && e.figures[by]).sort((a, b) => b.figures[by].median - a.figures[by].median);
+  const right = own(result).filter((e) => kindOf(e) === 'held' && e.figures[by]).sort((a, b) => b.figures[by][0] - a.figures[by][0]);
   const base = right.find((e) => e.strategy === result.relative_to);
   const other = base === right[0] ? right[1] : right[0]; // than that
   const names = base && other ? [other, base] : [];

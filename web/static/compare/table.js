@@ -15,14 +15,14 @@ const seconds = (s) => (s < 1 ? ms(1000 * s) : `${s.toFixed(s < 10 ? 2 : 1)} s`)
  * @typedef {{id: string, by: (e: Json.Entry) => string | number | undefined, show: (e: Json.Entry) => unknown, words?: boolean}} Column
  */
 /** @param {string} id @param {(x: number) => string} show @returns {Column} */
-const figure = (id, show) => ({ id, by: (e) => e.figures[id]?.median, show: (e) => show(e.figures[id].median) });
+const figure = (id, show) => ({ id, by: (e) => e.figures[id]?.[0], show: (e) => show(e.figures[id][0]) });
 
 /**
  * Two figures of a kind in one column, which the second one sorts.
  * @param {string} id @param {string} one @param {string} other @param {(x: number) => string} show @returns {Column}
  */
-const pair = (id, one, other, show) => ({ id, by: ({ figures }) => (figures[other] ?? figures[one])?.median,
-  show: ({ figures }) => [one, other].map((name) => (figures[name] ? show(figures[name].median) : '–')).join(' / ') });
+const pair = (id, one, other, show) => ({ id, by: ({ figures }) => (figures[other] ?? figures[one])?.[0],
+  show: ({ figures }) => [one, other].map((name) => (figures[name] ? show(figures[name][0]) : '–')).join(' / ') });
 
 /** @param {number} x */
 const brief = (x) => (x < 10 ? x.toFixed(1) : count(x));

@@ -67,11 +67,11 @@ function computed({ matrix, figures }) {
     fourteen: marks(['redis-counter'], ['lost-reply', 'dead-holder', 'node-loss', 'cancel']),
     pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`${sold(name, 'few-buyers')}${t.semicolon}${broken(name)}`),
     prefers: each(['zk', 'redis-lua'], broken),
-    polling: each(['redis-lua', 'redis-watchdog', 'zk'], (name) => l.commands(figure(locks(name, '8')?.commands ?? 0))),
+    polling: each(['redis-lua', 'redis-watchdog', 'zk'], (name) => l.commands(figure(locks(name, '8')?.commands[0] ?? 0))),
     quorum: marks(['redlock', 'redis-lua'], ['node-loss', 'lease-end']),
     expire2: marks(['redis-setnx-expire'], ['dead-holder', 'lost-reply']),
     scheme4: each(['redis-lua'], broken),
     lease: claims && html`<ul>${claims.leases.map((s) => html`<li key=${s.ms}>${l.lease(times(s.ms), figure(s.lost_percent[0]))}</li>`)}</ul>`,
-    pause: short && long && html`<ul>${[short, long].map((s) => html`<li key=${s.ms}>${l.pause(times(s.ms), figure(s.locks_per_second[0]), figure(s.commands))}</li>`)}</ul>`,
+    pause: short && long && html`<ul>${[short, long].map((s) => html`<li key=${s.ms}>${l.pause(times(s.ms), figure(s.locks_per_second[0]), figure(s.commands[0]))}</li>`)}</ul>`,
   };
 }

@@ -52,7 +52,7 @@ const sales = (run, names, l) => [{
   rows: !names.some((n) => run.strategies[n]) ? [] : names.map((n) => {
     const s = run.strategies[n];
     return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–']
-      : [html`<code>${n}</code>`, spread(s.answers_per_second), spread(s.sales_per_second), figure(s.bought_p99_ms[0]), s.factor?.[0] ? spread(s.factor) : '–'];
+      : [html`<code>${n}</code>`, spread(s.answers_per_second), spread(s.sales_per_second), s.bought_p99_ms ? figure(s.bought_p99_ms[0]) : '–', spread(s.factor)];
   }),
 }];
 
@@ -69,7 +69,7 @@ const locks = (run, names, crowds, l, measured = crowds.filter((c) => names.some
 /** @param {NonNullable<Json.Figures['articles']>} run @param {Labels} l */
 const sweeps = (run, l) => [
   { head: [l.pause, l.rate, 'p99 ms', l.commands],
-    rows: run.polls.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), figure(s.p99_ms[0]), figure(s.commands)]) },
+    rows: run.polls.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), figure(s.p99_ms[0]), figure(s.commands[0])]) },
   { head: [l.lease, l.rate, l.lost],
     rows: run.leases.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), `${figure(s.lost_percent[0])} %`]) },
 ];

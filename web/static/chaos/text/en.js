@@ -23,7 +23,7 @@ export default {
   says: (sold, trouble, seconds) => `${count(sold)} sold in ${seconds.toFixed(1)} s, ${count(trouble)} without an answer or with an error`,
   figures: {
     told: 'Buyers told “sold”', unknown: 'Unknown answers', ledger: 'Units in the ledger', of: (n, all) => `${count(n)} of ${count(all)}`, after: 'Sold after the fault', left: (n, all) => `${count(n)}, of ${count(all)} left`,
-    stood: 'Longest time without a sale', broken: 'Broken rules', seed: 'Seed of its buyers', command: 'The command that runs it again',
+    stood: 'Longest time without a sale', broken: 'Broken rules', command: 'The command that runs it again',
   },
   ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,
   sale: (s) => `${s.rate} buyers a second for ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} s, ${s.services} service processes; lease ${s.lease_ms} ms, wait ${s.wait_ms} ms; a fault that lasts, lasts ${s.fault_ms} ms. A process that is killed does not test fsync.`,

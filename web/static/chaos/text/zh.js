@@ -23,7 +23,7 @@ export default {
   says: (sold, trouble, seconds) => `${seconds.toFixed(1)} 秒内售出 ${count(sold)}，没有应答或出错 ${count(trouble)}`,
   figures: {
     told: '被告知“买到了”的买家', unknown: '结果未知', ledger: '账上售出的件数', of: (n, all) => `${count(n)}，库存 ${count(all)}`, after: '故障之后售出', left: (n, all) => `${count(n)}，当时还剩 ${count(all)}`,
-    stood: '最长没有成交的时间', broken: '违反的规则', seed: '买家的种子', command: '重跑这一格的命令',
+    stood: '最长没有成交的时间', broken: '违反的规则', command: '重跑这一格的命令',
   },
   ran: (begun, machine, servers) => `运行于 ${begun}，${machine.replace(/(\d+) processors?/, '$1 个处理器')}：${servers.replaceAll(' (private)', '').replaceAll(', ', '、')}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
   sale: (s) => `每秒 ${s.rate} 个买家，共 ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} 秒，${s.services} 个服务进程；租约 ${s.lease_ms} 毫秒，等锁 ${s.wait_ms} 毫秒；会自行结束的故障持续 ${s.fault_ms} 毫秒。杀死进程并不能检验 fsync。`,

@@ -20,26 +20,25 @@ type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
-	Notes []string
-	Words int // columns that are words, from the left
+	Notes []string // how to read it; only in text
+	Words int      // columns that are words, from the left
 }
 
 // A Report is a result for people, in the forms that all commands write: as text
 // for a terminal, as Markdown, as CSV, and as JSON for programs.
 type Report struct {
 	Answer   []string    // what it came to, in sentences; first of all
-	Facts    [][2]string // what it rests on, by name
+	Facts    [][2]string // what it rests on, by name; only in text
 	Tables   []Table     // those without rows are left out
 	Problems []string
 	Summary  string // in one sentence
 	CSV      Table  // the figures for programs: heads with units, Plain numbers
 	JSON     any
+	From     string // where it comes from, in a line of Markdown
 
-	// Name is that of the result's block in Markdown files and of its member in the
-	// file that the lessons read; From says where the figures come from.
+	// Name is that of the result's block in Markdown files, and of its member in the file
+	// that the lessons read, which is Figures.
 	Name    string
-	From    string
-	Block   []Table
 	Figures any
 }
 
@@ -74,40 +73,30 @@ func (r Report) WriteText(w io.Writer) error {
 // WriteMarkdown writes the report for a page.
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	for _, line := range r.Answer {
-		fmt.Fprintf(&b, "%s\n\n", Markdown(line))
+	fmt.Fprintf(&b, "\n%s.\n", r.From)
+	for _, line := range slices.Concat(r.Answer, r.Problems) {
+		fmt.Fprintf(&b, "\n%s\n", Markdown(line))
 	}
 	for _, t := range r.Tables {
 		if t.Rows != nil {
 			t.markdown(&b)
-			fmt.Fprintln(&b)
 		}
 	}
-	for _, fact := range r.Facts {
-		fmt.Fprintf(&b, "- %s: %s\n", Markdown(fact[0]), Markdown(fact[1]))
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(&b, "- problem: %s\n", Markdown(p))
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// WriteBlock writes the tables of a Markdown file, and where they come from.
-func (r Report) WriteBlock(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s.\n", r.From)
-	for _, t := range r.Block {
-		b.WriteString("\n")
-		t.markdown(&b)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// WriteCSV writes the figures.
+// WriteCSV writes the figures, or else the tables.
 func (r Report) WriteCSV(w io.Writer) error {
-	return csv.NewWriter(w).WriteAll(append([][]string{r.CSV.Head}, r.CSV.Rows...))
+	tables := r.Tables
+	if r.CSV.Head != nil {
+		tables = []Table{r.CSV}
+	}
+	var lines [][]string
+	for _, t := range tables {
+		lines = append(append(lines, t.Head), t.Rows...)
+	}
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // WriteJSON writes the result for programs.
@@ -120,20 +109,6 @@ func (r Report) WriteJSON(w io.Writer) error {
 
 func (t Table) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n\n", t.Title)
-	t.columns(b)
-	for _, n := range t.Notes {
-		b.WriteString("\n")
-		for _, line := range wrapped([][]string{{n}}, 0, screen) {
-			fmt.Fprintln(b, line[0])
-		}
-	}
-}
-
-// screen is how wide words may be.
-const screen = 100
-
-// columns writes the rows. The last column of a table of words is wrapped.
-func (t Table) columns(b *strings.Builder) {
 	rows := append([][]string{t.Head}, t.Rows...)
 	widths := make([]int, len(t.Head))
 	for _, row := range rows {
@@ -141,18 +116,10 @@ func (t Table) columns(b *strings.Builder) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	if last := len(t.Head) - 1; t.Words > last {
-		room := screen - 2
-		for _, width := range widths[:last] {
-			room -= width + 2
-		}
-		widths[last] = 0 // nothing is to its right
-		rows = wrapped(rows, last, max(room, screen/3))
-	}
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			fill := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
+			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if i < t.Words {
 				line += "  " + cell + fill
 			} else {
@@ -161,24 +128,9 @@ func (t Table) columns(b *strings.Builder) {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-}
-
-// wrapped breaks the cells of a column between words, into rows of their own.
-func wrapped(rows [][]string, column, width int) (all [][]string) {
-	for _, row := range rows {
-		for line, words := "", strings.Fields(row[column]); ; words = words[1:] {
-			if len(words) > 0 && (line == "" || utf8.RuneCountInString(line+" "+words[0]) <= width) {
-				line = strings.TrimSpace(line + " " + words[0])
-				continue
-			}
-			all = append(all, append(slices.Clone(row[:column]), line))
-			if len(words) == 0 {
-				break
-			}
-			row, line = make([]string, len(row)), words[0]
-		}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "\n%s\n", n)
 	}
-	return all
 }
 
 // Markdown escapes text, and leaves out the spaces that align it on a terminal.
@@ -189,7 +141,7 @@ func Markdown(text string) string {
 var escapeMarkdown = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`)
 
 func (t Table) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "### %s\n\n", Markdown(t.Title))
+	fmt.Fprintf(b, "\n### %s\n\n", Markdown(t.Title))
 	line := func(cells []string) {
 		for _, cell := range cells {
 			b.WriteString("| " + Markdown(cell) + " ")
@@ -207,9 +159,6 @@ func (t Table) markdown(b *strings.Builder) {
 	b.WriteString("|\n")
 	for _, row := range t.Rows {
 		line(row)
-	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\n%s\n", Markdown(n))
 	}
 }
 
