@@ -28,12 +28,6 @@ func (DoctorCmd) Run(stdout io.Writer) error {
 		fmt.Fprintf(table, "--\t%s\t-\t%s\n", p.Name, p.Use)
 		advice = append(advice, fmt.Sprintf("%s: run deploy/deps.sh in the source of this program, or %s.", p.Name, p.ByHand))
 	}
-	if running := lab.Running(host()); running != nil {
-		advice = append(advice, fmt.Sprintf("A lab runs at %s. To reach it with clients of your own, read the addresses and passwords of its servers, "+
-			"and SECKILL_TOKEN for admin calls, into a shell: . %s", running.Page, running.Clients))
-	} else {
-		advice = append(advice, "No lab runs now: seckill up starts one.")
-	}
 	if err := table.Flush(); err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ func TestDoctor(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var out bytes.Buffer
 	labtest.Must(t, DoctorCmd{}.Run(&out))
-	if n := len(regexp.MustCompile(`(?m)^ok .+ /.+`).FindAllString(out.String(), -1)); n < len(lab.ServerTools)-1 || !strings.Contains(out.String(), "seckill up starts one") {
-		t.Errorf("the servers that the tests need should be found (run: deploy/deps.sh), and no lab:\n%s", &out)
+	if n := len(regexp.MustCompile(`(?m)^ok .+ /.+`).FindAllString(out.String(), -1)); n < len(lab.ServerTools)-1 {
+		t.Errorf("the servers that the tests need should be found (run: deploy/deps.sh):\n%s", &out)
 	}
 	t.Setenv("PATH", "/nowhere")
 	t.Setenv("ZOOKEEPER_HOME", "")

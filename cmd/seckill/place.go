@@ -41,8 +41,8 @@ type PlaceFlags struct {
 	Given backend.Config `embed:"" group:"rare"`
 }
 
-// where finds the targets: those given, a lab that is running, or one started for
-// this run, which must have the strategies.
+// where finds the targets: those given, or a lab started for this run, which must have
+// the strategies.
 func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string, targets []string, needed ...string) (*place, error) {
 	elsewhere := ""
 	if len(targets) > 0 {
@@ -57,25 +57,12 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 		}
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
-	if running := lab.Running(host()); running != nil {
-		if err := f.TopologyFlag.check("the lab that is running is used: stop it first", f.Given); err != nil {
-			return nil, usage(stderr, command, err)
-		}
-		for _, kind := range backend.Kinds {
-			for _, a := range kind.Addresses {
-				if given := a.In(f.Given); len(given) > 0 && !slices.Equal(given, a.In(running.Config)) {
-					return nil, usage(stderr, command, fmt.Errorf("%s (%s): the lab that is running is used, which has another %s: leave it out, or stop the lab first", a.Flag, a.Env, kind.Title))
-				}
-			}
-		}
-		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
-	}
 	for _, name := range needed {
 		if _, err := strategyNamed("--strategy", name); err != nil {
 			return nil, usage(stderr, command, err)
 		}
 	}
-	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
+	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
 	p, _, err := startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology},
 		func(l *lab.Lab) error { return l.Serve(ctx, serviceSettings(2, catalog.DefaultSettings().LockTimes)) })
 	return p, err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -27,7 +26,7 @@ type PlayCmd struct {
 	Strategy string `placeholder:"NAME" help:"Play freely with a strategy: two buyers, two units."`
 	Language string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
 
-	// Given are servers to play on, instead of the running lab's.
+	// Given are servers to play on, instead of private ones.
 	Given backend.Config `embed:""`
 
 	level *game.Level // nil: free play
@@ -120,16 +119,9 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 // statusNotWon is the exit status of a level that was not won.
 const statusNotWon = 10
 
-// servers are those that were given, or those of the lab that runs; what is
-// lacking then is started privately.
+// servers are those that were given; what is lacking then is started privately.
 func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
-	given := func(k backend.Kind) bool { return len(k.In(c.Given)) > 0 }
-	if !slices.ContainsFunc(backend.Kinds, given) {
-		if running := lab.Running(host()); running != nil {
-			return running.Config, func() {}, nil
-		}
-		fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")
-	}
+	fmt.Fprintln(stderr, "Starting servers for this.")
 	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
 	if err != nil {
 		return c.Given, nil, err

@@ -131,12 +131,8 @@ func (u *UpCmd) listen() (net.Listener, error) {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return nil, cannotListen("--addr", u.Addr, err)
 	}
-	who := "Another program has it, or an older lab."
-	if other := lab.Running(host()); other != nil && strings.Contains(other.Page, u.Addr) {
-		who = fmt.Sprintf("The lab at %s has it (process %d).", other.Page, other.PID)
-	}
-	return nil, fmt.Errorf("the page cannot listen on %s: %w\n%s Use or stop that one, or start this one beside it: "+
-		"seckill up --addr 127.0.0.1:0", u.Addr, err, who)
+	return nil, fmt.Errorf("the page cannot listen on %s: %w\nAnother lab may have it. Use or stop that one, or start this one beside it: "+
+		"seckill up --addr 127.0.0.1:0", u.Addr, err)
 }
 
 // startLab stops what it has started when it fails; its error is also that of the stop.
@@ -210,10 +206,11 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 		}
 	}()
 
-	if err := l.Announce(page.url); err != nil {
+	clients, err := l.ClientsFile()
+	if err != nil {
 		return err
 	}
-	printTable(stdout, l, missing, page.url, u.Token, u.Embedded)
+	printTable(stdout, l, missing, clients, page.url, u.Token, u.Embedded)
 	select {
 	case <-ctx.Done():
 		return nil
@@ -258,7 +255,7 @@ func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 }
 
 // printTable prints the backends, the services and the page's address.
-func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, page, token string, embedded bool) {
+func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, clients, page, token string, embedded bool) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
 	for _, b := range l.Backends() {
@@ -288,7 +285,7 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	for _, why := range reasons {
 		fmt.Fprintf(out, "\nNot available: %s: %s\n", strings.Join(lacking[why], ", "), why)
 	}
-	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", l.ClientsFile())
+	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", clients)
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {
 		page += "#token=" + url.QueryEscape(token)

@@ -57,7 +57,6 @@ type Lab struct {
 	children *children
 	folder   string
 	lock     *os.File // of the folder
-	started  time.Time
 
 	executable string // this program, which runs as services, too
 	passwords  passwords
@@ -72,7 +71,6 @@ type Lab struct {
 	processes []*Process
 	links     map[linkOf]*Relay
 	closers   []func() error
-	page      string // the argument of Announce; "": not announced
 	serving   ServiceSettings
 	stopped   bool
 }
@@ -93,7 +91,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()}, started: time.Now(),
+	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
 		adding: make(chan struct{}, 1), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
@@ -203,7 +201,6 @@ func (l *Lab) Stop(ctx context.Context) error {
 	l.stopped = true
 	closers := l.closers
 	l.mu.Unlock()
-	_ = os.Remove(filepath.Join(l.folder, stateFile)) // Running does not find it from now on
 	if err := l.children.end(ctx); err != nil {
 		return err
 	}

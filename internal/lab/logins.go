@@ -83,12 +83,11 @@ func socketUser() string {
 	return "root"
 }
 
-// ClientsFile is a shell script with the addresses and passwords of the lab's
+// ClientsFile writes a shell script with the addresses and passwords of the lab's
 // servers, under the names that seckill, mysql and redis-cli read, and the token of
-// admin calls. Announce writes it; only this user can read it.
-func (l *Lab) ClientsFile() string { return filepath.Join(l.folder, "clients.sh") }
-
-func (l *Lab) writeClients() error {
+// admin calls. Only this user can read it.
+func (l *Lab) ClientsFile() (path string, err error) {
+	path = filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environment(c)
 	delete(exports, "SECKILL_TIERS") // to others these servers are given
@@ -103,13 +102,10 @@ func (l *Lab) writeClients() error {
 		}
 	}
 	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n" +
-		"#   . " + l.ClientsFile() + "\n# then: mysql -u " + mysqlUser + " seckill; redis-cli -p PORT\n"
+		"#   . " + path + "\n# then: mysql -u " + mysqlUser + " seckill; redis-cli -p PORT\n"
 	for _, entry := range entries(exports) {
 		name, value, _ := strings.Cut(entry, "=")
 		text += fmt.Sprintf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
 	}
-	if err := os.WriteFile(l.ClientsFile(), []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write how clients reach the lab: %w", err)
-	}
-	return nil
+	return path, os.WriteFile(path, []byte(text), 0o600)
 }

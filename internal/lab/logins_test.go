@@ -15,7 +15,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/lab"
 )
 
 func mysqlAt(t *testing.T, dsn string) *sql.DB {
@@ -161,8 +160,8 @@ func TestPasswordsAreNotShown(t *testing.T) {
 // argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
-	must(t, "announce", l.Announce("http://page"))
-	file := lab.Running(private.host).Clients
+	file, err := l.ClientsFile()
+	must(t, "write it", err)
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)

@@ -101,9 +101,6 @@ func beVictim() {
 	if err == nil {
 		err = l.StartServices(ctx, 2)
 	}
-	if err == nil {
-		err = l.Announce("http://victim")
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

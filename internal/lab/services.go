@@ -196,13 +196,9 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 		return err
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.serving = s
-	page := l.page
-	l.mu.Unlock()
-	if page == "" {
-		return nil
-	}
-	return l.Announce(page) // there may be more of them now
+	return nil
 }
 
 // serve starts missing processes, and if anew is set, restarts the others.

@@ -119,7 +119,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if l.Backends()[0].OK || writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	if _, err := fault.In(l).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "--topology single") {
+	if _, err := fault.In(l).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "not one server") {
 		t.Errorf("the restart of one server: %v, want that there are several", err)
 	}
 }
