@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/singleflight"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -57,12 +59,12 @@ type Server struct {
 	catalogued []catalog.Seller
 	byName     map[string]*seller
 	standard   *seller
-	starts     *starts
-	claims     *ledger.Claims // of idempotency keys
-	inFlight   atomic.Int64   // purchases
-	resets     chan struct{}  // holds a token while a SKU is being reset
-	audits     chan struct{}  // holds a token for each audit under way
-	stale      chan struct{}  // holds a token when a reset has left orders to remove
+	open       sync.Map           // SKUs whose sale was seen open
+	starts     singleflight.Group // readings under way of when sales start, by SKU
+	claims     *ledger.Claims     // of idempotency keys
+	inFlight   atomic.Int64       // purchases
+	resets     sync.Mutex
+	stale      chan struct{} // holds a token when a reset has left orders to remove
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -76,11 +78,9 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		audits: make(chan struct{}, mostAudits), stale: make(chan struct{}, 1)}
+	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, stale: make(chan struct{}, 1)}
 	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
-	s.starts = newStarts(s.ledger.Start)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)
@@ -172,11 +172,6 @@ func (s *Server) identify(c *gin.Context) {
 const maxRequestID = 64
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }
-
-// madeHere: this process made the request's id, so it is unique.
-func madeHere(c *gin.Context) bool {
-	return web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID) == ""
-}
 
 func (s *Server) log(c *gin.Context, level slog.Level, message string, args ...any) {
 	r := c.Request

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -17,21 +15,17 @@ import (
 	"seckill/internal/wire"
 )
 
-const (
-	usualOrders = 100
-	mostOrders  = 10_000
-)
+// mostOrders bounds a list of orders.
+const mostOrders = 1000
 
 // deadline bounds what a call may cost; it also ends when the caller hangs up.
 func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 }
 
-// A page of orders; Next is what the next page comes after ("after"), empty when
-// this is the last.
-type page struct {
+// A list of orders, the oldest first.
+type list struct {
 	Orders []ledger.Order `json:"orders"`
-	Next   string         `json:"next,omitempty"`
 	// Request is there when the call names one request of one user.
 	Request *requestState `json:"request,omitempty"`
 }
@@ -46,55 +40,37 @@ func (s *Server) listOrders(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	limit := f.Limit
-	f.Limit++ // one more tells whether there is a next page
-	orders, err := s.ledger.Orders(ctx, f)
-	if err != nil {
+	var l list
+	if l.Orders, err = s.ledger.Orders(ctx, f); err != nil {
 		return err
 	}
-	p := page{}
 	if f.User != 0 && f.RequestID != "" {
 		var became requestState
-		orders, became = s.became(ctx, c, f, orders)
-		p.Request = &became
+		l.Orders, became = s.became(ctx, c, f, l.Orders)
+		l.Request = &became
 	}
-	p.Orders = orders
-	if len(orders) > limit {
-		p.Orders = orders[:limit]
-		p.Next = strconv.FormatInt(orders[limit-1].ID, 10)
-	}
-	c.JSON(http.StatusOK, p)
+	c.JSON(http.StatusOK, l)
 	return nil
 }
 
 func readFilter(c *gin.Context) (f ledger.Filter, err error) {
-	q, err := web.ReadQuery(c.Request, "sku_id", "user_id", "request_id", "after", "limit")
+	q, err := web.ReadQuery(c.Request, "sku_id", "user_id", "request_id")
 	if err != nil {
 		return f, err
 	}
 	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !web.IsKey(f.RequestID) {
 		return f, invalid("request_id", "must have 1 to 128 visible ASCII characters")
 	}
-	limit := int64(0)
-	for _, number := range []struct {
-		name                string
-		into                *int64
-		fallback, low, high int64
-	}{
-		{"sku_id", &f.SKU, 0, 1, web.MaxID},
-		{"user_id", &f.User, 0, 1, web.MaxID},
-		{"after", &f.After, 0, 0, math.MaxInt64},
-		{"limit", &limit, usualOrders, 1, mostOrders},
-	} {
-		*number.into, err = web.QueryInteger(q, number.name, number.fallback, number.low, number.high)
-		if err != nil {
-			return f, err
-		}
+	if f.SKU, err = web.QueryInteger(q, "sku_id", 0, 1, web.MaxID); err != nil {
+		return f, err
+	}
+	if f.User, err = web.QueryInteger(q, "user_id", 0, 1, web.MaxID); err != nil {
+		return f, err
 	}
 	if f.SKU == 0 && f.User == 0 {
 		return f, web.BadRequest("Say of which SKU, or of which user: sku_id, user_id, or both.")
 	}
-	f.Limit = int(limit)
+	f.Limit = mostOrders
 	return f, nil
 }
 

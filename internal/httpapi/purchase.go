@@ -204,8 +204,6 @@ func readPurchase(c *gin.Context, body any, b *purchaseBody) (p seckill.Purchase
 		return p, false, invalid(header, "must have 1 to 128 visible ASCII characters")
 	case len(keys) == 1:
 		p.RequestID, keyed = keys[0], true
-	case madeHere(c):
-		p.RequestID = requestID(c)
 	default:
 		p.RequestID = rand.Text()
 	}

@@ -49,11 +49,8 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
-	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		web.BoundBody(w, r, web.BodyTime)
-		h.ServeHTTP(w, web.HeadAsGet(r))
-	})
-	server := web.NewServer(bounded, longest+web.BodyTime, s.Log, slog.LevelWarn)
+	headless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, web.HeadAsGet(r)) })
+	server := web.NewServer(headless, longest+web.BodyTime, s.Log, slog.LevelWarn)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

@@ -85,21 +85,17 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	s.resets.Lock()
+	defer s.resets.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), resetTimeout)
 	defer cancel()
-	select {
-	case s.resets <- struct{}{}:
-		defer func() { <-s.resets }()
-	case <-ctx.Done():
-		return refused(seckill.ErrBusy, "Other resets are under way. Nothing was changed: try again.")
-	}
 	if want.name == "" {
 		if want.name, err = s.currentName(ctx, id); err != nil {
 			return err
 		}
 	}
 	_, err = s.ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
-	s.starts.forget(id)
+	s.open.Delete(id)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,9 @@ import (
 const respondAsync = "respond-async"
 
 func prefersAsync(h http.Header) bool {
-	for _, line := range h.Values("Prefer") {
-		for preference := range strings.SplitSeq(line, ",") {
-			name, _, _ := strings.Cut(preference, ";")
-			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
-				return true
-			}
+	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		if strings.EqualFold(strings.TrimSpace(preference), respondAsync) {
+			return true
 		}
 	}
 	return false

@@ -27,6 +27,7 @@ func (s *Server) events(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
+	_ = out.control.SetReadDeadline(time.Time{}) // the server's would end it
 	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open()}
 	out.send("retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})

@@ -133,11 +133,10 @@ func (s *Server) HTTP() *http.Server {
 	return h
 }
 
-// waitForLab lets a call wait for Open. Only then the time for its body begins.
+// waitForLab lets a call wait for Open.
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
-		web.BoundBody(c.Writer, c.Request, web.BodyTime)
 	case <-c.Request.Context().Done():
 		c.Abort()
 	}

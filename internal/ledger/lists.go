@@ -9,15 +9,14 @@ import (
 type Filter struct {
 	SKU, User int64
 	RequestID string
-	After     int64 // only orders with a higher ID
-	Limit     int   // at most so many; 0: no limit
+	Limit     int // at most so many; 0: no limit
 }
 
 // Orders lists orders by age, with their reservations. Every filter reads a range of a
 // key: of the primary key for a SKU, of a unique one for a user and for a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	orders := []Order{}
-	q := s.db.WithContext(ctx).Order("id").Where("id > ?", f.After)
+	q := s.db.WithContext(ctx).Order("id")
 	if f.SKU != 0 { // known before the first order is read
 		q = q.Where("sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", f.SKU, f.SKU)
 	} else {

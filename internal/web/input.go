@@ -1,14 +1,12 @@
 package web
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +29,11 @@ const (
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
 // broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	body, err := readJSONBody(w, r)
+	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
+		return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType,
+			Detail: "Send JSON in UTF-8, with the header Content-Type: application/json."}
+	}
+	body, err := ReadBody(w, r)
 	if err != nil {
 		return err
 	}
@@ -49,23 +51,20 @@ var (
 	})
 )
 
-func readJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
-		return nil, unsupported("Send JSON in UTF-8, with the header Content-Type: application/json.")
-	}
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, unsupported("Send the body as it is, without a Content-Encoding.")
-	}
-	body, err := ReadBody(w, r)
-	if err == nil && len(bytes.TrimSpace(body)) == 0 {
-		err = BadRequest("The body is empty: send a JSON object.")
-	}
-	return body, err
-}
+// BodyTime bounds the time that a request's body may take to arrive.
+const BodyTime = 10 * time.Second
 
 // ReadBody reads to the end: only then does net/http notice that a caller hangs up.
 // The error is a *Problem.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return readBody(w, r, BodyTime)
+}
+
+// readBody bounds the read by a deadline of its own. When that of http.Server's
+// ReadTimeout is over, net/http cancels the context of a request that was read long ago.
+func readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(limit)) // a test's recorder has no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -76,46 +75,14 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, BadRequest("The body could not be read to its end.")
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	return body, nil
-}
-
-// BodyTime bounds the time that a request's body may take to arrive (BoundBody).
-const BodyTime = 10 * time.Second
-
-// BoundBody bounds the read of the body from now on, so that a slow client cannot
-// block shutdown; the answer may take longer. http.Server's ReadTimeout does not fit:
-// when it is over, net/http cancels the context of a request that was read long ago.
-func BoundBody(w http.ResponseWriter, r *http.Request, limit time.Duration) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return
-	}
-	control := http.NewResponseController(w)
-	if control.SetReadDeadline(time.Now().Add(limit)) == nil {
-		r.Body = &boundBody{ReadCloser: r.Body, control: control}
-	}
-}
-
-type boundBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func (b *boundBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = b.control.SetReadDeadline(time.Time{})
-	}
-	return n, err
 }
 
 func isJSON(contentType string) bool {
 	t, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
-}
-
-func unsupported(detail string) *Problem {
-	return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType, Detail: detail}
 }
 
 // wrong is nil for nil, else what is wrong with a body.
@@ -134,45 +101,22 @@ func wrong(err error) error {
 	}
 	field := fieldAt(value.JSONPointer)
 	if errors.Is(err, json.ErrUnknownName) {
-		return Invalid(field, "unknown_field", nil, "is not a field here; known are: "+strings.Join(members(value.GoType), ", "))
+		return Invalid(field, "unknown_field", nil, "is not a field here")
 	}
-	return Invalid(field, "wrong_type", nil, "must be "+expects(value.GoType))
-}
-
-// expects says what a member of a type must be.
-func expects(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct:
-		return "an object"
+	if errors.Is(err, errNull) {
+		return Invalid(field, "wrong_type", nil, "must not be null")
 	}
-	return "a whole number of 64 bits at most, without fraction or exponent"
-}
-
-// members are the names that an object read into a struct may have.
-func members(t reflect.Type) (names []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return Invalid(field, "wrong_type", nil, fmt.Sprintf("must be of type %v", value.GoType.Kind()))
 }
 
 // fieldAt is a place in a body as people write it, such as faults[0].kind.
 func fieldAt(place jsontext.Pointer) (name string) {
 	for token := range place.Tokens() {
+		_, err := strconv.Atoi(token)
 		switch {
 		case name == "":
 			name = short(token)
-		case isDigits(token):
+		case err == nil:
 			name += "[" + token + "]"
 		default:
 			name += "." + short(token)
@@ -182,12 +126,7 @@ func fieldAt(place jsontext.Pointer) (name string) {
 }
 
 // short cuts a name that a caller made up.
-func short(name string) string {
-	if r := []rune(name); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return name
-}
+func short(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
 // ReadQuery refuses parameters that are unknown, repeated or empty: a mistyped
 // filter must not select everything.
@@ -204,8 +143,7 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 		case len(known) == 0:
 			return nil, BadRequest("No query parameters are known here.")
 		case !slices.Contains(known, name):
-			return nil, Invalid(short(strings.ToValidUTF8(name, "�")), "unknown_field", nil,
-				"is no parameter here; known are: "+strings.Join(known, ", "))
+			return nil, Invalid(short(name), "unknown_field", nil, "is no parameter here; known are: "+strings.Join(known, ", "))
 		case len(values) > 1:
 			return nil, Invalid(name, "repeated_field", nil, "is given more than once")
 		case values[0] == "":
@@ -225,12 +163,9 @@ func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, 
 
 // ParseInteger reads decimal digits without leading zeros.
 func ParseInteger(field, text string, low, high int64) (int64, error) {
-	if !isDigits(strings.TrimPrefix(text, "-")) {
-		return 0, Invalid(field, "wrong_type", nil, "must be a whole number without fraction, exponent or sign")
-	}
-	n, err := strconv.ParseInt(text, 10, 64) // the nearest, if it is out of range
-	if err != nil {
-		high = min(high, MaxID)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != text {
+		return 0, Invalid(field, "wrong_type", nil, "must be a whole number of 64 bits at most")
 	}
 	return n, Within(field, n, low, high)
 }
@@ -255,28 +190,9 @@ func Within(field string, n, low, high int64) error {
 	return nil
 }
 
-func isDigits(text string) bool {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return text == "0" || text != "" && text[0] != '0'
-}
-
 // IsKey reports whether text can be a request id or an idempotency key: 1 to
 // 128 visible ASCII characters.
-func IsKey(text string) bool {
-	if text == "" || len(text) > 128 {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
+func IsKey(text string) bool { return text != "" && Visible(text, 128) == text }
 
 // Visible is text without all but its visible ASCII characters, the first ones at
 // most.

@@ -66,12 +66,14 @@ func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc
 	}
 }
 
-// NewServer waits for no caller without a limit. answer bounds an answer from
-// the end of the request's header; streams set a limit for each write instead.
+// NewServer waits for no caller without a limit. answer bounds an answer, and the rest
+// of a body that is not read, from the end of the request's header; streams set limits
+// of their own.
 func NewServer(h http.Handler, answer time.Duration, log *slog.Logger, level slog.Level) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       answer,
 		WriteTimeout:      answer,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
