@@ -122,9 +122,6 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	return nil
 }
 
-// Reads implements tap.Reader.
-func (a *actor) Reads() bool { return a.run.peek }
-
 // After implements tap.Tap.
 func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	s, ok := c.Own.(*call)

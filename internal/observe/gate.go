@@ -55,9 +55,6 @@ func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// Reads implements tap.Reader.
-func (g *Gate) Reads() bool { return true }
-
 // Holds implements Holder.
 func (g *Gate) Holds(bool) { g.granted(g.who) }
 

@@ -113,14 +113,8 @@ func handshake(cmd redis.Cmder) bool {
 }
 
 func text(cmd redis.Cmder) string {
-	var b strings.Builder
-	for i, arg := range cmd.Args() {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprint(&b, arg)
-	}
-	return b.String()
+	list := fmt.Sprint(cmd.Args())
+	return list[1 : len(list)-1] // without its brackets
 }
 
 // repliesOf leaves out what MULTI and its queue say: EXEC has the answers.
@@ -174,9 +168,7 @@ type Subscription struct {
 	channel string
 	pubsub  *redis.PubSub
 	done    chan struct{}
-
-	mu    sync.Mutex
-	pongs map[string]chan struct{}
+	pongs   sync.Map // of chan struct{}, by the token of their PING
 }
 
 const subscriptionBuffer = 16
@@ -199,8 +191,7 @@ func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*S
 		return nil, err
 	}
 	messages := make(chan *redis.Message, subscriptionBuffer)
-	s := &Subscription{Messages: messages, channel: channel, pubsub: sub,
-		done: make(chan struct{}), pongs: map[string]chan struct{}{}}
+	s := &Subscription{Messages: messages, channel: channel, pubsub: sub, done: make(chan struct{})}
 	go s.read(messages)
 	return s, nil
 }
@@ -217,20 +208,13 @@ func (s *Subscription) read(messages chan<- *redis.Message) {
 			default:
 			}
 		case *redis.Pong:
-			s.pong(m.Payload)
+			if pong, asked := s.pongs.LoadAndDelete(m.Payload); asked {
+				close(pong.(chan struct{}))
+			}
 		}
 		if err != nil {
 			return
 		}
-	}
-}
-
-func (s *Subscription) pong(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.pongs[token]; c != nil {
-		close(c)
-		delete(s.pongs, token)
 	}
 }
 
@@ -244,9 +228,7 @@ func (s *Subscription) Receive(ctx context.Context, limit time.Duration) (*redis
 // published before the PING has come.
 func (s *Subscription) barrier(ctx context.Context) error {
 	token, pong := rand.Text(), make(chan struct{})
-	s.mu.Lock()
-	s.pongs[token] = pong
-	s.mu.Unlock()
+	s.pongs.Store(token, pong)
 	if err := s.pubsub.Ping(ctx, token); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ package tap
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,7 +41,7 @@ type Command struct {
 	Sets []Pair
 
 	// Reply is what came back, as a person would note it ("num = 2, run = 1").
-	// It is there in After, for a Tap that is a Reader, if the command has one.
+	// It is there in After, if the command has one.
 	Reply string
 
 	// Barrier, on a wait: once it has returned, all that was to be said before,
@@ -101,15 +102,6 @@ type key struct{}
 // With returns a context in which every command passes t.
 func With(ctx context.Context, t Tap) context.Context {
 	return context.WithValue(ctx, key{}, t)
-}
-
-// Default is With, unless the context has a Tap already: a proof looks with its own
-// where the service counts.
-func Default(ctx context.Context, t func() Tap) context.Context {
-	if From(ctx) != nil {
-		return ctx
-	}
-	return With(ctx, t())
 }
 
 // From returns the context's Tap, or nil.
@@ -185,14 +177,7 @@ func Do(ctx context.Context, backend string, describe func() *Command, send func
 	return Ask(ctx, backend, describe, send, nil)
 }
 
-// A Reader is a Tap that may want to know what commands answer.
-type Reader interface {
-	Tap
-	Reads() bool
-}
-
-// Ask is Do for a command that answers: reply is called after send, if the Tap
-// is a Reader that reads.
+// Ask is Do for a command that answers: reply is called after send.
 func Ask(
 	ctx context.Context, backend string, describe func() *Command, send func(context.Context) error, reply func(error) string,
 ) error {
@@ -213,7 +198,7 @@ func Ask(
 		return err
 	}
 	err := send(ctx)
-	if r, ok := t.(Reader); ok && reply != nil && r.Reads() {
+	if reply != nil {
 		c.Reply = reply(err)
 	}
 	return t.After(ctx, c, err)
@@ -359,8 +344,10 @@ func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context
 // under Waiting. The zero value is ready, one Counter may serve any number of
 // purchases at once.
 type Counter struct {
-	sql, redis, zookeeper, etcd, waiting, other atomic.Uint64
+	counts [6]atomic.Uint64 // the first is of backends that are not counted
 }
+
+var counted = []string{SQL, Redis, ZooKeeper, Etcd, Waiting}
 
 func (n *Counter) Before(context.Context, *Command) error { return nil }
 
@@ -373,17 +360,5 @@ func (n *Counter) After(_ context.Context, c *Command, err error) error {
 func (n *Counter) Count(backend string) uint64 { return n.of(backend).Load() }
 
 func (n *Counter) of(backend string) *atomic.Uint64 {
-	switch backend {
-	case SQL:
-		return &n.sql
-	case Redis:
-		return &n.redis
-	case ZooKeeper:
-		return &n.zookeeper
-	case Etcd:
-		return &n.etcd
-	case Waiting:
-		return &n.waiting
-	}
-	return &n.other
+	return &n.counts[1+slices.Index(counted, backend)]
 }

@@ -200,13 +200,11 @@ func TestSleeperOwnsTheClock(t *testing.T) {
 	}
 }
 
-// A reader is a Tap that wants replies.
+// A reader is a Tap that keeps replies.
 type reader struct {
 	recorder
 	replies []string
 }
-
-func (r *reader) Reads() bool { return true }
 
 func (r *reader) After(_ context.Context, c *tap.Command, err error) error {
 	r.replies = append(r.replies, c.Name+": "+c.Reply)
