@@ -32,8 +32,6 @@ type Ensemble struct {
 
 	// heal is called when every node runs again.
 	heal func(context.Context) error
-	// goOn: enough nodes live that the others are not missed; nil: most must.
-	goOn func() bool
 	// configure has clients reach the nodes, and one of them first; nil: at their
 	// addresses.
 	configure func(c *backend.Config, first *Process)
@@ -88,28 +86,6 @@ func (e *Ensemble) prepare(name string) {
 	if e.Lag == nil {
 		e.Lag = func(context.Context) error { return nil }
 	}
-}
-
-// goesOn: enough nodes live that the others are not missed. It is false of nil.
-func (e *Ensemble) goesOn() bool {
-	switch {
-	case e == nil:
-		return false
-	case e.goOn == nil:
-		return mostLive(e.Nodes)
-	}
-	return e.goOn()
-}
-
-// mostLive: more than half of them do.
-func mostLive(nodes []*Process) bool {
-	alive := 0
-	for _, p := range nodes {
-		if p.Alive() {
-			alive++
-		}
-	}
-	return alive > len(nodes)/2
 }
 
 // Take gives the ensemble to one caller at a time, with lost nodes restarted. The

@@ -1,14 +1,11 @@
 package lab
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,25 +45,8 @@ func withLog(err error, file string) error {
 	if readErr != nil {
 		return fmt.Errorf("%w (and its log cannot be read: %w)", err, readErr)
 	}
-	text = bytes.TrimSpace(text)
-	if len(text) == 0 {
-		return fmt.Errorf("%w; it logged nothing", err)
-	}
-	return fmt.Errorf("%w; its log ends:\n    %s", err, strings.Join(lastWords(string(text)), "\n    "))
-}
-
-var goStack = regexp.MustCompile(`(?m)^goroutine \d+ \[`)
-
-// lastWords are the last lines without the stack traces of Go or Java, which do
-// not help the user.
-func lastWords(text string) []string {
-	if stack := goStack.FindStringIndex(text); stack != nil {
-		text = text[:stack[0]]
-	}
-	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
-		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "\tat ")
-	})
-	return lines[max(0, len(lines)-20):]
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return fmt.Errorf("%w; its log ends:\n    %s", err, strings.Join(lines[max(0, len(lines)-20):], "\n    "))
 }
 
 // Ports are below the range of outgoing connections. Otherwise a client that

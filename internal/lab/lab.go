@@ -159,7 +159,7 @@ func (l *Lab) Backends() []backend.Status {
 			continue
 		}
 		for _, p := range l.processes {
-			if p.server.backend == name && status.OK && !p.Alive() && !l.groups[name].goesOn() {
+			if p.server.backend == name && status.OK && !p.Alive() {
 				status.OK, status.Error = false, p.Name+" has ended: "+p.Ended()
 			}
 		}

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,12 +37,9 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
 			return l.command(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
+		// A stranger on the same port does not take the lab's password.
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			version, folder, err := askMySQL(ctx, l.mysqlDSN(addr, ""))
-			if err == nil && !sameFile(folder, m.data) {
-				return "", errors.New("another server has this port")
-			}
-			return version, err
+			return askMySQL(ctx, l.mysqlDSN(addr, ""))
 		},
 	}
 }
@@ -75,8 +71,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
 		"--pid-file=mysql.pid",
 		"--max-connections="+strconv.Itoa(maxConnections),
-		"--skip-name-resolve",                 // accounts of localhost are for the socket alone
-		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too
+		"--skip-name-resolve", // accounts of localhost are for the socket alone
 		"--local-infile=OFF",
 	)
 	if m.volatile {
@@ -85,16 +80,14 @@ func (m mysqlServer) serveArgs(port int) []string {
 	if m.mariadb {
 		return args
 	}
-	// Accounts with the TRIGGER right can use it although the binary log is on.
-	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON")
+	// Accounts with the TRIGGER right can use it although the binary log is on. The
+	// folder of its package for files may be closed to this user.
+	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON", "--secure-file-priv=NULL")
 }
 
 // accountsFile is SQL that the server runs when it starts. It is beside the
 // data folder, which MySQL makes only when it is empty.
 func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
-
-// filesFolder is the only one that the server's SQL could read and write.
-func (m mysqlServer) filesFolder() string { return m.data + "-files" }
 
 // bootstrapArgs are for a first run that makes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
@@ -109,10 +102,8 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 	if err := os.RemoveAll(m.data); err != nil { // of an attempt that was broken off
 		return err
 	}
-	for _, folder := range []string{m.data, m.filesFolder()} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(m.data, 0o700); err != nil {
+		return err
 	}
 	cmd, log := l.command(m.path, m.bootstrapArgs()...), l.logFile("mysql-bootstrap")
 	if m.mariadb {
@@ -173,17 +164,17 @@ func isMariaDB(path string) bool {
 	return strings.Contains(string(version), "MariaDB")
 }
 
-func askMySQL(ctx context.Context, dsn string) (version, folder string, err error) {
+func askMySQL(ctx context.Context, dsn string) (version string, err error) {
 	err = onMySQL(ctx, dsn, func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "SELECT VERSION(), @@datadir").Scan(&version, &folder)
+		return db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
 	})
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	if short, _, is := strings.Cut(version, "-MariaDB"); is {
-		return "MariaDB " + short, folder, nil
+		return "MariaDB " + short, nil
 	}
-	return "MySQL " + version, folder, nil
+	return "MySQL " + version, nil
 }
 
 // onMySQL connects to a server for as long as do takes.
@@ -201,15 +192,6 @@ func onMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
 	db := sql.OpenDB(connector)
 	defer db.Close()
 	return do(db)
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 func isFile(path string) bool {

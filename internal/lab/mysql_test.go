@@ -17,7 +17,7 @@ func TestMySQLArguments(t *testing.T) {
 		want, not string
 	}{
 		{m.bootstrapArgs(), "--no-defaults --datadir=/d --user=root --initialize-insecure", "--bootstrap"},
-		{m.serveArgs(3333), "--no-defaults --datadir=/d --user=root --port=3333 --mysqlx=OFF --secure-file-priv=/d-files", "--initialize-insecure"},
+		{m.serveArgs(3333), "--no-defaults --datadir=/d --user=root --port=3333 --mysqlx=OFF --secure-file-priv=NULL", "--initialize-insecure"},
 	} {
 		for _, want := range strings.Fields(c.want) {
 			if !slices.Contains(c.args, want) {

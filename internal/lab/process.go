@@ -219,9 +219,15 @@ func (p *Process) Kill(ctx context.Context) error {
 	return p.end(ctx, "kill", func(r *running) error { return r.process.Kill() })
 }
 
-// Terminate asks the process to end, and waits until it has.
+// Terminate asks the process to end, kills it if that takes too long, and waits until it
+// has ended.
 func (p *Process) Terminate(ctx context.Context) error {
-	return p.end(ctx, "terminate", (*running).terminate)
+	gently, stop := context.WithTimeout(ctx, finishing)
+	defer stop()
+	if p.end(gently, "terminate", (*running).terminate) == nil {
+		return nil
+	}
+	return p.Kill(ctx)
 }
 
 // Restart starts the process again, on its old port and data, and waits until
@@ -233,18 +239,6 @@ func (p *Process) Restart(ctx context.Context) error {
 		}
 	}
 	return p.start(ctx)
-}
-
-// endSurely asks the process to end, and kills it if that takes too long.
-func (p *Process) endSurely(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, finishing+checkLimit)
-	defer cancel()
-	gently, stop := context.WithTimeout(ctx, finishing)
-	defer stop()
-	if p.Terminate(gently) == nil {
-		return nil
-	}
-	return p.Kill(ctx)
 }
 
 func (p *Process) end(ctx context.Context, what string, how func(*running) error) error {

@@ -211,14 +211,14 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 	keep := min(len(there), s.Services)
 	together, starting := errgroup.WithContext(ctx)
 	for _, p := range there[keep:] {
-		together.Go(func() error { return p.endSurely(starting) })
+		together.Go(func() error { return p.Terminate(starting) })
 	}
 	for _, p := range there[:keep] {
 		if !anew && p.Alive() {
 			continue
 		}
 		together.Go(func() error {
-			if err := p.endSurely(starting); err != nil {
+			if err := p.Terminate(starting); err != nil {
 				return err
 			}
 			l.mu.Lock()

@@ -72,12 +72,8 @@ func CheckTopology(name string, given backend.Config) error {
 		if t.start[k.Name] == nil || len(k.In(given)) == 0 {
 			continue
 		}
-		err := fmt.Errorf("--topology %s starts several servers of %s, and %s names others: leave out one of them",
+		return fmt.Errorf("--topology %s starts several servers of %s, and %s names others: leave out one of them",
 			name, k.Title, k.Flags(given))
-		if name == Cluster {
-			err = fmt.Errorf("%w (several --redis-addrs are used as a Cluster as they are)", err)
-		}
-		return err
 	}
 	return nil
 }

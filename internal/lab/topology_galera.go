@@ -88,7 +88,7 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 		cmd := l.command(program.Path, args...)
 		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
 		if i > 0 || g.nodes != nil { // it joins
-			return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
+			return cmd, os.MkdirAll(m.data, 0o700)
 		}
 		// An attempt before this one may have left its state.
 		return cmd, errors.Join(os.RemoveAll(filepath.Join(m.data, "grastate.dat")),

@@ -36,9 +36,7 @@ func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *E
 	}
 	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, configure: s.configure,
 		Node: func(ctx context.Context, _ string) (*Process, error) { return s.primary(ctx) },
-		heal: s.heal, Lag: s.lag, failOver: s.failOver,
-		// The sentinels can elect one of themselves, and there is a Redis.
-		goOn: func() bool { return mostLive(s.watching) && slices.ContainsFunc(s.nodes, (*Process).Alive) }}, err
+		heal: s.heal, Lag: s.lag, failOver: s.failOver}, err
 }
 
 // configure is how clients reach the primary: through the sentinels.
