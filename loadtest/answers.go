@@ -109,37 +109,19 @@ func isType(contentType, want string) bool {
 }
 
 // excerpt makes any body fit into one line of a report.
-func excerpt(body []byte) string {
-	const most = 120
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "�")), " ")
-	if text == "" {
-		return "an empty body"
-	}
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func excerpt(body []byte) string { return fmt.Sprintf("%.120q", body) }
 
 // A problemBody is our service's error answer.
 type problemBody struct {
 	Code   string `json:"code"`
-	Title  string `json:"title"`
 	Detail string `json:"detail"`
-}
-
-// Message is the detail, or else the title.
-func (p problemBody) Message() string {
-	if p.Detail != "" {
-		return p.Detail
-	}
-	return p.Title
 }
 
 // A wantedSale is what a buyer asks for, and so what a sale must say.
 type wantedSale struct {
 	SKU, Quantity int64
 	Strategy      string
+	Outcome       ledger.Outcome // of an answer 200: sold or reserved
 }
 
 // Bought says what a purchase was told. What deviates from the contract proves
@@ -147,7 +129,7 @@ type wantedSale struct {
 func (o wantedSale) Bought(a response) reply {
 	switch a.Status {
 	case http.StatusOK:
-		return o.receipt(a, ledger.OutcomeSold)
+		return o.receipt(a)
 	case http.StatusAccepted:
 		return accepted(a)
 	}
@@ -160,9 +142,9 @@ func (o wantedSale) Bought(a response) reply {
 	}
 	known, ok := wire.Coded(p.Code)
 	if !ok || known.Status != a.Status {
-		return nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
+		return nonsense("status %d with code %q: %s", a.Status, p.Code, p.Detail)
 	}
-	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Message()}
+	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail}
 }
 
 // A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
@@ -174,7 +156,6 @@ type sale struct {
 	Quantity      *int64 `json:"quantity"`
 	Remaining     *int64 `json:"remaining"`
 	Strategy      string `json:"strategy"`
-	State         string `json:"state"` // of a reservation
 }
 
 // read decodes an answer 200; false: it is not JSON of the right form. This reader
@@ -184,17 +165,17 @@ func read(a response, into any) bool {
 }
 
 // receipt reads an answer 200, and checks that it is what was asked for.
-func (o wantedSale) receipt(a response, outcome ledger.Outcome) reply {
+func (o wantedSale) receipt(a response) reply {
 	var s sale
 	if !read(a, &s) {
 		return nonsense("a sale of type %q: %s", a.ContentType, excerpt(a.Body))
 	}
-	return o.check(s, a, outcome)
+	return o.check(s, a)
 }
 
-func (o wantedSale) check(s sale, a response, outcome ledger.Outcome) reply {
+func (o wantedSale) check(s sale, a response) reply {
 	id := s.OrderID
-	if outcome == ledger.OutcomeReserved {
+	if o.Outcome == ledger.OutcomeReserved { // a copy may be told what became of it since; it was the buyer's all the same
 		id = s.ReservationID
 	}
 	switch {
@@ -205,7 +186,7 @@ func (o wantedSale) check(s sale, a response, outcome ledger.Outcome) reply {
 	case s.Strategy != o.Strategy:
 		return nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
 	}
-	return reply{Outcome: outcome, OrderID: id, Remaining: *s.Remaining}
+	return reply{Outcome: o.Outcome, OrderID: id, Remaining: *s.Remaining}
 }
 
 // accepted reads the first of two answers.
@@ -218,20 +199,6 @@ func accepted(a response) reply {
 		return nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, excerpt(a.Body))
 	}
 	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
-}
-
-// cancelled says what became of a cancellation.
-func cancelled(a response) reply {
-	var o struct {
-		Status string `json:"status"`
-	}
-	if a.Status == http.StatusOK && read(a, &o) {
-		if o.Status == ledger.Cancelled {
-			return reply{Outcome: ledger.OutcomeCancelled}
-		}
-		return nonsense("a cancelled order with status %q: %s", o.Status, excerpt(a.Body))
-	}
-	return wantedSale{}.Bought(a)
 }
 
 // Became reads a look-up of an accepted purchase; false: it is open, as after an
@@ -264,38 +231,35 @@ func (o wantedSale) Became(a response) (r reply, final bool) {
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {
-			return o.check(page.Orders[0], a, ledger.OutcomeSold), true
+			return o.check(page.Orders[0], a), true
 		}
 	}
 	return nonsense("a look-up that says %s", excerpt(a.Body)), true
 }
 
-// Reserved says what a buyer was told who reserves. A copy may be told what became
-// of the reservation since; it was theirs all the same.
-func (o wantedSale) Reserved(a response) reply {
-	if a.Status != http.StatusOK {
-		return o.Bought(a)
-	}
-	return o.receipt(a, ledger.OutcomeReserved)
-}
+// cancelled says what became of the cancellation of an order.
+func cancelled(a response) reply { return stateOf(a, ledger.OutcomeCancelled, "cancelled") }
 
 // paid says what became of a payment.
-func paid(a response) reply { return reservationIn(a, ledger.OutcomeSold, "paid") }
+func paid(a response) reply { return stateOf(a, ledger.OutcomeSold, "paid") }
 
 // released says what became of the cancellation of a reservation.
 func released(a response) reply {
-	return reservationIn(a, ledger.OutcomeCancelled, "cancelled", "expired")
+	return stateOf(a, ledger.OutcomeCancelled, "cancelled", "expired")
 }
 
-// reservationIn is the outcome, if the answer says that the reservation is in one
-// of the states.
-func reservationIn(a response, outcome ledger.Outcome, states ...string) reply {
+// stateOf is the outcome, if the answer says that the order or reservation is in one of
+// the states.
+func stateOf(a response, outcome ledger.Outcome, states ...string) reply {
 	if a.Status != http.StatusOK {
 		return wantedSale{}.Bought(a)
 	}
-	var r sale
-	if read(a, &r) && r.ReservationID != "" && slices.Contains(states, r.State) {
+	var r struct {
+		Status string `json:"status"` // of an order
+		State  string `json:"state"`  // of a reservation
+	}
+	if read(a, &r) && slices.Contains(states, r.Status+r.State) {
 		return reply{Outcome: outcome}
 	}
-	return nonsense("a reservation in the state %q: %s", r.State, excerpt(a.Body))
+	return nonsense("the state %q: %s", r.Status+r.State, excerpt(a.Body))
 }

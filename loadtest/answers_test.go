@@ -61,7 +61,7 @@ func TestClassify(t *testing.T) {
 		{502, "text/html", "<h1>Bad Gateway</h1>", ledger.OutcomeUnknown, "http_502"},
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
-		o := wantedSale{SKU: 1, Quantity: 2, Strategy: "version"}
+		o := wantedSale{1, 2, "version", ledger.OutcomeSold}
 		r := o.Bought(response{Status: test.status, ContentType: test.contentType, Body: []byte(test.body)})
 		if r.Outcome != test.outcome || r.Code != test.code {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
@@ -96,7 +96,7 @@ func TestNoAnswer(t *testing.T) {
 
 // What buyers who reserve are told, and what is none of the contract.
 func TestRepliesToThoseWhoReserve(t *testing.T) {
-	buy := wantedSale{SKU: 1, Quantity: 3, Strategy: "reserve"}.Reserved
+	buy := wantedSale{1, 3, "reserve", ledger.OutcomeReserved}.Bought
 	in := func(state string) string {
 		return `{"reservation_id":"o1","sku_id":1,"user_id":42,"quantity":3,"remaining":7,"strategy":"reserve","state":"` + state + `"}`
 	}

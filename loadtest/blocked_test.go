@@ -35,9 +35,9 @@ func TestASaleThatStandsStill(t *testing.T) {
 			"right: nothing oversold, lost or invented in 60 requests; served: 20 of 20 units in "},
 		{"stands still", still, 60 * time.Millisecond, 0, Blocked, ExitBlocked,
 			"10 of 20 units sold"},
-		{"not for long", still, time.Minute, 0, ledger.Held, ExitHeld, "longest pause with units left "},
-		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "10 left"},
-		{"no limit is known", still, 0, 0, ledger.Held, ExitHeld, "longest pause with units left not known"},
+		{"not for long", still, time.Minute, 0, ledger.Held, ExitHeld, "only 10 of 20 units sold"},
+		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "only 10 of 20 units sold"},
+		{"no limit is known", still, 0, 0, ledger.Held, ExitHeld, "only 10 of 20 units sold"},
 		{"and loses a unit", func(f *fake) {
 			still(f)
 			f.read = func(s *ledger.Snapshot) {

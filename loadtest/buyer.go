@@ -3,6 +3,8 @@ package loadtest
 import (
 	"net/http"
 	"strconv"
+
+	"seckill/internal/ledger"
 )
 
 const (
@@ -20,17 +22,19 @@ func (b *buyer) buy(p purchase) reply {
 	b.body = strconv.AppendInt(append(b.body[:0], `{"sku_id":`...), p.sku, 10)
 	b.body = strconv.AppendInt(append(b.body, `,"user_id":`...), p.user, 10)
 	b.body = strconv.AppendInt(append(b.body, `,"quantity":`...), p.quantity, 10)
-	means := b.order(p).Bought
 	if b.Reserve > 0 {
 		b.body = strconv.AppendInt(append(b.body, `,"expires_in":`...), int64(b.Reserve.Seconds()), 10)
-		means = b.order(p).Reserved
 	}
 	b.body = append(b.body, '}')
-	return b.ask(p, means, http.MethodPost, b.buyPath)
+	return b.ask(p, b.order(p).Bought, http.MethodPost, b.buyPath)
 }
 
 func (c *client) order(p purchase) wantedSale {
-	return wantedSale{SKU: p.sku, Quantity: p.quantity, Strategy: c.Strategy}
+	o := wantedSale{p.sku, p.quantity, c.Strategy, ledger.OutcomeSold}
+	if c.Reserve > 0 {
+		o.Outcome = ledger.OutcomeReserved
+	}
+	return o
 }
 
 // cancel cancels an order, or the reservation.

@@ -22,8 +22,7 @@ import (
 // A client knows the targets and how to ask them. Each of its buyers has
 // connections of its own, and writes to them itself: net/http's transport, with
 // two goroutines a connection, takes a quarter more processor time for a purchase,
-// the service's end included (see BenchmarkClient), and sends again what it takes for
-// safe.
+// the service's end included, and sends again what it takes for safe.
 type client struct {
 	Scenario
 	targets []*url.URL

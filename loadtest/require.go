@@ -17,7 +17,6 @@ type Requirement struct {
 	Metric string
 	Op     string // <, <=, >, >=, ==
 	Value  float64
-	share  bool // Value is in percent of all requests
 	text   string
 }
 
@@ -25,7 +24,7 @@ type Requirement struct {
 type Check struct {
 	Requirement string  `json:"requirement"`
 	Actual      float64 `json:"actual"` // in the unit of Unit
-	Unit        string  `json:"unit"`   // "ms", "1/s", or empty: a number, or a share from 0 to 1
+	Unit        string  `json:"unit"`   // "ms", "1/s", or empty: a number
 	Met         bool    `json:"met"`
 }
 
@@ -83,8 +82,8 @@ func counted(o ledger.Outcome) func(*Result) float64 {
 var comparison = regexp.MustCompile(`^\s*([a-z_0-9.]+)\s*(<=|>=|==|<|>)\s*(\S+)\s*$`)
 
 // ParseRequirement reads a threshold: a metric, one of < <= > >= ==, and a
-// value, which is a duration such as 50ms, a number, or a share of all requests
-// such as 0.1%. Latencies count from when a request was due.
+// value, which is a duration such as 50ms or a number. Latencies count from when a
+// request was due.
 func ParseRequirement(text string) (Requirement, error) {
 	m := comparison.FindStringSubmatch(text)
 	if m == nil {
@@ -102,12 +101,8 @@ func ParseRequirement(text string) (Requirement, error) {
 		}
 		return r, nil
 	}
-	number := m[3]
-	if number, r.share = strings.CutSuffix(number, "%"); r.share && known.unit != "" {
-		return r, fmt.Errorf("a requirement %q: a rate has no share", text)
-	}
 	var err error
-	if r.Value, err = strconv.ParseFloat(number, 64); err != nil || !(r.Value >= 0 && r.Value <= 1e18) {
+	if r.Value, err = strconv.ParseFloat(m[3], 64); err != nil || !(r.Value >= 0 && r.Value <= 1e18) {
 		return r, fmt.Errorf("a requirement %q: %q is no number from 0 on", text, m[3])
 	}
 	return r, nil
@@ -117,21 +112,17 @@ func ParseRequirement(text string) (Requirement, error) {
 func (q Requirement) check(r *Result) Check {
 	k := requirable[q.Metric]
 	c := Check{Requirement: q.text, Actual: k.of(r), Unit: k.unit}
-	limit := q.Value
-	if q.share {
-		c.Actual, limit = c.Actual/float64(max(1, r.Requests+r.Dropped)), limit/100
-	}
 	switch q.Op {
 	case "<":
-		c.Met = c.Actual < limit
+		c.Met = c.Actual < q.Value
 	case "<=":
-		c.Met = c.Actual <= limit
+		c.Met = c.Actual <= q.Value
 	case ">":
-		c.Met = c.Actual > limit
+		c.Met = c.Actual > q.Value
 	case ">=":
-		c.Met = c.Actual >= limit
+		c.Met = c.Actual >= q.Value
 	case "==":
-		c.Met = c.Actual == limit
+		c.Met = c.Actual == q.Value
 	}
 	// A percentile of nothing is 0 and must not meet a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[ledger.OutcomeSold]+r.Counts[ledger.OutcomeReserved] == 0 {

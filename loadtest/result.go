@@ -178,18 +178,16 @@ func (p Problem) String() string { return p.Text }
 
 // Codes of Problems, with their parameters. An error is the system's text.
 const (
-	ProblemLedgerUnread  = "ledger_unread"     // error
-	ProblemStillRunning  = "still_running"     // seconds
-	ProblemOtherStrategy = "other_strategy"    // count, found, strategy
-	ProblemUnusable      = "target_unusable"   // target, error
-	ProblemNotReset      = "not_reset"         // sku, error
-	ProblemNoStrategies  = "strategies_unread" // target, error
-	ProblemStockUnread   = "stock_unread"      // sku, where, error
-	ProblemDisagree      = "ledgers_disagree"  // target, sku, stock, run, where, left, found, found_run
-	ProblemInterrupted   = "interrupted"       // sent, of
-	ProblemLate          = "generator_late"    // lag_ms, latency_ms
-	ProblemProcessors    = "generator_full"    // used, of
-	ProblemNeverSent     = "never_sent"        // count, seconds
+	ProblemLedgerUnread  = "ledger_unread"    // error
+	ProblemStillRunning  = "still_running"    // seconds
+	ProblemOtherStrategy = "other_strategy"   // count, found, strategy
+	ProblemUnusable      = "target_unusable"  // target, error
+	ProblemStockUnread   = "stock_unread"     // sku, where, error
+	ProblemDisagree      = "ledgers_disagree" // target, sku, stock, run, where, left, found, found_run
+	ProblemInterrupted   = "interrupted"      // sent, of
+	ProblemLate          = "generator_late"   // lag_ms, latency_ms
+	ProblemProcessors    = "generator_full"   // used, of
+	ProblemNeverSent     = "never_sent"       // count, seconds
 	ProblemNoAnswer      = "no_answer"
 	ProblemFewAnswers    = "few_answers" // answered, of, stock
 	ProblemNonsense      = "nonsense"    // count, sample

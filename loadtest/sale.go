@@ -22,14 +22,17 @@ import (
 func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
+		if err == nil {
+			err = r.learn(ctx, s)
+		}
+		if errors.Is(err, ErrConfig) {
+			return false, err
+		}
 		if err != nil {
 			r.problem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
 			continue
 		}
 		r.result.Targets[i].Backends = backends
-		if err := r.learn(ctx, s); err != nil {
-			return false, err
-		}
 	}
 	if len(r.result.Problems) > 0 {
 		return false, nil
@@ -79,8 +82,11 @@ func (r *run) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
 	}
 	set, err := r.services[0].reset(ctx, sku, r.Stock)
 	if err != nil {
-		err = r.needsToken(err)
-		r.problem(ProblemNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
+		var refused *refusal
+		if errors.As(err, &refused) && refused.status == http.StatusForbidden {
+			err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
+		}
+		r.unread(sku, r.services[0].base, err)
 	}
 	return set, nil
 }
@@ -89,33 +95,23 @@ func (r *run) join(ctx context.Context, sku int64) (ledger.Stock, error) {
 	now, err := r.services[0].stock(ctx, sku)
 	switch {
 	case err != nil:
-		where := r.services[0].base
-		r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+		r.unread(sku, r.services[0].base, err)
 	case now.Stock.Initial != r.Stock:
 		return now.Stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, now.Stock.Initial)
 	}
 	return now.Stock, nil
 }
 
-// needsToken says what to do about a reset that the service refused.
-func (r *run) needsToken(err error) error {
-	var refused *refusal
-	switch {
-	case !errors.As(err, &refused) || refused.status != http.StatusForbidden:
-		return err
-	case r.AdminToken == "":
-		return fmt.Errorf("the reset needs the service's token: give it as SECKILL_TOKEN; the service's log names its file (%w)", err)
-	default:
-		return fmt.Errorf("the token that was given is not the service's: the service's log names the file of the right one (%w)", err)
-	}
+// unread is the problem of a SKU that a service or the ledger did not reset or show.
+func (r *run) unread(sku int64, where string, err error) {
+	r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "%s did not reset or show SKU %d: %v", where, sku, err)
 }
 
 // learn reads the strategies of one target.
 func (r *run) learn(ctx context.Context, s service) error {
 	all, locks, err := s.strategies(ctx)
 	if err != nil {
-		r.problem(ProblemNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
-		return nil
+		return err
 	}
 	r.locks = append(r.locks, locks)
 	stockStores := map[string]ledger.StockStore{}
@@ -146,7 +142,7 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 	isSet := func(where string, now ledger.Stock, err error) {
 		switch {
 		case err != nil:
-			r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+			r.unread(sku, where, err)
 		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins:
 			r.problem(ProblemDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
 				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},

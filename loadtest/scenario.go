@@ -90,14 +90,11 @@ const (
 func (s Scenario) memory() float64 {
 	requests := float64(s.Requests())
 	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // what is given back is sold again
-	more := sales * s.Cancellations                                                             // calls
-	switch {
-	case s.Reserve > 0: // who cancels does not pay
-		more = sales
-	case s.Async: // a first and a final answer
-		more += sales
+	calls := requests * (1 + s.Copies*(CopiesEach-1))
+	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // a second call about what was sold
+		calls += sales
 	}
-	return (requests*(1+s.Copies*(CopiesEach-1))+more)*bytesACall + sales*bytesAnUnit
+	return calls*bytesACall + sales*bytesAnUnit
 }
 
 // normal fills in what 0 stands for.

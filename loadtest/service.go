@@ -95,7 +95,7 @@ type refusal struct {
 func (r *refusal) Error() string {
 	var p problemBody
 	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
-		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Message())
+		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Detail)
 	}
 	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, excerpt(r.body))
 }

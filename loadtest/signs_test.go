@@ -60,15 +60,3 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 		}
 	}
 }
-
-// The command line says it, too.
-func TestSummarySaysThatBuyersWereNotServed(t *testing.T) {
-	r := &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1}, Latency: Latency{P99: 3_100_000},
-		Audit: &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
-	r.conclude(nil)
-	const want = "right: nothing oversold, lost or invented in 1,000 requests; not served as it should be (one answer in a hundred took longer than 3.10 s, and 2.00 s are allowed): " +
-		"100 of 100 units in 0.00 ms, longest pause with units left 0.00 ms"
-	if got := r.Summary(); got != want {
-		t.Errorf("the summary is\n%s\nwant\n%s", got, want)
-	}
-}

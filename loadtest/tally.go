@@ -122,8 +122,7 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
 		t.unsure[p.sku-t.plan.SKU] = true
 	}
-	switch call.Call {
-	case ledger.CallBuy:
+	if call.Call == ledger.CallBuy {
 		t.result.Calls[r.Outcome]++
 		switch {
 		case try > 0:
@@ -131,19 +130,10 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 		case p.copied && p.turn > 0:
 			t.result.Copies++
 		}
-		if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
-			return
-		}
-	case ledger.CallCancel:
-		if r.Outcome == ledger.OutcomeCancelled {
-			return
-		}
-	case ledger.CallPay:
-		if r.Outcome == ledger.OutcomeSold {
-			return
-		}
 	}
-	t.answer(r, call.Call)
+	if r.Code != "" { // it did not do what was asked for
+		t.answer(r, call.Call)
+	}
 }
 
 // keep keeps a call for the judge. t.mu is held.
@@ -265,23 +255,10 @@ func latency(h *hdrhistogram.Histogram) Latency {
 	}
 }
 
-// curveTicks is how many points a curve has on each half of the way that is
-// left to 100 %.
-const curveTicks = 10
-
-// Curve is a histogram of microseconds as percentiles, closer the nearer they are
-// to 100.
-func Curve(h *hdrhistogram.Histogram) []Percentile {
-	all := []Percentile{}
-	if h.TotalCount() == 0 {
-		return all
-	}
-	for _, b := range h.CumulativeDistributionWithTicks(curveTicks) {
-		if n := len(all); n > 0 && all[n-1].Micros == b.ValueAt {
-			all[n-1].Percent = b.Quantile
-			continue
-		}
-		all = append(all, Percentile{b.Quantile, b.ValueAt})
+// Curve is a histogram of microseconds as percentiles.
+func Curve(h *hdrhistogram.Histogram) (all []Percentile) {
+	for _, percent := range []float64{50, 75, 90, 95, 99, 99.5, 99.9} {
+		all = append(all, Percentile{percent, h.ValueAtQuantile(percent)})
 	}
 	return all
 }

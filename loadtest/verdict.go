@@ -149,41 +149,6 @@ type lockTimes struct {
 	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for one
 }
 
-// right says that nothing was oversold, lost or invented.
-func (r *Result) right() string {
-	return "right: nothing oversold, lost or invented in " + numbers.Count(r.Requests, "request")
-}
-
-// served says in figures how the sale was served.
-func (r *Result) served() string {
-	a := r.Audit
-	how := "served"
-	if r.Signs.Served == No {
-		var short []string
-		for _, s := range r.Signs.Short {
-			short = append(short, s.String())
-		}
-		how = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
-	}
-	said := fmt.Sprintf("%s: %s of %s in %s", how, numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Duration(int64(r.SellingSeconds*1e6)))
-	switch s := a.Served; {
-	case s == nil || s.State == ledger.ServedNotKnown:
-		said += ", longest pause with units left not known"
-	default:
-		said += ", longest pause with units left " + numbers.Duration(int64(s.LongestMs*1000))
-	}
-	if a.Remaining > 0 {
-		said += fmt.Sprintf("; %s left", numbers.Thousands(a.Remaining))
-	}
-	return said
-}
-
-// blocked says how the sale stood still.
-func (r *Result) blocked() string {
-	return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
-		r.right(), r.Stood(), numbers.Thousands(r.Audit.Sold), numbers.Count(r.Audit.Initial, "unit"))
-}
-
 // Stood says how long the sale stood still; "" if it is not known.
 func (r *Result) Stood() string {
 	if r.Audit == nil || r.Audit.Served == nil {
@@ -197,11 +162,21 @@ func (r *Result) Stood() string {
 // Summary is the verdict in one sentence.
 func (r *Result) Summary() string {
 	a := r.Audit
+	right := "right: nothing oversold, lost or invented in " + numbers.Count(r.Requests, "request")
 	switch r.Verdict {
 	case ledger.Held:
-		return r.right() + "; " + r.served()
+		served := "served"
+		if len(r.Signs.Short) > 0 {
+			var short []string
+			for _, s := range r.Signs.Short {
+				short = append(short, s.String())
+			}
+			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
+		}
+		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"),
+			numbers.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
-		return r.blocked()
+		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.Stood(), numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"))
 	case ledger.Oversold:
 		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
 			return "more of a SKU was sold or reserved than there was"

@@ -104,7 +104,7 @@ func (c *comparison) conclude() {
 			e.Verdict = ledger.NotValid
 		}
 	}
-	r.Beside("")
+	r.compare()
 }
 
 func (c *comparison) config(e *Entry) loadtest.Config {

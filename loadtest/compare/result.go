@@ -131,22 +131,15 @@ func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict
 // right reports that its speed counts for something.
 func (e *Entry) right() bool { return e.Verdict == ledger.Held && !e.Breaks }
 
-// Beside sets every entry's factor to a strategy; "" chooses the usual one.
-func (r *Result) Beside(strategy string) {
-	if strategy == "" {
-		strategy = r.Settings.relativeTo(r.Of())
-	}
-	r.RelativeTo = strategy
-	base := map[int]*Entry{}
+// compare sets every entry's factor to RelativeTo, with as many buyers at a time.
+func (r *Result) compare() {
+	r.RelativeTo = r.Settings.relativeTo(r.Of())
 	for _, e := range r.Entries {
-		if e.Strategy == strategy && !e.Baseline {
-			base[e.Concurrency] = e
-		}
-	}
-	for _, e := range r.Entries {
-		e.Factor = nil
-		if b := base[e.Concurrency]; b != nil && b != e {
-			if ratio := measure.RatioOf(e.series(r.Settings.By), b.series(r.Settings.By)); ratio.Rounds > 0 {
+		for _, base := range r.Entries {
+			if base.Strategy != r.RelativeTo || base.Baseline || base.Concurrency != e.Concurrency || base == e {
+				continue
+			}
+			if ratio := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By)); ratio.Rounds > 0 {
 				e.Factor = &ratio
 			}
 		}

@@ -35,7 +35,7 @@ const nines = (/** @type {number} */ percent) => -Math.log10(1 - percent / 100);
 function Waits({ drawn }) {
   const w = words().charts;
   if (!drawn.length) return null;
-  const upto = (/** @type {Json.Entry} */ e, /** @type {number} */ percent) => (e.latency_curve ?? []).find((p) => p.percent >= percent)?.us ?? null;
+  const upto = (/** @type {Json.Entry} */ e, /** @type {number} */ percent) => (e.latency_curve ?? []).find((p) => p.percent === percent)?.us ?? null;
   return html`<${Chart} title=${w.waits} hint=${w.waitsHint} names=${drawn.map((e) => e.strategy)}
     x=${{ values: percents.map(nines), ticks: [50, 90, 99, 99.9].map(nines), show: (x) => `p${+(100 * (1 - 10 ** -x)).toFixed(1)}` }}
     y=${{ log: true, show: (us) => (us >= 1e6 ? `${+(us / 1e6).toPrecision(2)} s` : `${+(us / 1000).toPrecision(2)} ms`) }}
