@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -111,41 +110,14 @@ func TestTargetsOfThePages(t *testing.T) {
 	}
 }
 
-var command = regexp.MustCompile("`((?:seckill prove|go test) [^`]+)`")
-
-// Every command of the bugs found can be run: the counterexample is kept, the test is
-// there.
-func TestCommandsOfBugsFound(t *testing.T) {
-	_, bugs, _ := strings.Cut(page(t, "docs/proof.md"), "\n## Bugs found\n")
-	commands := command.FindAllStringSubmatch(bugs, -1)
-	if len(commands) < 10 {
-		t.Fatalf("%d commands, want more", len(commands))
-	}
-	for _, m := range commands {
-		words := strings.Fields(m[1])
-		if words[0] == "go" {
-			checkGoTest(t, words)
-		} else if last := len(words) - 1; words[last-1] == "--replay" {
-			if _, _, err := (&ProveCmd{Replay: words[last]}).toReplay(); err != nil {
-				t.Errorf("%s: %v", m[1], err)
+// Every go test of the pages names a test.
+func TestTestsOfThePages(t *testing.T) {
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile("`go test (\\S+) -run (Test\\w+)[^`]*`").FindAllStringSubmatch(text, -1) {
+			files, _ := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
+			if !slices.ContainsFunc(files, func(file string) bool { return strings.Contains(read(t, file), "func "+m[2]+"(") }) {
+				t.Errorf("%s: %s: there is no such test", name, m[0])
 			}
 		}
-	}
-}
-
-// checkGoTest: go test PACKAGE -run NAME[/SUB] names a test.
-func checkGoTest(t *testing.T, words []string) {
-	t.Helper()
-	if len(words) != 5 || words[3] != "-run" {
-		t.Errorf("%q: want go test PACKAGE -run NAME", words)
-		return
-	}
-	name, sub, _ := strings.Cut(words[4], "/")
-	files, _ := filepath.Glob(filepath.Join(root, words[2], "*_test.go"))
-	if !slices.ContainsFunc(files, func(file string) bool {
-		text, err := os.ReadFile(file)
-		return err == nil && strings.Contains(string(text), "func "+name+"(") && strings.Contains(string(text), sub)
-	}) {
-		t.Errorf("%q: there is no such test", words)
 	}
 }

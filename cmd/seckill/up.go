@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -54,18 +54,15 @@ const (
 
 // Run starts everything, prints the addresses, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	listener, err := u.listen()
+	listener, err := net.Listen("tcp", u.Addr) // before anything else is started
 	if err != nil {
-		return err
+		return cannotListen("--addr", u.Addr, err)
 	}
 	defer listener.Close()
 	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
 		u.warn(stderr, chosen)
 	}
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	page := u.showPage(listener, log, stderr)
-	defer page.Close()
-	fmt.Fprintf(stderr, "Starting …   (%s has the page already)\n", page.url)
+	fmt.Fprintln(stderr, "Starting …")
 	l, err := u.startLab(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -73,7 +70,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	case err != nil:
 		return err
 	}
-	err = u.host(ctx, l, page, stdout, stderr)
+	err = u.host(ctx, l, listener, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
 	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
@@ -122,19 +119,6 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// listen takes the page's port before anything else is started.
-func (u *UpCmd) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", u.Addr)
-	if err == nil {
-		return listener, nil
-	}
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return nil, cannotListen("--addr", u.Addr, err)
-	}
-	return nil, fmt.Errorf("the page cannot listen on %s: %w\nAnother lab may have it. Use or stop that one, or start this one beside it: "+
-		"seckill up --addr 127.0.0.1:0", u.Addr, err)
-}
-
 // startLab stops what it has started when it fails; its error is also that of the stop.
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
@@ -155,24 +139,8 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	return l, nil
 }
 
-// A pageServer runs from the start on.
-type pageServer struct {
-	*http.Server
-	api   *labapi.Server
-	url   string
-	ended chan error
-}
-
-func (u *UpCmd) showPage(listener net.Listener, log *slog.Logger, stderr io.Writer) *pageServer {
-	api := labapi.New(labapi.Config{Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
-		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log})
-	p := &pageServer{api.HTTP(), api, u.pageURL(listener.Addr()), make(chan error, 1)}
-	go func() { p.ended <- p.Serve(listener) }()
-	return p
-}
-
-// host lets the page drive a running lab until ctx ends.
-func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
+// host serves the page, which drives a running lab, until ctx ends.
+func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -182,8 +150,11 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 	}
 	defer in.Close()
 
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
-	page.api.Open(labapi.Behind{
+	api := labapi.New(labapi.Config{
+		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
+		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 		Lab: fault.In(l), Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
@@ -193,16 +164,19 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.Record(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: page.api.Strategies, Examples: page.api.Guarantees, Missing: missing, Log: page.api.Log},
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: log},
 	})
+	page, ended := api.HTTP(), make(chan error, 1)
+	go func() { ended <- page.Serve(listener) }()
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		if err := page.api.Close(stopping); err != nil {
+		if err := api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
 		}
 		if page.Shutdown(stopping) != nil {
 			fmt.Fprintln(stderr, "Requests that were still under way are cut off.")
+			_ = page.Close()
 		}
 	}()
 
@@ -210,11 +184,11 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 	if err != nil {
 		return err
 	}
-	printTable(stdout, l, missing, clients, page.url, u.Token, u.Embedded)
+	printTable(stdout, l, missing, clients, u.pageURL(listener.Addr()), u.Token)
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-page.ended:
+	case err := <-ended:
 		return err
 	}
 }
@@ -243,19 +217,18 @@ func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 		return history.Open(*u.History)
 	}
 	data := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) { // as the specification wants
-		home, err := os.UserHomeDir()
-		if err != nil || !filepath.IsAbs(home) {
-			fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
-			return history.Open("")
-		}
+	if home, err := os.UserHomeDir(); data == "" && err == nil {
 		data = filepath.Join(home, ".local", "share")
+	}
+	if !filepath.IsAbs(data) {
+		fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
+		return history.Open("")
 	}
 	return history.Open(filepath.Join(data, "seckill"))
 }
 
 // printTable prints the backends, the services and the page's address.
-func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, clients, page, token string, embedded bool) {
+func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, clients, page, token string) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
 	for _, b := range l.Backends() {
@@ -269,20 +242,13 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
 	}
 	t.Flush()
-	var reasons []string
 	lacking := map[string][]string{} // strategies, by reason
 	for _, i := range strategies.All() {
 		if why := strings.Join(missing(i), "; "); why != "" {
-			if lacking[why] == nil {
-				reasons = append(reasons, why)
-			}
 			lacking[why] = append(lacking[why], i.Name)
 		}
 	}
-	if embedded && reasons != nil {
-		fmt.Fprintln(out, "\nWithout --embedded, servers that are installed are started for these, too.")
-	}
-	for _, why := range reasons {
+	for _, why := range slices.Sorted(maps.Keys(lacking)) {
 		fmt.Fprintf(out, "\nNot available: %s: %s\n", strings.Join(lacking[why], ", "), why)
 	}
 	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", clients)

@@ -18,7 +18,7 @@ func TestWhereTheHistoryIs(t *testing.T) {
 	}{
 		{"the system's folder", data, home, nil, filepath.Join(data, "seckill"), ""},
 		{"home", "", home, nil, filepath.Join(home, ".local", "share", "seckill"), ""},
-		{"a relative folder counts as none", "data", home, nil, filepath.Join(home, ".local", "share", "seckill"), ""},
+		{"a relative folder", "data", home, nil, "", "--history DIR keeps them"},
 		{"no home", "", "", nil, "", "--history DIR keeps them"},
 		{"--history", data, home, &given, given, ""},
 		{"--history=", data, home, &nothing, "", ""},

@@ -20,8 +20,7 @@ import (
 // code.
 func TestGameOverHTTP(t *testing.T) {
 	labtest.Start(t, named(t, "naive").Uses()...)
-	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080"})
-	s.Open(labapi.Behind{Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")})
+	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {
@@ -65,7 +64,7 @@ func TestGameOverHTTP(t *testing.T) {
 	}
 	ask("POST", at+"/moves", `{"move":"Va"}`, 409, "impossible_move")
 	ask("POST", at+"/moves", `{"move":7}`, 400, "invalid")
-	ask("POST", at+"/moves", `{}`, 400, "invalid")
+	ask("POST", at+"/moves", `{}`, 409, "impossible_move")
 	ask("POST", at+"/impossible", `{}`, 409, "no_level")
 	if g = ask("POST", at+"/undo", `{"moves":2}`, 200, ""); g.Schedule != "a" {
 		t.Errorf("after undo: %+v", g.State)

@@ -26,14 +26,10 @@ type Comparison struct {
 	// Services are the settings of the service processes, of which it changes none.
 	Services lab.ServiceSettings `json:"services_settings"`
 
-	Done  int           `json:"done"`           // turns that are over,
-	Total int           `json:"total"`          // of so many; 0: it is just beginning
-	Turn  *compare.Step `json:"turn,omitempty"` // what has its turn, while it is on
-	// Standings are of the strategies that had a turn, the latest last; summaries
-	// of what has ended leave them to the result.
-	Standings []compare.Entry `json:"standings,omitempty"`
-
-	Seconds  float64         `json:"seconds"` // that it took, or has taken
+	Done     int             `json:"done"`           // turns that are over,
+	Total    int             `json:"total"`          // of so many; 0: it is just beginning
+	Turn     *compare.Step   `json:"turn,omitempty"` // what has its turn, while it is on
+	Seconds  float64         `json:"seconds"`        // that it took, or has taken
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
 	Result   *compare.Result `json:"result,omitempty"` // summaries leave it out
 }
@@ -44,23 +40,9 @@ type comparisonEntry = entry[Comparison, *Comparison]
 func (c Comparison) summary() Comparison {
 	if !c.State.Ended() {
 		c.Seconds = time.Since(c.Started).Seconds()
-	} else {
-		c.Standings = nil
 	}
 	c.Result = nil
 	return c
-}
-
-// stood replaces the standing of a strategy.
-func (c *Comparison) stood(e compare.Entry) {
-	kept := make([]compare.Entry, 0, len(c.Standings)+1) // a page may be reading the older slice
-	for _, old := range c.Standings {
-		if old.Candidate != e.Candidate || old.Concurrency != e.Concurrency {
-			kept = append(kept, old)
-		}
-	}
-	e.Rounds, e.Violations, e.Problems = slices.Clone(e.Rounds), slices.Clone(e.Violations), slices.Clone(e.Problems)
-	c.Standings = append(kept, e)
 }
 
 // readComparison reads what is to be compared: what is left out is the preset's, which
@@ -136,15 +118,12 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, wanted compare
 		OnStep: func(done, total int, next compare.Step) {
 			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
 		},
-		OnTurn: func(so compare.Entry) {
-			s.comparisons.change(e, func(c *Comparison) { c.stood(so) })
-		},
 	})
 	c := s.comparisons.read(e)
 	result.Command = c.Command
 	tally := result.Tally()
 	c.Turn = nil
-	c.State, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, nil, result.Seconds, &tally, result
+	c.State, c.Seconds, c.Verdicts, c.Result = Done, result.Seconds, &tally, result
 	if !result.Interrupted {
 		c.Done = c.Total
 	}

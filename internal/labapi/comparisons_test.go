@@ -18,12 +18,12 @@ import (
 // A fakeComparing is a comparison that goes as far as the test lets it.
 type fakeComparing struct {
 	options chan compare.Options // as it was started
-	turns   chan compare.Entry
+	turns   chan bool
 	end     chan *compare.Result
 }
 
 func newComparing() *fakeComparing {
-	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan compare.Entry), end: make(chan *compare.Result)}
+	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan bool), end: make(chan *compare.Result)}
 }
 
 func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
@@ -31,8 +31,7 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 	for done := 0; ; done++ {
 		o.OnStep(done, 9, compare.Step{Strategy: "good"})
 		select {
-		case s := <-f.turns:
-			o.OnTurn(s)
+		case <-f.turns:
 		case r := <-f.end:
 			return r
 		case <-ctx.Done():
@@ -53,7 +52,7 @@ func measured(stock int64) *compare.Result {
 
 func startComparing(t *testing.T, folder *history.Folder) (*Server, *httptest.Server, *fakeComparing) {
 	f := newComparing()
-	s, h, _ := start(t, func(c *config) { c.Compare, c.History = f.run, folder })
+	s, h, _ := start(t, func(c *Config) { c.Compare, c.History = f.run, folder })
 	return s, h, f
 }
 
@@ -111,7 +110,7 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 func TestComparedServicesAreAllThere(t *testing.T) {
 	l, f := newFakeLab(), newComparing()
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
-	_, h, _ := start(t, func(c *config) { c.Lab, c.Compare = l, f.run })
+	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	_, o := f.begin(t, h.URL, goodComparison)
 	if len(o.Sale.Targets) != 2 {
 		t.Errorf("it runs on %v, want both", o.Sale.Targets)
@@ -119,7 +118,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 
 	l, f = newFakeLab(), newComparing()
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
-	s, h, _ := start(t, func(c *config) { c.Lab, c.Compare = l, f.run })
+	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
 	if _, err := s.turn.take("anything"); err != nil {
 		t.Errorf("after it: %v", err)
@@ -145,17 +144,15 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	}
 
 	t.Log("how it goes")
-	f.turns <- compare.Entry{Candidate: compare.Candidate{Strategy: "good"}, Verdict: ledger.Held}
-	f.turns <- compare.Entry{Candidate: compare.Candidate{Strategy: "good"}, Verdict: ledger.Lost}
+	f.turns <- true
+	f.turns <- true
 	late := opened(t, h.URL)
 	for _, e := range []*events{page, late} {
 		var now map[string]any
 		for now == nil || now["done"] != 2.0 {
 			now = e.next("comparison")
 		}
-		standings := now["standings"].([]any)
-		if now["id"] != begun.ID || now["state"] != "running" || now["total"] != 9.0 || now["turn"] == nil ||
-			len(standings) != 1 || standings[0].(map[string]any)["verdict"] != "lost" {
+		if now["id"] != begun.ID || now["state"] != "running" || now["total"] != 9.0 || now["turn"] == nil {
 			t.Errorf("progress %v", now)
 		}
 	}

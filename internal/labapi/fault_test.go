@@ -23,7 +23,13 @@ func beginRun(t *testing.T, base, body string) (begun Run) {
 	return begun
 }
 
-func withFaults(more string) string { return goodRun[:len(goodRun)-1] + more + "}" }
+// with is a run with more settings.
+func with(more string) string { return goodRun[:len(goodRun)-1] + more + "}" }
+
+// adds is a call that adds a fault to a run.
+func (r Run) adds(fault string) call {
+	return call{method: "POST", path: "/api/lab/v1/runs/" + r.ID + "/faults", body: fault}
+}
 
 // until reads a run's news until they say so.
 func (e *events) until(so func(Run) bool) (last Run) {
@@ -41,21 +47,22 @@ func ended(r Run) bool { return r.State.Ended() }
 // Faults come when they are due, are undone, and a run ends after all of that.
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *config) { c.Lab = l })
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	begun := beginRun(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
-		{"kind":"pause_service","service":2}]`))
-	if len(begun.Faults) != 3 || begun.Faults[0].State != fault.IsPlanned {
-		t.Errorf("the faults are %+v, want three that are planned", begun.Faults)
-	}
+	begun := beginRun(t, h.URL, goodRun)
 	config := <-load.configs
+	for _, f := range []string{`{"kind":"kill_service","at_ms":1}`, `{"kind":"pause_service","at_ms":90000}`, `{"kind":"pause_service","service":2}`} {
+		begun.adds(f).wants(t, h.URL, 201, `"state":"planned"`)
+	}
 	for len(l.did) == 0 { // the sale goes on while a fault is aimed
 		config.OnProgress(loadtest.Progress{})
 	}
 	if did := <-l.did; did != "kill_service 1" {
 		t.Errorf("the lab did %s", did)
 	}
-	on := page.until(func(r Run) bool { return r.Faults[0].State == fault.IsOn && r.Faults[2].State == fault.HasFailed })
+	on := page.until(func(r Run) bool {
+		return len(r.Faults) == 3 && r.Faults[0].State == fault.IsOn && r.Faults[2].State == fault.HasFailed
+	})
 	if f := on.Faults[2]; f.Error != "it is dead already" {
 		t.Errorf("the fault that cannot be: %+v", f)
 	}
@@ -67,30 +74,31 @@ func TestFaults(t *testing.T) {
 	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed || !strings.Contains(f[1].Error, "ended before") {
 		t.Errorf("at the end the faults are %+v", f)
 	}
-	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, h.URL, 409, "run_ended")
+	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 409, "run_ended")
 }
 
 func TestARunHasSoManyFaults(t *testing.T) {
-	_, h, load := start(t, func(c *config) { c.Lab = newFakeLab() })
-	planned := strings.Repeat(`,{"kind":"kill_service","at_ms":120000}`, fault.Most)
-	begun := beginRun(t, h.URL, strings.TrimSuffix(goodRun, "}")+`,"faults":[`+planned[1:]+`]}`)
+	_, h, load := start(t, func(c *Config) { c.Lab = newFakeLab() })
+	begun := beginRun(t, h.URL, goodRun)
 	<-load.configs
-	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, h.URL, 400, `"too_many"`)
+	for range fault.Most {
+		begun.adds(`{"kind":"kill_service","at_ms":120000}`).wants(t, h.URL, 201, "")
+	}
+	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 400, `"too_many"`)
 }
 
 // A pause ends when it should, or when the run is stopped.
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *config) { c.Lab = l })
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
 	begun := beginRun(t, h.URL, goodRun)
 	config := <-load.configs
 	if config.Faulty() {
 		t.Error("a run without faults counts as one with them")
 	}
-	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
 	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
-		call{method: "POST", path: faults, body: body}.wants(t, h.URL, 201, "")
+		begun.adds(body).wants(t, h.URL, 201, "")
 		if !config.Faulty() {
 			t.Error("a fault that was added does not count")
 		}
@@ -105,9 +113,11 @@ func TestPausesByHand(t *testing.T) {
 	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == fault.IsOn }); r.Faults[1].Until < 10000 {
 		t.Errorf("a pause of no length given: %+v, want one longer than the lease", r.Faults[1])
 	}
-	for body, field := range map[string]string{`{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
-		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":5}`: "at_ms"} {
-		call{method: "POST", path: faults, body: body}.wants(t, h.URL, 400, `"field":"`+field+`"`)
+	for body, field := range map[string]string{`{"kind":7}`: "kind", `{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
+		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":-1}`: "at_ms", `{"kind":"kill_service","for_ms":1}`: "for_ms",
+		`{"kind":"pause_service","for_ms":25001}`: "for_ms", `{"kind":"pause_holder","service":1}`: "service",
+		`{"kind":"pause_holder","strategy":"other"}`: "strategy", `{"kind":"kill_service","colour":7}`: "colour"} {
+		begun.adds(body).wants(t, h.URL, 400, `"field":"`+field+`"`)
 	}
 	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
 	if did := <-l.did; did != "undo pause_service 1" {
@@ -122,19 +132,20 @@ func TestPausesByHand(t *testing.T) {
 // what came of it.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
-	_, h, load := start(t, func(c *config) { c.Lab = l })
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
-		id := beginRun(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
-		config := <-load.configs
+		begun := beginRun(t, h.URL, goodRun)
+		id, config := begun.ID, <-load.configs
+		begun.adds(`{"kind":"pause_holder","for_ms":1}`).wants(t, h.URL, 201, "")
 		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
 			t.Errorf("the lab did %s", did)
 		}
-		page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == fault.IsWaiting })
+		page.until(func(r Run) bool { return r.ID == id && len(r.Faults) > 0 && r.Faults[0].State == fault.IsWaiting })
 		if comes {
 			l.holders <- 2
-			page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == fault.IsOver })
+			page.until(func(r Run) bool { return r.ID == id && len(r.Faults) > 0 && r.Faults[0].State == fault.IsOver })
 			<-l.did
 			<-l.did
 		}
@@ -159,9 +170,9 @@ func TestFaultsAtTheHolder(t *testing.T) {
 func TestServicesAreMadeReady(t *testing.T) {
 	l := newFakeLab()
 	l.starts = make(chan struct{})
-	_, h, load := start(t, func(c *config) { c.Lab = l })
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	if r := beginRun(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
+	if r := beginRun(t, h.URL, with(`,"services":3,"lease_ms":500`)); r.State != Preparing {
 		t.Errorf("the run begins %s, want preparing", r.State)
 	}
 	close(l.starts)
@@ -179,7 +190,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 	load.results <- &loadtest.Result{}
 	page.until(ended)
 
-	beginRun(t, h.URL, withFaults(`,"poll_ms":13`))
+	beginRun(t, h.URL, with(`,"poll_ms":13`))
 	if r := page.until(func(r Run) bool { return ended(r) && r.Settings.Poll == unluckyPoll }); r.State != Failed || !strings.Contains(r.Error, "its last words") {
 		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
 	}
@@ -188,7 +199,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 
 func TestRunsOutliveTheLab(t *testing.T) {
 	folder := history.Open(t.TempDir())
-	_, h, load := start(t, func(c *config) {
+	_, h, load := start(t, func(c *Config) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})
 	page := opened(t, h.URL)
@@ -199,7 +210,7 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	}
 	page.until(ended)
 
-	_, again, _ := start(t, func(c *config) { c.History = folder })
+	_, again, _ := start(t, func(c *Config) { c.History = folder })
 	page = watch(t, again.URL)
 	hello := page.next("hello")["runs"].([]any)
 	if len(hello) != 1 {
@@ -208,5 +219,5 @@ func TestRunsOutliveTheLab(t *testing.T) {
 	if r := page.next("run"); r["id"] != begun.ID || lane(r, 1)["result"].(map[string]any)["requests"] != 2000. {
 		t.Errorf("and shows %v, want the whole run", r)
 	}
-	call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.wants(t, again.URL, 409, "")
+	begun.adds(`{"kind":"kill_service"}`).wants(t, again.URL, 409, "")
 }

@@ -129,37 +129,26 @@ func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result
 	}
 }
 
-// A config is of a whole lab.
-type config struct {
-	Config
-	Behind
-}
-
 // start serves a lab on a real socket, because peers and Hosts matter here.
-func start(t *testing.T, change func(*config)) (*Server, *httptest.Server, *fakeLoad) {
+func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
 	t.Helper()
 	load := newFakeLoad()
-	c := config{
-		Config{
-			Strategies: []catalog.Info{{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}}},
-			Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
-			Addr:       "127.0.0.1:8080",
-		},
-		Behind{
-			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken,
-			Missing: func(i catalog.Info) []string {
-				if len(i.Needs) > 0 {
-					return []string{"no etcd"}
-				}
-				return nil
-			},
+	c := Config{
+		Strategies: []catalog.Info{{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}}},
+		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
+		Addr:       "127.0.0.1:8080",
+		Lab:        newFakeLab(), Load: load.run, ServiceToken: serviceToken,
+		Missing: func(i catalog.Info) []string {
+			if len(i.Needs) > 0 {
+				return []string{"no etcd"}
+			}
+			return nil
 		},
 	}
 	if change != nil {
 		change(&c)
 	}
-	s := New(c.Config)
-	s.Open(c.Behind)
+	s := New(c)
 	h := httptest.NewServer(s)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -14,7 +14,7 @@ import (
 
 func TestGuard(t *testing.T) {
 	_, open, _ := start(t, nil)
-	_, closed, load := start(t, func(c *config) { c.Token = "s3cret" })
+	_, closed, load := start(t, func(c *Config) { c.Token = "s3cret" })
 	run := func(header ...string) call {
 		c := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun, header: map[string]string{}}
 		for i := 0; i < len(header); i += 2 {
@@ -58,8 +58,8 @@ func TestGuard(t *testing.T) {
 func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	var asked atomic.Int64
 	services := []lab.Service{{URL: service(t, "a", &asked), Up: true}}
-	_, open, _ := start(t, func(c *config) { c.Lab = &fakeLab{services: services} })
-	_, closed, _ := start(t, func(c *config) { c.Lab, c.Token = &fakeLab{services: services}, "s3cret" })
+	_, open, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: services} })
+	_, closed, _ := start(t, func(c *Config) { c.Lab, c.Token = &fakeLab{services: services}, "s3cret" })
 	ask := func(base, what, header, value string) (status int, body string) {
 		method, path, _ := strings.Cut(what, " ")
 		c := call{method: method, path: path, header: map[string]string{header: value}}

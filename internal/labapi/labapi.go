@@ -35,7 +35,7 @@ import (
 	"seckill/web/course"
 )
 
-// A Config says what the server shows; it is known before any server of the lab runs.
+// A Config says what the server shows and drives.
 type Config struct {
 	Page fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
@@ -55,10 +55,7 @@ type Config struct {
 	Token   string
 	Version string // of this program
 	Log     *slog.Logger
-}
 
-// Behind is what the server drives, once the servers of the lab run.
-type Behind struct {
 	Lab Lab
 	// Missing says why a strategy cannot run here; nil if it can.
 	Missing func(catalog.Info) []string
@@ -76,13 +73,10 @@ type Behind struct {
 	ServiceToken string
 }
 
-// A Server is the http.Handler of a lab. The servers of a lab take seconds to start:
-// until Open, the page's files are served, and a call waits.
+// A Server is the http.Handler of a lab.
 type Server struct {
 	Config
-	Behind
-	opened      chan struct{} // closed once Behind is set
-	id          string        // of this process, so that a page sees that it was restarted
+	id          string // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
 	bell        *bell        // rung at all that is new to the pages
 	changes     atomic.Int64 // of what the lab runs on
@@ -106,7 +100,7 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	closing := make(chan struct{})
-	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
+	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")
@@ -120,12 +114,6 @@ func New(c Config) *Server {
 	return s
 }
 
-// Open lets calls go on to what is behind the page.
-func (s *Server) Open(b Behind) {
-	s.Behind = b
-	close(s.opened)
-}
-
 // HTTP is a server for s, whose Shutdown ends event streams.
 func (s *Server) HTTP() *http.Server {
 	h := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
@@ -133,20 +121,11 @@ func (s *Server) HTTP() *http.Server {
 	return h
 }
 
-// waitForLab lets a call wait for Open.
-func (s *Server) waitForLab(c *gin.Context) {
-	select {
-	case <-s.opened:
-	case <-c.Request.Context().Done():
-		c.Abort()
-	}
-}
-
 func (s *Server) route() {
 	r := s.router
 	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin))
 	s.routeFiles()
-	r.Use(s.waitForLab, s.handle(s.checkAdmin))
+	r.Use(s.handle(s.checkAdmin))
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(func(c *gin.Context) error {
 		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,

@@ -2,11 +2,9 @@ package labapi
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,37 +36,6 @@ func TestPageAndItsHeaders(t *testing.T) {
 		call{method: "GET", path: path}.wants(t, h.URL, want, "")
 	}
 	call{method: "POST", path: "/api/lab/v1/status"}.wants(t, h.URL, 405, "method_not_allowed")
-}
-
-// The page is there before the lab is; a call waits for the lab, or for its caller to leave.
-func TestThePageDoesNotWaitForTheLab(t *testing.T) {
-	opened, _, _ := start(t, nil)
-	s := New(opened.Config)
-	h := httptest.NewServer(s)
-	t.Cleanup(h.Close)
-	for path, want := range map[string]int{"/": 200, "/static/app.mjs": 200, "/static/none.mjs": 404} {
-		call{method: "GET", path: path}.wants(t, h.URL, want, "")
-	}
-	ask := call{method: "GET", path: "/api/lab/v1/status"}
-	waits := make(chan int)
-	go func() {
-		status, _, _ := ask.do(t, h.URL)
-		waits <- status
-	}()
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	r := httptest.NewRequestWithContext(gone, ask.method, ask.path, nil)
-	r.Host = "localhost"
-	s.ServeHTTP(httptest.NewRecorder(), r) // returns, though the lab is not up
-	select {
-	case status := <-waits:
-		t.Errorf("a call was answered %d before the lab is up", status)
-	default:
-	}
-	s.Open(opened.Behind)
-	if status := <-waits; status != 200 {
-		t.Errorf("the call that waited was answered %d", status)
-	}
 }
 
 // events reads a page's stream.

@@ -40,7 +40,7 @@ func closedPort(t *testing.T) string {
 
 func TestProxySkipsTheDead(t *testing.T) {
 	var a, b atomic.Int64
-	_, h, _ := start(t, func(c *config) {
+	_, h, _ := start(t, func(c *Config) {
 		c.Lab = &fakeLab{services: []lab.Service{
 			{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true},
 			{URL: "http://127.0.0.1:1", Up: false},
@@ -55,13 +55,13 @@ func TestProxySkipsTheDead(t *testing.T) {
 	if a.Load() < 10 || b.Load() < 10 || a.Load()+b.Load() != 30 {
 		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
 	}
-	_, h, _ = start(t, func(c *config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
+	_, h, _ = start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: closedPort(t), Up: true}}} })
 	call{method: "POST", path: "/api/v1/seckill", body: "{}"}.wants(t, h.URL, 503, "backend_unavailable") // it has just died
 }
 
 func TestProxyNeverSendsTwice(t *testing.T) {
 	var a, b atomic.Int64
-	_, h, _ := start(t, func(c *config) {
+	_, h, _ := start(t, func(c *Config) {
 		c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true}}}
 	})
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 
 func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 	var asked atomic.Int64
-	_, h, _ := start(t, func(c *config) { c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &asked), Up: true}}} })
+	_, h, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &asked), Up: true}}} })
 	for _, query := range []string{"?strategy=%zz", "?strategy=naive;x=1"} { // without it, the default strategy would sell
 		call{method: "POST", path: "/api/v1/seckill" + query, body: "{}"}.wants(t, h.URL, 200, "/api/v1/seckill"+query+" ")
 	}
@@ -113,7 +113,7 @@ func TestProxyTellsTheCallersFailures(t *testing.T) {
 	}))
 	t.Cleanup(slow.Close)
 	var log strings.Builder
-	s, h, _ := start(t, func(c *config) {
+	s, h, _ := start(t, func(c *Config) {
 		c.Lab = &fakeLab{services: []lab.Service{{URL: slow.URL, Up: true}}}
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})

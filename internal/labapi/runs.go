@@ -158,14 +158,11 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 	return begin(s, c, s.runs, release, func(ctx context.Context, e *runEntry) {
 		begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 		e.value = begun
-		for _, f := range wanted.Faults {
-			begun.injector.Add(f)
-		}
 	}, s.perform)
 }
 
-// addFault injects a fault into a run that is on: at once, or when its buyers
-// come.
+// addFault injects a fault into a run that is on: at a time of its sale, or at once if
+// that is over.
 func (s *Server) addFault(c *gin.Context) error {
 	e, err := s.runs.at(c)
 	if err != nil {
@@ -176,10 +173,7 @@ func (s *Server) addFault(c *gin.Context) error {
 		return err
 	}
 	run, p := s.runs.read(e), web.BadRequest("")
-	if wanted.At != 0 {
-		p.Blame("at_ms", "unused", nil, "it happens at once: leave it out")
-	}
-	s.checkFault("", &wanted, run.Settings, p)
+	s.checkFault(&wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ type Settings struct {
 	// lanes the same buyers in the same order.
 	loadtest.Scenario
 	lab.ServiceSettings
-	Faults []fault.Planned `json:"faults"`
 }
 
 // limits of a run, which the page checks before it asks. They are narrower than a
@@ -38,7 +37,7 @@ var limits = map[string]loadtest.Range{
 	"rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
 	"strategies": {Min: 1, Max: mostLanes}, "services": {Min: 1, Max: 8},
 	"lease_ms": {Min: 100, Max: 20_000}, "wait_ms": {Min: 1, Max: 10_000}, "poll_ms": {Min: 1, Max: 1000},
-	"faults": {Min: 0, Max: fault.Most}, "at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
+	"at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
 }
 
 const (
@@ -59,7 +58,7 @@ func newSeed() uint64 { return rand.Uint64() }
 // readSettings reads a run's settings. What is left out is as usual, and as the
 // service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
-	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
+	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	if err := web.ReadJSON(c.Writer, c.Request, &w); err != nil {
 		return w, err
 	}
@@ -83,23 +82,10 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 	for _, err := range w.Beyond(limits) {
 		blame(p, err)
 	}
-	running := s.Lab.ServiceSettings()
-	for _, f := range []struct {
-		name       string
-		value, now int
-	}{
-		{"services", w.Services, running.Services}, {"lease_ms", w.Lease, running.Lease}, {"wait_ms", w.Wait, running.Wait}, {"poll_ms", w.Poll, running.Poll},
-	} {
-		if f.value != f.now { // what runs was set when the lab was started
-			blame(p, limits[f.name].Check(f.name, float64(f.value)))
+	if w.ServiceSettings != s.Lab.ServiceSettings() { // what runs was set when the lab was started
+		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait, "poll_ms": w.Poll} {
+			blame(p, limits[name].Check(name, float64(value)))
 		}
-	}
-	if len(w.Faults) > fault.Most {
-		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d", fault.Most))
-		return
-	}
-	for i := range w.Faults {
-		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], *w, p)
 	}
 	if p.Errors != nil {
 		return
@@ -178,9 +164,8 @@ func (s *Server) strategy(field, name string, p *web.Problem) catalog.Info {
 	return catalog.Info{}
 }
 
-// checkFault finds what is wrong with a fault, and sets how long it lasts; at
-// goes before the names of its fields.
-func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Problem) {
+// checkFault finds what is wrong with a fault, and sets how long it lasts.
+func (s *Server) checkFault(f *fault.Planned, of Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })
 	if i < 0 {
@@ -188,34 +173,34 @@ func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Pro
 		for _, here := range all {
 			kinds = append(kinds, string(here.Kind))
 		}
-		p.Blame(at+"kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
+		p.Blame("kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
 		return
 	}
 	known := all[i]
 	if !known.Available {
-		p.Blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": known.Missing, "lack": known.Lack},
+		p.Blame("kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": known.Missing, "lack": known.Lack},
 			"cannot be had here: "+known.Missing)
 	}
 	switch {
 	case known.Holder && f.Service != 0:
-		p.Blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
+		p.Blame("service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
 	case !known.Holder:
 		f.Service = cmp.Or(f.Service, 1)
-		blame(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check(at+"service", float64(f.Service)))
+		blame(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check("service", float64(f.Service)))
 	}
 	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
 		f.Strategy = of.Strategies[0]
 	}
 	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
-		p.Blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
+		p.Blame("strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
 	}
-	blame(p, limits["at_ms"].Check(at+"at_ms", float64(f.At)))
+	blame(p, limits["at_ms"].Check("at_ms", float64(f.At)))
 	switch {
 	case known.Lasts && f.For == 0:
 		f.For = min(of.Lease+pauseMargin, longestFault)
 	case known.Lasts:
-		blame(p, limits["for_ms"].Check(at+"for_ms", float64(f.For)))
+		blame(p, limits["for_ms"].Check("for_ms", float64(f.For)))
 	case f.For != 0:
-		p.Blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
+		p.Blame("for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}
 }

@@ -41,7 +41,6 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		return `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64` + more + `}`
 	}
 	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
-	many := strings.Repeat(`{"kind":"kill_service"},`, 21)
 	refuses(t, h.URL, "/api/lab/v1/runs", []refusal{
 		{``, 415, "", "unsupported_media_type", ""},
 		{`{`, 400, "", "invalid", "whole JSON object"},
@@ -65,26 +64,16 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
 		{sale(`,"lease_ms":99`), 400, "lease_ms", "range", `"min":100`},
 		{sale(`,"poll_ms":0`), 400, "poll_ms", "range", ""},
-		{sale(`,"faults":[{"kind":"kill_service"},{"kind":7}]`), 400, "faults[1].kind", "wrong_type", ""},
 		{sale(`,"rate":"fast"`), 400, "rate", "wrong_type", "must be of type float64"},
 		{sale(`,"async":1`), 400, "async", "wrong_type", "must be of type bool"},
-		{sale(`,"faults":[{"kind":"kill_service","colour":7}]`), 400, "faults[0].colour", "unknown_field", ""},
-		{sale(`,"faults":[{}]`), 400, "faults[0].kind", "one_of", "pause_service"},
-		{sale(`,"faults":[{"kind":"restart_redis"}]`), 400, "faults[0].kind", "fault_unavailable", "redis was given"},
-		{sale(`,"faults":[{"kind":"kill_service","service":3}]`), 400, "faults[0].service", "range", `"max":2`},
-		{sale(`,"faults":[{"kind":"kill_service","at_ms":-1}]`), 400, "faults[0].at_ms", "range", ""},
-		{sale(`,"faults":[{"kind":"kill_service","for_ms":1}]`), 400, "faults[0].for_ms", "unused", ""},
-		{sale(`,"faults":[{"kind":"pause_service","for_ms":25001}]`), 400, "faults[0].for_ms", "range", ""},
-		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":20`},
 	})
 }
 
 // A run says what it was started with, also what it was not told.
 func TestSettingsThatAreUsed(t *testing.T) {
-	_, h, load := start(t, func(c *config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
-		"profile":"constant","rate":100,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500,
-		"faults":[{"kind":"pause_service","at_ms":300}]}`}.do(t, h.URL)
+		"profile":"constant","rate":100,"duration_ns":2000000000,"seed":"18446744073709551615","lease_ms":500}`}.do(t, h.URL)
 	var begun struct {
 		Settings json.RawMessage
 		Lanes    []Lane
@@ -92,8 +81,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	json.Unmarshal([]byte(body), &begun)
 	want := `{"strategies":["good","other"],"stock":100,"sku_id":1,"skus":1,"buyers":2000,"quantity":1,"copies":0.01,"retry":1,` +
 		`"profile":"constant","concurrency":64,"rate":100,"duration_ns":2000000000,"timeout_ns":15000000000,` +
-		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
-		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}]}`
+		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10}`
 	if string(begun.Settings) != want {
 		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
 	}

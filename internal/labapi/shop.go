@@ -12,7 +12,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
@@ -99,8 +98,6 @@ const (
 	// usualNotice is how long after they were sent rivals come, so that a visitor can
 	// get ready.
 	usualNotice = 3 * time.Second
-	// longestWait is how long before the start of the sale they may be sent.
-	longestWait = time.Minute
 	readingSale = 3 * time.Second
 )
 
@@ -124,17 +121,13 @@ func (s *Server) startRivals(c *gin.Context) error {
 	if sale.StartsAt != nil && sale.StartsAt.Time().After(comes) {
 		comes = sale.StartsAt.Time()
 	}
-	if time.Until(comes) > longestWait {
-		return &web.Problem{Code: "not_started", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"The sale starts at %s: send them in the last minute before.", comes.UTC().Format(time.RFC3339))}
-	}
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
 	info := s.shop.strategy
 	if s.strategy("strategy", info.Name, p); p.Errors != nil {
 		return p
 	}
-	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
+	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
 	e, err := s.beginRun(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
@@ -205,11 +198,10 @@ func (s *Server) lastRivals() *Run {
 
 // A book is the ledger of the shop's sale as it was read last. It is read whole,
 // because a cancelled order changes what the others mean; all pages share one
-// reading, and reading takes a fifth of the time at most.
+// reading.
 type book struct {
 	mu      sync.Mutex
 	read    time.Time
-	took    time.Duration
 	page    ledgerPage
 	orders  []ledger.Order
 	holders *ledger.Holders
@@ -225,13 +217,10 @@ const (
 // A ledgerPage is what pages are told of the sale. Order ids are left out: they
 // are for the buyer alone, who can cancel with them.
 type ledgerPage struct {
-	Run       int64 `json:"run"`
-	Initial   int64 `json:"initial"`
-	Sold      int64 `json:"sold"`      // Σ quantity of active orders, without
-	Reserved  int64 `json:"reserved"`  // that of reservations which are not paid yet
-	Orders    int   `json:"orders"`    // active ones, reservations too
-	Cancelled int   `json:"cancelled"` // those whose units were given back: cancelled ones, and
-	Expired   int   `json:"expired"`   // reservations that were not paid in time
+	Run      int64 `json:"run"`
+	Initial  int64 `json:"initial"`
+	Sold     int64 `json:"sold"`     // Σ quantity of active orders, without
+	Reserved int64 `json:"reserved"` // that of reservations which are not paid yet
 	// Twice is how many units have two holders or more. Known: holders are
 	// counted; not so once units were given back and may be sold again.
 	Twice  int64       `json:"twice"`
@@ -279,38 +268,29 @@ func (s *Server) shopLedger(c *gin.Context) error {
 func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if begun := time.Now(); begun.Sub(b.read) >= max(bookPace, 5*b.took) {
+	if time.Since(b.read) >= bookPace {
 		snap, err := read(ctx)
-		b.read, b.took, b.err = time.Now(), time.Since(begun), err
+		b.read, b.err = time.Now(), err
 		b.write(snap, stock)
 	}
 	page := b.page
-	for i := range b.orders {
-		if o := &b.orders[i]; o.UserID == user && o.Status == ledger.Active {
-			yours := b.order(i)
-			page.Yours = &yours
-			break
-		}
+	if i := slices.IndexFunc(b.orders, func(o ledger.Order) bool { return o.UserID == user && o.Status == ledger.Active }); i >= 0 {
+		yours := b.order(i)
+		page.Yours = &yours
 	}
 	return page, b.err
 }
 
 func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
 	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
-	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(),
-		Latest: []shopOrder{}}
-	for i := range snap.Orders {
-		switch o := &snap.Orders[i]; {
-		case o.Status == ledger.Active && stateOf(o) == seckill.Reserved:
-			b.page.Orders++
+	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(), Latest: []shopOrder{}}
+	for _, o := range snap.Orders {
+		switch {
+		case o.Status != ledger.Active:
+		case o.Reservation != nil && o.Reservation.State == seckill.Reserved:
 			b.page.Reserved += o.Quantity
-		case o.Status == ledger.Active:
-			b.page.Orders++
-			b.page.Sold += o.Quantity
-		case o.Status == ledger.Expired:
-			b.page.Expired++
 		default:
-			b.page.Cancelled++
+			b.page.Sold += o.Quantity
 		}
 	}
 	for i := len(b.orders) - 1; i >= 0 && len(b.page.Latest) < shownOrders; i-- {
@@ -320,13 +300,9 @@ func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
 
 func (b *book) order(i int) shopOrder {
 	o := b.orders[i]
-	return shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
-		Reservation: stateOf(&o), Holders: b.holders.Of(o), At: o.CreatedAt}
-}
-
-func stateOf(o *ledger.Order) seckill.ReservationState {
-	if o.Reservation == nil {
-		return ""
+	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status, Holders: b.holders.Of(o), At: o.CreatedAt}
+	if o.Reservation != nil {
+		shown.Reservation = o.Reservation.State
 	}
-	return o.Reservation.State
+	return shown
 }

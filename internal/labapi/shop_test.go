@@ -8,7 +8,7 @@ import (
 )
 
 func TestShop(t *testing.T) {
-	_, h, _ := start(t, func(c *config) {
+	_, h, _ := start(t, func(c *Config) {
 		c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"}, {Name: "conditional", Reserves: true}}
 		c.Page = fstest.MapFS{
 			"index.html":      {Data: []byte("<!doctype html>lab")},

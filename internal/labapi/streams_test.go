@@ -14,7 +14,7 @@ import (
 )
 
 // served runs a lab's own HTTP server, on connections that hold little.
-func served(t *testing.T, change func(*config)) (s *Server, server *http.Server, addr string) {
+func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server, addr string) {
 	t.Helper()
 	s, _, _ = start(t, change)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,8 +3,6 @@ package labapi
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -51,17 +49,13 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), traceTimeout)
 	defer cancel()
 	made, err := s.Trace(ctx, info, buyers)
-	switch {
-	case err == nil:
-		t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
-		s.traces.enter(&entry[LiveTrace, *LiveTrace]{value: t})
-		s.traces.keep(t)
-		c.JSON(http.StatusOK, t)
-		return nil
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &web.Problem{Code: "trace_failed", Status: http.StatusGatewayTimeout, Detail: fmt.Sprintf(
-			"The purchase was not over in %s: another client may hold its lock, or a backend does not answer.", traceTimeout)}
+	if err != nil {
+		s.Log.Warn("trace", "strategy", body.Strategy, "error", err)
+		return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
 	}
-	s.Log.Warn("trace", "strategy", body.Strategy, "error", err)
-	return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
+	t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
+	s.traces.enter(&entry[LiveTrace, *LiveTrace]{value: t})
+	s.traces.keep(t)
+	c.JSON(http.StatusOK, t)
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 func TestTraces(t *testing.T) {
 	under, made := make(chan bool, 9), make(chan error)
-	_, h, load := start(t, func(c *config) {
+	_, h, load := start(t, func(c *Config) {
 		c.Trace = func(_ context.Context, i catalog.Info, buyers int) (*explore.Trace, error) {
 			under <- true
 			if err := <-made; err != nil {

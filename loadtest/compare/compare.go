@@ -21,10 +21,8 @@ type Options struct {
 	Candidates []Candidate
 	NotRun     []NotRun // chosen, but known to be unavailable
 
-	// OnStep, if not nil, is called before each turn, OnTurn after it, with what the
-	// strategy came to so far.
+	// OnStep, if not nil, is called before each turn.
 	OnStep func(done, total int, next Step)
-	OnTurn func(Entry)
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
@@ -55,10 +53,6 @@ func Run(ctx context.Context, o Options) *Result {
 			o.OnStep(turn.Done, turn.Total, Step{e.Strategy, e.Concurrency})
 		}
 		c.turn(ctx, e, turn.Round)
-		if o.OnTurn != nil {
-			e.conclude()
-			o.OnTurn(*e)
-		}
 	}
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // in the last turn, perhaps between two sales
 	c.result.Seconds = time.Since(begun).Seconds()

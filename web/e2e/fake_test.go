@@ -39,7 +39,7 @@ type fake struct {
 	server   *labapi.Server
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
-	turns    chan compare.Entry
+	turns    chan bool
 	ends     chan *compare.Result
 	services []lab.Service
 	host     *httptest.Server
@@ -55,12 +55,11 @@ func startFake(t *testing.T) *fake { return startFakeWith(t, "") }
 
 // startFakeWith serves a fake with a token until the test ends.
 func startFakeWith(t *testing.T, token string) *fake {
-	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan compare.Entry), ends: make(chan *compare.Result)}
+	f := &fake{t: t, progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result), turns: make(chan bool), ends: make(chan *compare.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	f.server = labapi.New(labapi.Config{Page: web.Files(), Guarantees: fakeGuarantees(), Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}})
-	f.server.Open(labapi.Behind{Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace,
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace,
 		Missing: func(info catalog.Info) []string {
 			if info.Name == "zk" {
 				return []string{"no ZooKeeper is configured"}
@@ -177,8 +176,7 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 	for done := 0; ; done++ {
 		o.OnStep(done, 6, compare.Step{Strategy: "conditional", Concurrency: 64})
 		select {
-		case s := <-f.turns:
-			o.OnTurn(s)
+		case <-f.turns:
 		case r := <-f.ends:
 			return r
 		case <-ctx.Done():

@@ -2,13 +2,11 @@ package e2e
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
-	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -17,11 +15,9 @@ import (
 const formHasAddress = `(() => {
 	const said = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1]));
 	const value = (id) => document.getElementById(id)?.value;
-	const fault = ["kind", "service", "at_ms"].map((name) => value("faults[0]." + name));
 	const profile = document.querySelector("input[name=profile]:checked")?.value;
 	return document.querySelector(".run")?.innerText.includes(said.strategies.replaceAll(",", ", ")) && profile === (said.profile ?? "closed")
-		&& Object.entries(said).every(([name, text]) => value(name) === text || ["strategies", "profile", "faults"].includes(name))
-		&& (said.faults ?? "").split(".").slice(0, 3).every((text, i) => (fault[i] ?? text) === text);
+		&& Object.entries(said).every(([name, text]) => value(name) === text || ["strategies", "profile"].includes(name));
 })()`
 
 // sale shows the form with these settings.
@@ -40,8 +36,6 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 	for _, c := range []struct{ settings, field, en, zh string }{
 		{good + "&stock=many", "stock", "whole number from 1 to 1,000,000", "1 到 1,000,000 之间的整数"},
 		{good + "&quantity=101", "quantity", "the stock is 100", "库存只有 100"},
-		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
-		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
 		{good + "&seed=18446744073709551616", "seed", "2⁶⁴", "2⁶⁴"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
 	} {
@@ -68,22 +62,16 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 func TestSettingsAreInTheAddress(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615" +
-		"&faults=pause_service.2.300.4000,kill_service.1.900.,pause_holder.1.500..conditional,partition_zookeeper.1.600.")
+	tb := f.open("lab?strategies=naive,conditional&profile=constant&rate=200&duration=7&seed=18446744073709551615")
 	tb.settings()
 	tb.chosen("conditional", "naive")
 	tb.await(`document.querySelector("#rate").value === "200" && document.querySelector("#seed").value === "18446744073709551615"`)
-	tb.await(`document.querySelectorAll(".fault-row").length === 4 && document.getElementById("faults[0].for_ms")?.value === "4000"`)
-	tb.await(`!document.querySelector("#buyers") && !document.getElementById("faults[1].for_ms")`)
-	tb.await(`document.getElementById("faults[2].strategy")?.value === "conditional" && !document.getElementById("faults[1].strategy")`)
-	tb.says(".fault-row .besides", "No strategy of this sale uses ZooKeeper: this fault cannot matter.")
-	tb.await(`document.querySelectorAll(".besides").length === 1`)
+	tb.await(`!document.querySelector("#buyers")`)
 	tb.says(".boxes", "no ZooKeeper is configured")
 	tb.good("settings")
 	tb.click(".segments label:nth-child(2)")
 	tb.fill("#stock", "77")
-	tb.click(".fault-row .link")
-	tb.await(`location.hash.includes("profile=spike") && location.hash.includes("stock=77") && !location.hash.includes("pause_service")`)
+	tb.await(`location.hash.includes("profile=spike") && location.hash.includes("stock=77")`)
 
 	t.Log("the link brings it back, in another browser too")
 	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
@@ -92,8 +80,6 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	other := fresh(t, ask[string](tb, `window.copied`))
 	other.settings()
 	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
-	other.await(`document.querySelectorAll(".fault-row").length === 3 && document.getElementById("faults[0].kind").value === "kill_service"`)
-	other.await(`document.getElementById("faults[1].strategy")?.value === "conditional"`)
 
 	t.Log("without a clipboard it is shown")
 	tb.eval(`navigator.clipboard.writeText = async () => { throw new Error("no"); }`)
@@ -130,24 +116,6 @@ func TestRunByKeyboard(t *testing.T) {
 }
 
 // The page is there while the servers start. What is begun meanwhile waits for them.
-func TestThePageComesBeforeTheLab(t *testing.T) {
-	t.Parallel()
-	f := startFake(t)
-	starting := labapi.New(f.server.Config)
-	host := httptest.NewServer(starting)
-	t.Cleanup(host.Close)
-	tb := fresh(t, host.URL)
-	tb.says(".start", "See it break")
-	tb.good("starting")
-	tb.click(".guided .run")
-	tb.shows(".guided [aria-disabled]")
-	starting.Open(f.server.Behind)
-	tb.says(".banner.busy", "naive: selling")
-	f.results <- fakeResult(ledger.Held)
-	tb.says("[data-verdict]", "HELD")
-	tb.says(".machines", "MariaDB 10.11.14")
-}
-
 func TestRunAsTheLabTellsIt(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)

@@ -34,7 +34,6 @@ declare namespace Json {
     done: number;
     total: number;
     turn?: { strategy: string; concurrency: number };
-    standings?: Entry[];
     seconds: number;
     verdicts?: { held: number; caught: number; other: number; not_run: number };
     result?: ComparisonResult;

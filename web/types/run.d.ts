@@ -108,7 +108,6 @@ declare namespace Json {
     rate?: number;
     duration_ns?: number;
     seed: string; // more than a number holds
-    faults: PlannedFault[];
   }
 
   type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';

@@ -17,9 +17,6 @@ declare namespace Json {
     initial: number;
     sold: number; // without
     reserved: number; // units that are not paid yet
-    orders: number;
-    cancelled: number;
-    expired: number; // reservations that were not paid in time
     twice: number; // units with two holders or more
     holders_known: boolean; // false once units were given back
     latest: ShopOrder[]; // newest first

@@ -7,7 +7,15 @@ import { useAction, Wrong } from '../loaded.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 import { Effect, explain, happened, words } from './effect.js';
-import { besides, here, whose } from './settings.js';
+
+/**
+ * Whether a fault can matter: a strategy uses its backend.
+ * @param {Json.FaultKind} fault @param {string[]} chosen @param {Json.Strategy[]} all
+ */
+const matters = (fault, chosen, all) => {
+  const known = all.filter(({ name }) => chosen.includes(name));
+  return !fault.uses || !known.length || known.some(({ needs }) => needs.includes(fault.uses ?? ''));
+};
 
 const soon = 1; // seconds: who is served sooner has no use for a fault
 
@@ -41,10 +49,10 @@ function ByHand({ run, status, strategies }) {
   });
   const f = t.faults;
   const make = (/** @type {Json.FaultKind} */ fault) => fault.available && act(() => {
-    const holder = whose(fault, strategy, run.settings.strategies);
+    const holder = fault.holder && run.settings.strategies.length > 1 && (strategy || run.settings.strategies[0]);
     return inject(run, { kind: fault.kind, ...(fault.service && { service }), ...(holder && { strategy: holder }) });
   });
-  const all = here(status?.faults).filter((fault) => !besides(fault, run.settings.strategies, strategies));
+  const all = (status?.faults ?? []).filter((fault) => fault.lack?.code !== 'no_link' && matters(fault, run.settings.strategies, strategies)); // not those of chaos alone
   return html`
     <div class="by-hand">
       ${run.settings.services > 1 && html`

@@ -51,12 +51,6 @@ export const NumberField = ({ name, value, placeholder, onInput, ...field }) => 
   <${Field} name=${name} ...${field} control=${(own) => html`
     <input ...${own} name=${name} value=${value} placeholder=${placeholder} onInput=${(e) => onInput(e.currentTarget.value)} inputmode="numeric" autocomplete="off" />`} />`;
 
-export const ChoiceField = ({ value, options, onChange, ...field }) => html`
-  <${Field} ...${field} control=${(own) => html`
-    <select ...${own} onChange=${(e) => onChange(e.currentTarget.value)}>
-      ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
-    </select>`} />`;
-
 export const TokenField = ({ blame }) => html`
   <${Field} name="token" label=${t.form.token} hint=${t.form.tokenHint} blame=${blame} control=${(own) => html`
     <input ...${own} type="password" autocomplete="off" onInput=${(e) => keepToken(e.currentTarget.value)} />`} />`;

@@ -58,12 +58,12 @@ export function RunForm({ lab, query, open, guide }) {
   const [shown, setShown] = useState(open);
   useEffect(wantStrategies, []);
   useEffect(() => { if (open) /** @type {HTMLElement | null} */ (node.current?.querySelector('summary'))?.focus(); }, []); // the button that was pressed is gone
-  const { limits = {}, faults: kinds = [] } = lab.status ?? {};
+  const { limits = {} } = lab.status ?? {};
 
   const set = (name, value) => {
     change({ ...form, [name]: value });
     // Fields with an error are checked on input, the others on Run.
-    const found = findWrong({ ...form, [name]: value }, limits, kinds);
+    const found = findWrong({ ...form, [name]: value }, limits);
     setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
   };
 
@@ -72,8 +72,8 @@ export function RunForm({ lab, query, open, guide }) {
     e.preventDefault();
     if (isOn(run)) return;
     act(async () => {
-      if (refuse(findWrong(form, limits, kinds))) return;
-      await start(request(form, kinds));
+      if (refuse(findWrong(form, limits))) return;
+      await start(request(form));
       showStage();
     });
   }
@@ -95,7 +95,7 @@ export function RunForm({ lab, query, open, guide }) {
             <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
           </div>
           <div>
-            <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
+            <${More} form=${form} wrong=${wrong} status=${lab.status} set=${set} />
             ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
             <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>
           </div>

@@ -58,7 +58,7 @@ export function Next({ run, lane, lab }) {
   const names = run.lanes.length > 1 ? [] : broke && next ? [next] : result?.verdict === 'held' && ran ? [ran, lane.strategy] : [];
   const on = busy || isOn(lab.newest);
   const runNext = () => on || act(async () => {
-    await start(request({ ...another(run.settings), strategies: names }, []));
+    await start(request({ ...another(run.settings), strategies: names }));
     go('lab');
   });
   const short = result?.signs?.right === 'yes' && result.signs.served === 'no' ? result.signs : null;

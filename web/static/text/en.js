@@ -134,11 +134,8 @@ export default {
   },
   faults: {
     title: 'Break something',
-    planned: 'Planned faults',
-    besides: (backend) => `No strategy of this sale uses ${backend}: this fault cannot matter.`,
-    service: 'Service process', at_ms: 'At, ms', for_ms: 'For, ms', pastLease: 'past the lease',
+    service: 'Service process',
     strategy: 'Strategy of the holder',
-    number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,
     happened: 'What happened, and when',
     kinds: {
       pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the holder’s purchase, not its process', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',

@@ -212,11 +212,8 @@ export default {
   },
   faults: {
     title: '注入故障',
-    planned: '定时故障',
-    besides: (backend) => `这次抢购的策略都不用 ${backend}，这种故障不会有影响。`,
-    service: '服务进程', at_ms: '时刻（毫秒）', for_ms: '时长（毫秒）', pastLease: '超过租约',
+    service: '服务进程',
     strategy: '持有者的策略',
-    number: (n) => `故障 ${n}`, add: '添加故障', remove: (n) => `去掉故障 ${n}`,
     happened: '什么时候发生了什么',
     kinds: {
       pause_holder: '让持锁者停顿到租约过期', hang_holder: '卡住持锁的那次购买', kill_holder: '杀死持锁者', cut_holder: '切断持锁者的连接',

@@ -43,7 +43,6 @@ export default {
     on: (name, crowd) => `Measuring ${name}${crowd ? ` with ${plural(crowd, 'buyer')} at a time` : ''} …`,
     stopping: 'Stopped: judging the results so far …',
     turns: (done, total) => (total ? `${count(done)} of ${plural(total, 'turn')}` : 'first turn'),
-    standings: 'So far', waiting: (names) => `Waiting for their turn: ${names}`,
     left: (s) => `about ${tidy(s)} left`,
   },
   verdicts: {

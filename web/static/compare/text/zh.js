@@ -42,7 +42,6 @@ export default {
     on: (name, crowd) => `正在测量 ${name}${crowd ? `（并发 ${count(crowd)}）` : ''}……`,
     stopping: '已停止：正在判定已有的结果……',
     turns: (done, total) => (total ? `${count(total)} 次中完成了 ${count(done)} 次` : '第一次'),
-    standings: '目前', waiting: (names) => `还没轮到：${names}`,
     left: (s) => `大约还要 ${tidy(s)}`,
   },
   verdicts: {
