@@ -14,6 +14,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 	"seckill/strategies/etcdlock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -88,37 +89,33 @@ func TestEndsWithTwoDelayedCommands(t *testing.T) {
 	}
 }
 
-// slow sends a command that takes a while with the row locked, and takes nothing.
-type slow struct {
+// deducts is a strategy of one function.
+type deducts struct {
 	seckill.Strategy
-	store *ledger.Store
+	store  *ledger.Store
+	deduct func(context.Context, *ledger.Store, int64) error
 }
 
-func (s slow) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-	err := s.store.Tx(ctx, func(tx *gorm.DB) error {
-		if err := tx.Exec("UPDATE stock SET num = num WHERE id = ?", p.SKU).Error; err != nil {
-			return err
-		}
-		if err := tx.Exec("SELECT num FROM stock WHERE id = ? FOR UPDATE", p.SKU).Error; err != nil {
-			return err
-		}
-		return tx.Exec("DO SLEEP(0.1)").Error
-	})
-	return seckill.Receipt{}, errors.Join(err, seckill.ErrBusy)
+func (d deducts) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	return seckill.Receipt{}, errors.Join(d.deduct(ctx, d.store, p.SKU), seckill.ErrBusy)
+}
+
+func deducting(deduct func(context.Context, *ledger.Store, int64) error) catalog.Info {
+	return catalog.Info{Name: "of a test", New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return deducts{store: d.Ledger, deduct: deduct}, nil
+	}}
 }
 
 // A waiter whose buyer has left still waits in the server. Another's command that is
 // under way does not count as waiting for that.
 func TestALeaverDoesNotHideACommand(t *testing.T) {
-	info := sqlrow.ForUpdate
-	info.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := sqlrow.ForUpdate.New(d)
-		return slow{inner, d.Ledger}, err
-	}
-	w := open(t, info)
-	s := two(explore.Buys)
-	s.Faults, s.MaxFaults = []explore.Fault{explore.Leaves}, 1
-	l, v, err := w.Begin(t.Context(), s)
+	w := open(t, deducting(func(ctx context.Context, store *ledger.Store, sku int64) error {
+		return store.Tx(ctx, func(tx *gorm.DB) error {
+			return errors.Join(tx.Exec("UPDATE stock SET num = num WHERE id = ?", sku).Error,
+				tx.Exec("SELECT num FROM stock WHERE id = ? FOR UPDATE", sku).Error, tx.Exec("DO SLEEP(0.1)").Error)
+		})
+	}))
+	l, v, err := w.Begin(t.Context(), withFault(two(explore.Buys), explore.Leaves))
 	labtest.Must(t, err)
 	defer l.End()
 	v = chooseAll(t, l, v, turns("AABB")...)
@@ -128,6 +125,19 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	v = chooseAll(t, l, v, explore.Choice{Who: "B", Fault: explore.Leaves}, explore.Choice{Who: "A"}, explore.Choice{Who: "A"})
 	if last := v.Steps[len(v.Steps)-1]; v.Actors[0].State != explore.StateReady || last.Result != "" {
 		t.Errorf("%q came to %q, and A %s", last.Command, last.Result, v.Actors[0].State)
+	}
+}
+
+// On a busy machine a goroutine that was woken runs later. Who waits for it is not stuck.
+func TestNewsThatComeLate(t *testing.T) {
+	w := open(t, deducting(func(ctx context.Context, _ *ledger.Store, _ int64) error {
+		news := make(chan bool)
+		time.AfterFunc(100*time.Millisecond, func() { close(news) })
+		_, err := tap.Wait(ctx, "news", news)
+		return err
+	}))
+	if o := again(t, w, two(explore.Buys)); o.Buyers[0].GaveUp || o.Buyers[0].WaitedFor > 0 || o.Buyers[1].WaitedFor > 0 {
+		t.Errorf("a buyer whose news are late:\n%s", table(o))
 	}
 }
 

@@ -1,20 +1,14 @@
 package explore_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
-	"seckill/internal/seckill"
 	"seckill/strategies/etcdlock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -51,7 +45,6 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 			if m > n {
 				t.Errorf("%d schedules, and %d when they are reduced", n, m)
 			}
-			t.Logf("%d ends; %d schedules, reduced to %d", len(whole), n, m)
 		})
 	}
 }
@@ -81,45 +74,4 @@ func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (lis
 	}
 	slices.Sort(list)
 	return list, res.Schedules + res.Pruned
-}
-
-// gossip is a strategy whose buyers meet in their process's memory: one goes to Redis
-// and leaves word, the other goes to the row and looks.
-type gossip struct {
-	seckill.Strategy
-	redis redis.UniversalClient
-	store *ledger.Store
-	word  atomic.Int64
-}
-
-func (g *gossip) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
-	if p.Quantity == 2 {
-		err = g.redis.Exists(ctx, "gossip").Err()
-		g.word.Store(1)
-		return r, err
-	}
-	err = g.store.Read(ctx, new(int64), "SELECT num FROM stock WHERE id = ?", p.SKU)
-	return seckill.Receipt{Remaining: g.word.Load()}, err
-}
-
-// Commands to different servers are not independent when their senders share memory.
-func TestReducedSearchKnowsOfSharedMemory(t *testing.T) {
-	info := redislock.RedisLua
-	info.Locker = nil
-	last := new(gossip)
-	info.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		last.redis, last.store = d.Redis, d.Ledger
-		return last, nil
-	}
-	s := two(explore.Buys)
-	s.Buyers[0].Quantity, s.Buyers[1].Quantity, s.Buyers[1].Process = 2, 1, s.Buyers[0].Process
-	w := open(t, info)
-	seen := map[int64]int{}
-	search(t, w, s, explore.Limits{All: true, Reduce: true, Seen: func(o *explore.Schedule) {
-		seen[o.Buyers[1].Receipt.Remaining]++
-		last.word.Store(0)
-	}})
-	if len(seen) != 2 {
-		t.Errorf("the second buyer saw %v; want both 0 and 1", seen)
-	}
 }
