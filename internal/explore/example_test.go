@@ -10,25 +10,14 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// counterexample is naive's, as seckill prove would keep it.
-func counterexample(t *testing.T) explore.Example {
-	t.Helper()
-	w := open(t, sqlrow.Naive)
-	res := search(t, w, two(explore.Buys), explore.Limits{})
-	if res.First == nil {
-		t.Fatal("naive has no counterexample")
-	}
-	o, err := w.Shorten(t.Context(), res.First, explore.LedgerRule)
-	labtest.Must(t, err)
-	return explore.NewExample("naive", "processes", o)
-}
-
 // A file is made of choices for one strategy. When another answers, it says at
 // which step.
 func TestReplayDiverges(t *testing.T) {
-	e := counterexample(t)
-	// The turn of a buyer that does not exist or has finished.
 	naive := open(t, sqlrow.Naive)
+	o, err := naive.Shorten(t.Context(), search(t, naive, two(explore.Buys), explore.Limits{}).First, explore.LedgerRule)
+	labtest.Must(t, err)
+	e := explore.NewExample("naive", "processes", o)
+	// The turn of a buyer that does not exist or has finished.
 	for _, who := range []string{"c", "a"} {
 		longer := e
 		longer.Schedule += who
@@ -66,17 +55,12 @@ func TestUnreadableExamples(t *testing.T) {
 		{`"stock":5`, `"stock":5,"colour":"red"`, "unknown field"},
 		{`"stock":5`, `"stock":-5`, "stock is -5"},
 		{`"quantity":1`, `"quantity":-1`, "-1 units"},
-		{buyer, ``, "0 buyers"},
 		{buyer, strings.TrimSuffix(strings.Repeat(buyer+",", 10_000), ","), "10000 buyers"},
 		{`"name":"A"`, `"name":"next"`, "buyer 1"},
 		{`"does":"buys"`, `"does":"steals"`, "steals"},
 		{`"does":"buys"`, `"does":"buys","same":"Z"`, "acts for"},
-		{`"does":"buys"`, `"does":"buys","user":"?"`, "acts for"},
 		{`"process":0`, `"process":1000000000`, "in process"},
-		{`"process":0`, `"process":-1`, "in process"},
-		{`"stock":5`, `"stock":5,"faults":["rain"],"max_faults":1`, `no fault "rain"`},
-		{`"stock":5`, `"stock":5,"faults":["time passes"],"max_faults":1`, "no fault"},
-		{`"stock":5`, `"stock":5,"faults":["arrives late"],"max_faults":1`, "no fault"},
+		{`"stock":5`, `"stock":5,"faults":["arrives late"],"max_faults":1`, `no fault "arrives late"`},
 		{`"schedule":"a",`, ``, "no schedule"},
 		{`"schedule":"a"`, `"schedule":"aD"`, "letter 2"},
 	} {

@@ -188,8 +188,8 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 		{"x? x=", "x? x=", "y? y="},
 		{"x? y? x=", "y? x? y=", "x? x="},
 	} {
-		ends := func(reduce bool) (list []string, runs int) {
-			w := &toy{threads: threads, apart: true}
+		ends := func(reduce, apart bool) (list []string, runs int) {
+			w := &toy{threads: threads, apart: apart}
 			p := &policy.Fewest{Reduce: reduce}
 			w.run(t, p, 10_000, func() {
 				runs++
@@ -200,21 +200,15 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 			slices.Sort(list)
 			return list, runs
 		}
-		whole, n := ends(false)
-		fewer, m := ends(true)
+		whole, n := ends(false, true)
+		fewer, m := ends(true, true)
 		if !slices.Equal(whole, fewer) || m >= n {
 			t.Errorf("%v: %d schedules end in %v, and %d reduced ones in %v", threads, n, whole, m, fewer)
 		}
-	}
-}
-
-// Threads of one process share memory that no step shows: all their orders are run.
-func TestOneProcessIsNotReduced(t *testing.T) {
-	w := &toy{threads: []string{"x? x=", "y? y="}}
-	runs := 0
-	w.run(t, &policy.Fewest{Reduce: true}, 100, func() { runs++ })
-	if want := len(interleavings(2, 2)); runs != want {
-		t.Errorf("%d schedules, want %d", runs, want)
+		// Threads of one process share memory that no step shows: all their orders are run.
+		if _, together := ends(true, false); together != n {
+			t.Errorf("%v in one process: %d schedules of %d", threads, together, n)
+		}
 	}
 }
 
