@@ -113,12 +113,6 @@ build: $(BIN)
 $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
-## screenshots: the pictures of docs/teaching.md and the drawing of the README, taken anew (five minutes)
-.PHONY: screenshots
-screenshots: build
-	@deploy/deps.sh --tests
-	$(GO) test -count=1 -tags verify ./web/e2e -run '^(TestPictures|TestEveryCounterexampleIsDrawn)$$' -update
-
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
 .PHONY: lint cover vuln
 GOLANGCI ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

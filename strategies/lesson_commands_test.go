@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -309,34 +308,4 @@ func (r *commands) Before(ctx context.Context, c *tap.Command) error {
 func (r *commands) After(_ context.Context, c *tap.Command, err error) error {
 	r.Answered(c, err)
 	return err
-}
-
-// docs/hot-row.md counts the trips of a sale to the database, and names them.
-func TestTripsOfTheDocumentation(t *testing.T) {
-	const file = "../docs/hot-row.md"
-	text, err := os.ReadFile(file)
-	labtest.Must(t, err)
-	rows := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9]): ([^|;]*)").FindAllStringSubmatch(string(text), -1)
-	if len(rows) < 5 {
-		t.Fatalf("%s has the trips of %d strategies", file, len(rows))
-	}
-	for _, row := range rows {
-		n := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == row[1] })
-		if n < 0 {
-			t.Fatalf("%s names a strategy %s", file, row[1])
-		}
-		info := strategies.All()[n]
-		var said, sends []string
-		for _, one := range strings.Split(row[3], ",") {
-			said = append(said, strings.ToLower(strings.Fields(strings.Replace(one, "a look", "select", 1))[0]))
-		}
-		for _, one := range sent(t, info) {
-			sends = append(sends, strings.Fields(one)[0])
-		}
-		trips := fmt.Sprint(len(said))
-		said = slices.DeleteFunc(said, func(verb string) bool { return verb == "set" }) // the driver sends it before BEGIN
-		if trips != row[2] || !slices.Equal(said, sends) {
-			t.Errorf("%s says that a sale of %s makes %s trips, %v; it makes %v", file, info.Name, row[2], said, sends)
-		}
-	}
 }

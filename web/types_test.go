@@ -1,11 +1,13 @@
 package web
 
 import (
+	"io/fs"
 	"os/exec"
 	"path"
-	"regexp"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 // TypeScript checks the page's modules, which stay JavaScript: what it knows
@@ -29,24 +31,11 @@ func TestTypes(t *testing.T) {
 	if err != nil {
 		t.Errorf("%s: %v\n%s", tsc, err, strings.Join(wrong, "\n"))
 	}
-	each(t, func(name, _ string) {
+	err = fs.WalkDir(Files(), ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".js" && !read[name] {
 			t.Errorf("%s is not checked: see the lists of files in tsconfig.json", name)
 		}
+		return err
 	})
-}
-
-var afterWords = regexp.MustCompile(`(?m)^.*/\*\* [^@\n]*[^@{(\s] @(?:param|returns|template|type)\b.*$`)
-
-// TypeScript before 5 takes a tag for prose when words come before it on the
-// first line of a comment, and checks nothing.
-func TestTagsBeginTheirLine(t *testing.T) {
-	each(t, func(name, text string) {
-		if path.Ext(name) != ".js" {
-			return
-		}
-		for _, line := range afterWords.FindAllString(text, -1) {
-			t.Errorf("%s: put the tag on a line of its own:\n%s", name, line)
-		}
-	})
+	labtest.Must(t, err)
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/catalog/saletest"
@@ -165,46 +163,6 @@ func TestRedisComesBackEmpty(t *testing.T) {
 		sh.Reset(t, 10)
 		sh.mustBuy(t, 2, 10)
 	})
-}
-
-// A number that was deleted or made a text by hand sells to nobody for ever
-// without an error, and does not hang.
-func TestNumberIsNone(t *testing.T) {
-	onEach(t, func(t *testing.T, info catalog.Info) {
-		sh := open(t, info, 10)
-		key := fmt.Sprintf("seckill:stock:%d", sh.SKU)
-		sh.in.Redis.Set(t.Context(), key, "many", 0)
-		_, err := sh.buy(t.Context(), 1, 1)
-		if behindRow(info) != (err == nil) || err != nil && !errors.Is(err, seckill.ErrUnavailable) {
-			t.Errorf("a number that is a text: %v", err)
-		}
-		sh.in.Redis.Del(t.Context(), key)
-		sh.in.Redis.RPush(t.Context(), key, "one", "two")
-		sh.refused(t, 2, 1, seckill.ErrUnavailable)
-	})
-}
-
-// An order that is refused was counted until its unit went back: no order of the
-// sales explains what others were told is left.
-func TestRefusedOrderWasCounted(t *testing.T) {
-	sh := open(t, counter.RedisCounter, 5)
-	other := sh.other(t)
-	refused := &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if c.Name != "INSERT" {
-			return nil
-		}
-		if r := other.mustBuy(t, 2, 1); r.Remaining != 3 {
-			t.Errorf("%d are left beside a unit that is on its way, want 3", r.Remaining)
-		}
-		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
-	}}
-	if _, err := sh.buy(tap.With(t.Context(), refused), 1, 1); err == nil {
-		t.Error("the order was refused, and its buyer told sold")
-	}
-	if n := other.number(t); n != "4" {
-		t.Errorf("the number is %s, want 4", n)
-	}
-	judged(t, sh.Judge(t, append(sh.told, other.told...)...), ledger.Held)
 }
 
 // dies has the process die when it has taken units and is about to write the order.

@@ -39,15 +39,8 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	if l, err := b.Acquire(lost, b.Key, lock.Options{Wait: long}); err == nil {
 		t.Fatalf("acquired without a reply: %v", l)
 	}
-	second := held(t.Context())
-	if second == first {
+	if held(t.Context()) == first {
 		t.Errorf("%s is used again, though its put may still come", first)
-	}
-	l := b.Take(t, lock.Options{Wait: long})
-	commands = 0
-	labtest.Must(t, l.Release(lost))
-	if key := held(t.Context()); key == second {
-		t.Errorf("%s is used again, though its delete may still come", key)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
@@ -36,24 +35,6 @@ func TestAnInsertThatReadsTheRowDeadlocks(t *testing.T) {
 	}
 	if err := errors.Join(<-told, <-told); err == nil || strings.Count(err.Error(), "Deadlock found") != 1 {
 		t.Errorf("one of the two should be the victim of a deadlock: %v", err)
-	}
-}
-
-// The lesson says that one UPDATE of both tables with the number computed twice
-// changed the stock first, so that the order was wrong by its own quantity.
-func TestAnUpdateThatComputesTwiceWritesTheWrongNumber(t *testing.T) {
-	s := open(t, OrderFirst, 10)
-	tx := s.Store.DB(t.Context()).Begin()
-	defer tx.Rollback()
-	id, _, err := s.Store.Place(tx, s.Purchase(1, 2), s.Run, 0)
-	labtest.Must(t, err)
-	err = tx.Exec("UPDATE stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run AND orders.id = ? "+
-		"SET stock.num = stock.num - 2, orders.remaining = stock.num - 2 WHERE stock.id = ? AND stock.num >= 2", id, s.SKU).Error
-	labtest.Must(t, err)
-	var left struct{ Num, Remaining int64 }
-	err = tx.Raw("SELECT num, remaining FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.id = ? WHERE stock.id = ?", id, s.SKU).Scan(&left).Error
-	if err != nil || left.Num != 8 || left.Remaining != 6 {
-		t.Errorf("%+v, %v; the lesson has 8 in the row and 6 in the order", left, err)
 	}
 }
 

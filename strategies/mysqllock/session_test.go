@@ -69,15 +69,3 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 		})
 	}
 }
-
-// A row that an operator has deleted would leave a gap, which excludes nobody.
-func TestLockRowIsMadeAgain(t *testing.T) {
-	b := newBench(t, LockRow)
-	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
-	if deleted := b.In.DB.Exec("DELETE FROM lock_row WHERE name = ?", b.Key); deleted.RowsAffected != 1 {
-		t.Fatalf("%d rows are there after the first use (%v), want 1", deleted.RowsAffected, deleted.Error)
-	}
-	l := b.Take(t, lock.Options{Lease: time.Minute})
-	b.Busy(t)
-	locktest.Free(t, l)
-}

@@ -14,45 +14,6 @@ import (
 
 // What the lessons say about the servers, seen on the server.
 
-func number(t *testing.T, s session, query string) (n int64) {
-	t.Helper()
-	if err := s.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return n
-}
-
-// A plain read fixes what later plain reads see, and nothing that a locking
-// read sees; and it waits for no lock.
-func TestWhatReadsSee(t *testing.T) {
-	in := labtest.Instance(t, backend.RowLocks)
-	a, b := newSession(t, in), newSession(t, in)
-	a.do("DROP TABLE IF EXISTS seen")
-	a.do("CREATE TABLE seen (id BIGINT PRIMARY KEY, num INT NOT NULL) ENGINE=InnoDB")
-	a.do("INSERT INTO seen VALUES (1, 5)")
-	const plain = "SELECT num FROM seen WHERE id = 1"
-	a.do("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-	// MariaDB 11.6 refuses the locking read of a changed row, unless told not to.
-	_, _ = a.ExecContext(t.Context(), "SET SESSION innodb_snapshot_isolation = OFF")
-	a.do("BEGIN")
-	if got := number(t, a, plain); got != 5 {
-		t.Errorf("before: %d", got)
-	}
-	b.do("BEGIN")
-	b.do("UPDATE seen SET num = 1 WHERE id = 1")
-	if got := number(t, a, plain); got != 5 {
-		t.Errorf("a plain read beside an open UPDATE sees %d, want 5 at once", got)
-	}
-	b.do("COMMIT")
-	if got := number(t, a, plain); got != 5 {
-		t.Errorf("a plain read after the other's COMMIT sees %d, want the snapshot's 5", got)
-	}
-	if got := number(t, a, plain+" FOR UPDATE"); got != 1 {
-		t.Errorf("a locking read sees %d, want the newest, 1", got)
-	}
-	a.do("ROLLBACK")
-}
-
 // Under READ COMMITTED a holder's scan keeps the row that matches. Another
 // UPDATE passes over it; another FOR UPDATE has to wait for it.
 func TestSecondScanUnderReadCommitted(t *testing.T) {

@@ -10,10 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
-	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/tap/taptest"
 )
 
 // A session is one connection that waits for a row no longer than it must.
@@ -64,47 +61,6 @@ func (s session) locked(table string, ids ...int64) (held []int64) {
 		}
 	}
 	return held
-}
-
-// A buyer is about to commit. Whom does he hold up?
-func TestAScanLocksEverySKU(t *testing.T) {
-	for _, c := range []struct {
-		info  catalog.Info
-		scans bool
-	}{{Conditional, false}, {ConditionalScan, true}, {ForUpdate, false}, {ForUpdateScan, true}} {
-		t.Run(c.info.Name, func(t *testing.T) {
-			other := saletest.Open(t, c.info, 5, catalog.Deps{}) // another SKU
-			s := saletest.Open(t, c.info, 5, catalog.Deps{})
-			look := newSession(t, labtest.Instance(t, backend.RowLocks))
-			want := []int64{s.SKU}
-			if c.scans {
-				want = []int64{other.SKU, s.SKU}
-			}
-			looked := false
-			_, err := s.Buy(taptest.Before(t.Context(), "COMMIT", func() {
-				looked = true
-				if got := look.locked("stock", other.SKU, s.SKU); !slices.Equal(got, want) {
-					t.Errorf("he holds the SKUs %v, want %v", got, want)
-				}
-				look.do("BEGIN")
-				if got := look.waits("INSERT INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 1)",
-					s.SKU+1000); got != c.scans {
-					t.Errorf("a new SKU has to wait: %v, want %v", got, c.scans)
-				}
-				look.do("ROLLBACK")
-				var num int64 // no table lock: whoever only looks is not held up
-				if err := look.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ?", other.SKU).Scan(&num); err != nil {
-					t.Errorf("a plain read beside him: %v", err)
-				}
-			}), 1, 1)
-			if err != nil || !looked {
-				t.Errorf("he was told %v, and was looked at: %v", err, looked)
-			}
-			if got := look.locked("stock", other.SKU, s.SKU); got != nil {
-				t.Errorf("after his COMMIT he holds %v", got)
-			}
-		})
-	}
 }
 
 // "Row locks are only used when the query goes through an index, otherwise the

@@ -114,12 +114,6 @@ func (f *fake) open(place string) *tab {
 	return openTab(f.t, running(f.t), f.url+"/#/"+place)
 }
 
-// second is another tab of the same profile.
-func (tb *tab) second(address string) *tab {
-	tb.t.Helper()
-	return openTab(tb.t, tb.ctx, address)
-}
-
 func running(t *testing.T) context.Context {
 	t.Helper()
 	chromium.once.Do(func() { chromium.ctx, chromium.stop = startChromium(t) })

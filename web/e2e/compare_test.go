@@ -5,7 +5,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
 )
 
 func TestComparisonIsWatched(t *testing.T) {
@@ -29,18 +28,13 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.press(" ")
 	tb.says(".choice legend", "2 of 3 chosen")
 
-	t.Log("what is wrong is said in place, in the language chosen")
+	t.Log("what is wrong is said in place")
 	tb.forgive("404 (Not Found)")
 	tb.fill("#stock", "0")
-	tb.fill("#seed", "-3")
 	tb.click(".search .quiet:last-child")
 	tb.click(".compare-form .run")
 	tb.says("#strategies-wrong", "Choose at least one strategy")
 	tb.says("#stock-wrong", "from 1 to")
-	tb.await(`document.querySelector("#seed-wrong").textContent.includes("2⁶⁴")`)
-	tb.await(`document.activeElement.id === "strategies"`)
-	tb.speak("zh-CN")
-	tb.says("#stock-wrong", "请填 1 到")
 	tb.good("compare, with wrong input")
 
 	t.Log("a link brings the settings back")

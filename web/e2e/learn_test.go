@@ -29,19 +29,6 @@ func TestLessons(t *testing.T) {
 	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
 	tb.good("lesson")
 
-	t.Log("a model answer is folded, opens by key, and is printed")
-	const answer = `document.querySelector(".think details.answer")`
-	tb.await(answer + `?.open === false`)
-	tb.eval(answer + `.querySelector("summary").focus()`)
-	tb.press("\r")
-	tb.await(answer + `.open && ` + answer + `.innerText.includes("counters and balances")`)
-	tb.press("\r")
-	tb.await(answer + `.open === false`)
-	tb.eval(`dispatchEvent(new Event("beforeprint"))`)
-	tb.await(`[...document.querySelectorAll("details.answer")].every((d) => d.open)`)
-	tb.eval(`dispatchEvent(new Event("afterprint"))`)
-	tb.await(answer + `.open === false`)
-
 	t.Log("a chapter whose end was seen is read; pages are turned, and remembered")
 	tb.eval(`document.querySelector(".turn [rel=next]").scrollIntoView()`)
 	tb.shows(`.chapters li:first-child .tick`)
@@ -105,24 +92,11 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	tb.press("\r")
 	tb.await(`[...document.querySelectorAll('[data-example="redis-token.owner"] .in-words li')].some((li) => li.innerText.includes("A to Redis: DEL"))`)
 
-	t.Log("an event of the lab leaves them as they are")
-	tb.eval(`window.opened = document.activeElement.parentElement; import("/static/lab.js").then(({ news }) => {
-		news.addEventListener("begun", () => setTimeout(() => { window.begun = true; })); // it is drawn by then
-		fetch("/api/lab/v1/runs", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"strategies":["naive"],"stock":2,"buyers":4,"concurrency":2}' });
-	})`)
-	tb.await(`window.begun && opened.isConnected && opened.open && document.activeElement.parentElement === opened`)
-	f.results <- fakeResult(ledger.Held)
-
 	t.Log("live")
 	tb.click(".break-it .run")
 	tb.says(".live-said", "Just now, on this lab’s servers, it broke")
 	tb.shows(`.drawn-example.live svg .d-verdict`)
 	tb.good("lesson live")
-
-	t.Log("a lab that cannot")
-	tb.eval(`window.plain = fetch; window.fetch = async (path, init) => (String(path).endsWith("/replays") ? new Response("{}", {status: 503}) : plain(path, init))`)
-	tb.click(".break-it .run")
-	tb.await(`document.querySelector(".break-it [role=alert] .wrong") !== null && document.querySelector(".drawn-example.live") === null`)
 
 	t.Log("every counterexample of a strategy, beside its lesson")
 	tb.goTo("lessons/redis-lua")
@@ -176,10 +150,6 @@ func TestPresentation(t *testing.T) {
 	tb.press(kb.ArrowLeft)
 	tb.onSlide(all - 1)
 	tb.says(".slide:not([hidden])", "counters and balances")
-	tb.press(kb.Home)
-	tb.onSlide(1)
-	tb.press(kb.ArrowLeft)
-	tb.onSlide(1)
 
 	t.Log("on a projector every slide of text is whole, in both languages")
 	for _, language := range []string{"en", "zh-CN"} {
@@ -231,7 +201,6 @@ func TestPresentation(t *testing.T) {
 	t.Log("left by Esc")
 	tb.press(kb.Escape)
 	tb.await(`location.hash === "#/lessons/01-lost-update" && !document.querySelector(".projector") && !document.querySelector("header.top").inert`)
-
 }
 
 func TestTeachersPack(t *testing.T) {
@@ -265,10 +234,4 @@ func TestTeachersPack(t *testing.T) {
 	tb.await(`document.querySelector("[data-task=proof] td").innerText.includes("✗")`)
 	tb.says("[data-task=level] .sheet-answer", "Both read 2")
 	tb.good("teach solutions")
-
-	t.Log("without a chapter it leads to the chapters")
-	tb.goTo("teach")
-	tb.await(`location.hash.startsWith("#/lessons") && document.querySelector(".to-teach a") !== null`)
-	tb.goTo("teach/nothing")
-	tb.says("main [role=alert]", "There is no chapter “nothing”")
 }

@@ -55,19 +55,6 @@ func TestFrame(t *testing.T) {
 	tb.says(".start", "See it break")
 	tb.await(`document.activeElement.id === "content" && document.title.startsWith("One sale")`)
 
-	// Its address is another's from the click on, before the page hears of it.
-	t.Log("a screen that completes its address when its data comes does not bring back those who have left it")
-	tb.goTo("lessons")
-	tb.says("main h1", "lost update")
-	tb.await(`location.hash.startsWith("#/lessons/")`)
-	tb.eval(`import("/static/route.js").then(({ stay }) => {
-		location.hash = "#/guarantees";
-		stay("lessons", "01-lost-update");
-		window.left = location.hash;
-	})`)
-	tb.await(`window.left === "#/guarantees" && location.hash === window.left`)
-	tb.shows(`.matrix`)
-
 	t.Log("a screen that is none")
 	tb.goTo("nowhere")
 	tb.says("main", "There is no screen “nowhere”")
