@@ -54,23 +54,32 @@ func (p *plan) before(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.share(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-// ask makes the calls of one request. It calls again, with the same key at the
-// next target, while the answer leaves the outcome open and retries are left.
+// ask makes the calls of one purchase.
 func (w *worker) ask(p purchase, sent time.Duration) finalReply {
-	doubt, holds := false, time.Duration(0)
+	holds := time.Duration(0)
 	if !p.copied { // another copy may have been first
 		holds = sent + w.Reserve
 	}
+	final, doubt := w.insist(p, ledger.CallBuy, sent, 0, w.buy)
+	if final.holds = holds; doubt && !final.Definite() {
+		final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
+	}
+	return final
+}
+
+// insist makes a call, and makes it again with the same key at the next target while
+// the answer leaves the outcome open and retries are left: paying or cancelling twice is
+// doing it once. doubt: a call had no answer, and may have done it. What is reserved has
+// certainly not expired until holds.
+func (w *worker) insist(p purchase, kind ledger.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
 	for try := 0; ; try++ {
-		r := w.buy(p)
-		at := w.elapsed()
-		w.tally.told(p, ledger.Told{Sent: sent, Answered: at}, try, r)
-		final := finalReply{r, at, holds}
-		if doubt = doubt || r.Outcome == ledger.OutcomeUnknown; doubt && !r.Definite() {
-			final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
-		}
+		r := call(p)
+		final = finalReply{reply: r, at: w.elapsed()}
+		early := r.Outcome == ledger.OutcomeExpired && final.at < holds
+		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
+		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		if try >= w.Retry || !r.Again() || !w.pause(w.before(p.index, try, r)) {
-			return final
+			return final, doubt
 		}
 		p.turn++
 		sent = w.elapsed()
@@ -157,37 +166,23 @@ func (f finalReply) orBetter(other finalReply) finalReply {
 // have reserved.
 func (w *worker) afterwards(p purchase, final finalReply) {
 	reserved := final.Outcome == ledger.OutcomeReserved
+	about := func(call func(purchase, string) reply) func(purchase) reply {
+		return func(p purchase) reply {
+			r := call(p, final.OrderID)
+			r.OrderID, r.Remaining = final.OrderID, 0
+			return r
+		}
+	}
 	switch {
 	case final.Outcome != ledger.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.insist(p, final.OrderID, ledger.CallCancel, 0, ledger.OutcomeCancelled, w.cancel)
-		w.tally.cancelled(p, r, doubt, !reserved)
+		r, doubt := w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.cancel))
+		w.tally.cancelled(p, r.reply, doubt, !reserved)
 	case !reserved:
 	case p.forgets:
 		w.tally.forgot()
 	default:
-		r, doubt := w.insist(p, final.OrderID, ledger.CallPay, final.holds, ledger.OutcomeSold, w.pay)
-		w.tally.paid(p, r, doubt, w.elapsed())
-	}
-}
-
-// insist makes a call about an order, and makes it again as a purchase is sent
-// again, until it is done or refused: paying or cancelling twice is doing it once.
-// doubt: a call had no answer, and may have done it. What is reserved has certainly
-// not expired until holds.
-func (w *worker) insist(
-	p purchase, id string, kind ledger.Call, holds time.Duration, done ledger.Outcome, call func(purchase, string) reply,
-) (r reply, doubt bool) {
-	for try := 0; ; try++ {
-		sent := w.elapsed()
-		r = call(p, id)
-		r.OrderID, r.Remaining = id, 0
-		at := w.elapsed()
-		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: at, Early: r.Outcome == ledger.OutcomeExpired && at < holds}, try, r)
-		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-		if r.Outcome == done || !r.Again() || try >= w.Retry || !w.pause(w.before(p.index, try, r)) {
-			return r, doubt
-		}
-		p.turn++
+		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.pay))
+		w.tally.paid(p, r, doubt)
 	}
 }

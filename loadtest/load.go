@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"context"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -161,8 +160,9 @@ func (l *load) runOpen(ctx context.Context) {
 	}
 	l.warm(warm)
 	l.begun = time.Now()
-	if sent := l.sendWhenDue(ctx, make(chan struct{}, most)); sent < l.requests {
-		l.tally.drop(l.overdue(ctx, sent))
+	sent := l.sendWhenDue(ctx, make(chan struct{}, most))
+	if ctx.Err() == nil { // only their lateness kept the others from being sent
+		l.tally.drop(l.requests - sent)
 	}
 }
 
@@ -199,15 +199,4 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 		})
 	}
 	return l.requests
-}
-
-// overdue is how many requests were due and not sent. Without an interruption only
-// their lateness kept them from being sent.
-func (l *load) overdue(ctx context.Context, sent int) int {
-	left := l.requests - sent
-	if ctx.Err() != nil {
-		now := l.elapsed()
-		left = sort.Search(left, func(k int) bool { return l.due(sent+k) > now })
-	}
-	return left
 }

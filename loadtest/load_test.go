@@ -147,8 +147,8 @@ func TestClosedLoop(t *testing.T) {
 	})
 }
 
-// What cannot be sent any more is counted: after a while when the service is
-// too slow, and at once when the run is stopped.
+// What cannot be sent any more when the service is too slow is counted, and not what
+// was left when the run was stopped.
 func TestDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: time.Second, drain: 3 * time.Second, connections: 1}
@@ -162,11 +162,6 @@ func TestDropped(t *testing.T) {
 		_, r = send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: time.Hour}, 1050*ms)
 		if r.Requests != 11 || r.Dropped != 0 {
 			t.Errorf("stopped after 1.05s: %d sent, %d dropped, want 11 and 0", r.Requests, r.Dropped)
-		}
-		s = &slow{takes: time.Second, connections: 1}
-		_, r = send(t, s, Scenario{Profile: Constant, Rate: 10, Duration: time.Hour}, 1050*ms)
-		if r.Requests != 2 || r.Dropped != 9 {
-			t.Errorf("stopped with one connection: %d sent, %d dropped, want 2 and 9", r.Requests, r.Dropped)
 		}
 	})
 }

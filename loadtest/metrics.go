@@ -189,23 +189,6 @@ func (r *Result) cores() float64 {
 	return *r.Processor.Generator / r.Seconds
 }
 
-// startServersTime returns a function that says what the servers have used since;
-// nil: not known.
-func (r *run) startServersTime() func() *float64 {
-	if r.ServersTime == nil {
-		return func() *float64 { return nil }
-	}
-	before, known := r.ServersTime()
-	return func() *float64 {
-		after, still := r.ServersTime()
-		used := (after - before).Seconds()
-		if !known || !still || used < 0 {
-			return nil
-		}
-		return &used
-	}
-}
-
 // cpuTime is the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage

@@ -118,10 +118,18 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	call(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
-	cpu, servers := cpuTime(), r.startServersTime()
+	cpu, servers, known := cpuTime(), time.Duration(0), false
+	if r.ServersTime != nil {
+		servers, known = r.ServersTime()
+	}
 	l.run(ctx)
 	took := l.elapsed()
-	r.result.Processor = Processor{Servers: servers(), Generator: new((cpuTime() - cpu).Seconds())}
+	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
+	if known {
+		if now, still := r.ServersTime(); still && now >= servers { // none was started again
+			r.result.Processor.Servers = new((now - servers).Seconds())
+		}
+	}
 	l.finish()
 	r.tally.summarize(took)
 	call(r.End)
@@ -130,8 +138,8 @@ func (r *run) send(ctx context.Context) (finish func()) {
 		r.result.Problems = append(r.result.Problems, *p)
 	}
 	if r.result.Dropped > 0 && ctx.Err() == nil {
-		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
-			numbers.WasOrWere(r.result.Dropped, "request"), usualDrain)
+		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
+			usualDrain, numbers.Thousands(r.result.Dropped))
 	}
 	return finish
 }
@@ -147,7 +155,7 @@ func (r *run) judge(ctx context.Context) {
 	}
 	for _, a := range r.result.Answers {
 		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense || a.Code == "pay_"+codeNonsense {
-			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
+			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", numbers.Thousands(a.Count), a.Sample)
 		}
 	}
 }

@@ -81,14 +81,14 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "1 answer was not what"},
+		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "answers outside the service's contract: 1"},
 		{name: "writes orders for another strategy", plant: func(f *fake) {
 			f.read = func(s *ledger.Snapshot) {
 				if len(s.Orders) > 0 {
 					s.Orders[0].Strategy = "redis-lua"
 				}
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedStores}, problem: `1 order was written by strategy "redis-lua"`},
+		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedStores}, problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {
@@ -326,7 +326,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		if r.result.Verdict != test.verdict || len(r.result.Problems) == 0 {
 			t.Errorf("%s: %s, want %s\n%s", test.name, r.result.Verdict, test.verdict, show(r.result))
 		}
-		if n := strings.Count(fmt.Sprint(r.result.Problems), "by strategy"); n > 1 {
+		if n := strings.Count(fmt.Sprint(r.result.Problems), "orders of strategy"); n > 1 {
 			t.Errorf("%s: %d problems say so, want one for all SKUs", test.name, n)
 		}
 		if last > 1 {

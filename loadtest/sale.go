@@ -198,7 +198,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
+		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, numbers.Thousands(others[name]))
 	}
 	if unread != nil {
 		r.problem(ProblemLedgerUnread, params{"error": unread.Error()}, "the ledger could not be read: %v", unread)

@@ -180,14 +180,14 @@ func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.
-func (t *tally) paid(p purchase, r reply, doubt bool, at time.Duration) {
+func (t *tally) paid(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case r.Outcome == ledger.OutcomeSold:
 		t.result.Reservations.Paid++
 		t.units += p.quantity
-		t.lastSale = max(t.lastSale, at)
+		t.lastSale = max(t.lastSale, r.at)
 	case r.Outcome == ledger.OutcomeExpired:
 		t.result.Reservations.Expired++ // and then no earlier call has paid
 	case doubt:

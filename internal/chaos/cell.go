@@ -118,7 +118,7 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 	case !tested:
 		return wordNotTested, nil
 	case !t.goesOn:
-		stopped := fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(t.Units[leftOver]), "unit"))
+		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", numbers.Count(t.Units[leftOver], "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil

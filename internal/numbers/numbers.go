@@ -31,14 +31,6 @@ func CountOf[N int | int64](n N, one, many string) string {
 	return Thousands(n) + " " + many
 }
 
-// WasOrWere is Count with its verb.
-func WasOrWere(n int, thing string) string {
-	if n == 1 {
-		return Count(n, thing) + " was"
-	}
-	return Count(n, thing) + " were"
-}
-
 // Duration shows microseconds with three significant digits, in ms or s.
 func Duration(us int64) string {
 	ms := float64(us) / 1000

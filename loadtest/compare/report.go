@@ -19,27 +19,15 @@ var does = map[string]string{
 	Sales:   "sells %s × as fast as",
 }
 
-// Answer says first which strategy is faster, and by how much; then what each is
-// worth.
+// Answer says which strategy is faster, and by how much, and what is broken.
 func (r *Result) Answer() (lines []string) {
-	if best, other := r.fastest(); best != nil && other != nil {
+	if best, other := r.fastest(); best != nil {
 		lines = append(lines, r.pair(best, other))
 	}
 	for _, e := range r.Of() {
-		switch {
-		case len(r.Of()) > 2 && e.right() && e.Served == loadtest.Yes:
-		case e.right() && e.Served == loadtest.Yes:
-			lines = append(lines, e.Strategy+" was right, and served its buyers.")
-		case e.right():
-			lines = append(lines, e.Strategy+" was right, and did not serve its buyers as it should.")
-		case e.Broken() && e.Breaks:
+		if e.Broken() && e.Breaks {
 			lines = append(lines, e.Strategy+" is broken, so its speed counts for nothing: "+e.why()+".")
-		default:
-			lines = append(lines, e.Strategy+": "+e.word()+": "+e.why()+".")
 		}
-	}
-	if len(r.Of()) > 2 && len(lines) > 12 {
-		lines = append(lines[:1], r.Summary()+".")
 	}
 	return lines
 }

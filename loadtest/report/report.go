@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,20 +77,9 @@ func requirements(r *loadtest.Result) measure.Table {
 		if !c.Met {
 			met = "NOT MET"
 		}
-		t.Rows = append(t.Rows, []string{c.Requirement, actual(c), met})
+		t.Rows = append(t.Rows, []string{c.Requirement, strings.TrimSpace(measure.Number(c.Actual) + " " + c.Unit), met})
 	}
 	return t
-}
-
-// actual is what a requirement was compared with.
-func actual(c loadtest.Check) string {
-	switch c.Unit {
-	case loadtest.UnitMillis:
-		return numbers.Duration(int64(c.Actual * 1000))
-	case loadtest.UnitRate:
-		return numbers.Thousands(int64(c.Actual+.5)) + "/s"
-	}
-	return strconv.FormatFloat(c.Actual, 'g', 4, 64)
 }
 
 // rows are facts, by name.
