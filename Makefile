@@ -20,7 +20,7 @@ export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(T
 UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend \
 	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock ./strategies/etcdlock \
 	./internal/catalog ./internal/chaos ./internal/fault ./internal/history ./internal/lab/labtest ./internal/linear ./internal/measure \
-	./internal/yamlfile ./loadtest/report
+	./loadtest/report
 # The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
 # cleanup. Servers end by themselves then, within moments. The folder is in memory where there are eight gigabytes to spare: no
 # test measures a disk, and a slow one makes servers so late that their sessions end.
@@ -74,16 +74,11 @@ vet:
 compile:
 	$(GO) build -race -v ./...
 
-PROVED := --json web/guarantees/matrix.json --readme docs/guarantees.md
-ELSEWHERE := --merge web/guarantees/matrix.json --examples web/guarantees $(PROVED)
-## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; with PROVE_MYSQL_DSN also on that MySQL)
+## prove: compute the guarantee matrix anew, with its counterexamples (half an hour)
 prove: build
 	@deploy/deps.sh
 	@touch bin/prove.begun
-	$(BIN) prove --examples web/guarantees $(PROVED); status=$$?; \
-	$(BIN) prove --topology cluster $(ELSEWHERE) || status=$$?; \
-	$(if $(PROVE_MYSQL_DSN),$(BIN) prove --mysql-dsn '$(PROVE_MYSQL_DSN)' $(ELSEWHERE) || status=$$?;) \
-	exit $$status
+	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
 COMPARED = $(BIN) compare --turn 300ms $(or $(FIGURES),--strategies all) --markdown docs/figures.md --figures web/static/figures.json

@@ -1,12 +1,13 @@
 package loadtest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"strings"
 
-	"seckill/internal/yamlfile"
+	"github.com/goccy/go-yaml"
 )
 
 // ReadScenario reads a Scenario from a YAML file over base, with the fields' names
@@ -18,7 +19,11 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 		return base, configError("%v", err)
 	}
 	s := base
-	switch err := yamlfile.Decode(data, &s); {
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
+	if err = d.Decode(&s); err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
+		err = errors.New("there are several documents in it: keep one")
+	}
+	switch {
 	case errors.Is(err, io.EOF):
 		return base, configError("%s: there is nothing in it", path)
 	case err != nil: // the library shows a page of source below its line

@@ -85,11 +85,11 @@ func (c *CompareCmd) Validate() (err error) {
 	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	return errors.Join(c.Given.Check(), c.TokenFlags.check(), c.Output.check(s.Preset))
+	return errors.Join(c.PlaceFlags.check(c.Target), c.Output.check(s.Preset))
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	where, err := c.where(ctx, stderr, "compare", c.Target)
+	where, err := c.where(ctx, stderr, c.Target)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestCommandsOfThePages(t *testing.T) {
 
 // lacking is said of a command line whose files, servers and strategies are the
 // reader's to fill in.
-var lacking = regexp.MustCompile(`no such file or directory|the ledger (is missing|needs)|"my-lock"`)
+var lacking = regexp.MustCompile(`no such file or directory|the (ledger needs|verdict is read)|"my-lock"`)
 
 // quietParser is made once: that takes longer than a hundred command lines.
 var quietParser = sync.OnceValues(func() (*kong.Kong, error) {

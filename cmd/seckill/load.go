@@ -75,10 +75,14 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 			return fmt.Errorf("--%s: it means nothing with the profile %q", f.Name, s.Profile)
 		}
 	}
-	if known, err := strategyNamed("--strategy", s.Strategy); err == nil && s.Reserve > 0 && !known.Reserves {
+	known, err := strategyNamed("--strategy", s.Strategy)
+	switch {
+	case err != nil && len(c.Target) == 0: // services may have others
+		return err
+	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
 	}
-	return errors.Join(c.Given.Check(), c.TokenFlags.check(), c.Output.check(report.Name))
+	return errors.Join(c.PlaceFlags.check(c.Target), c.Output.check(report.Name))
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -86,7 +90,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
 	config := loadtest.Config{Scenario: c.Scenario}
-	where, err := c.where(ctx, stderr, "load", c.Target, c.Scenario.Strategy)
+	where, err := c.where(ctx, stderr, c.Target)
 	if err != nil {
 		return err
 	}
@@ -102,9 +106,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	config.OnProgress, done = c.progress(stderr, config)
 	result, err := loadtest.Run(ctx, config)
 	done()
-	if errors.Is(err, loadtest.ErrConfig) {
-		return usage(stderr, "load", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -131,10 +132,4 @@ func (c *LoadCmd) progress(stderr stderrWriter, run loadtest.Config) (watch func
 		return nil, func() {}
 	}
 	return func(p loadtest.Progress) { overwrite(stderr, report.Line(p, run.Stock*int64(max(1, run.SKUs)))) }, func() { overwrite(stderr, "") }
-}
-
-// usage says what is wrong with the command line of a command.
-func usage(stderr io.Writer, command string, err error) error {
-	fmt.Fprintf(stderr, "seckill: %v\nTry: seckill %s --help\n", err, command)
-	return exitStatus(statusUsage)
 }

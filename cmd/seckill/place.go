@@ -41,26 +41,22 @@ type PlaceFlags struct {
 	Given backend.Config `embed:"" group:"rare"`
 }
 
-// where finds the targets: those given, or a lab started for this run, which must have
-// the strategies.
-func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string, targets []string, needed ...string) (*place, error) {
+// check finds what is wrong with the flags.
+func (f PlaceFlags) check(targets []string) error {
 	elsewhere := ""
 	if len(targets) > 0 {
 		elsewhere = "--target names services that run already: leave out one of them"
-	}
-	if err := f.TopologyFlag.check(elsewhere, f.Given); err != nil {
-		return nil, usage(stderr, command, err)
-	}
-	if len(targets) > 0 {
 		if f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
-			return nil, usage(stderr, command, errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)"))
+			return errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)")
 		}
-		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
-	for _, name := range needed {
-		if _, err := strategyNamed("--strategy", name); err != nil {
-			return nil, usage(stderr, command, err)
-		}
+	return errors.Join(f.Given.Check(), f.TokenFlags.check(), f.TopologyFlag.check(elsewhere, f.Given))
+}
+
+// where finds the targets: those given, or a lab started for this run.
+func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
+	if len(targets) > 0 {
+		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
 	p, _, err := startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology},

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,7 +33,7 @@ type ProveCmd struct {
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept (${default})."`
 
-	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
+	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
 
 	Replay string `placeholder:"SCHEDULE" help:"Run one schedule again, step by step, and show it: STRATEGY:MOVES as a game writes it, such as naive:abba; STRATEGY.QUESTION, a counterexample of the matrix in this program; or a counterexample's FILE.json."`
 	Quiet  bool   `short:"q" help:"No progress."`
@@ -43,7 +42,6 @@ type ProveCmd struct {
 	old     *prove.Matrix   // of --merge; nil: none
 	example explore.Example // of --replay, which info does
 	info    catalog.Info
-	kept    sync.Map // counterexamples, by file
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
 	Topology string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. On a Cluster only strategies of Redis are proved."`
@@ -77,6 +75,8 @@ func (c *ProveCmd) Validate() (err error) {
 		return errors.New("--budget must be longer than 0, such as 1m")
 	case c.Options.Schedules < 1:
 		return errors.New("--schedules must be 1 or more")
+	case c.Merge != "" && c.Topology != lab.Single:
+		return errors.New("--merge: the cells of a Cluster do not belong into the matrix of single servers")
 	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	}
@@ -87,7 +87,7 @@ func (c *ProveCmd) Validate() (err error) {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
-	if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(nil), func(id string) string { return id }); err != nil {
+	if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(), func(id string) string { return id }); err != nil {
 		return err
 	}
 	if c.old, err = c.readMerge(); err != nil {
@@ -99,6 +99,9 @@ func (c *ProveCmd) Validate() (err error) {
 			return fmt.Errorf("--readme: %w", err)
 		}
 	}
+	if info, err := os.Stat(c.Examples); err == nil && !info.IsDir() {
+		return fmt.Errorf("--examples: %s is no folder", c.Examples)
+	}
 	return c.forms(&prove.Matrix{}).prepare()
 }
 
@@ -108,7 +111,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replay(ctx, stdout)
 	}
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
-		return usage(stderr, "prove", fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err))
+		return fmt.Errorf("--examples: %w", err)
 	}
 	losing, err := losingLab(ctx)
 	if err != nil {
@@ -123,18 +126,12 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if perr != nil {
 		return errors.Join(err, perr)
 	}
-	switch {
-	case c.old == nil:
-	case c.Topology == lab.Single && m.SameProduct(c.old):
+	if c.old != nil {
+		if !m.SameProduct(c.old) {
+			return errors.Join(err, fmt.Errorf("%s is of another product (MariaDB or MySQL): without --merge, what differs from it is shown", c.Merge))
+		}
 		m = m.Merge(c.old, strategies.All())
-	default: // it stands beside the matrix of the other servers
-		other := m
-		m = (&prove.Matrix{Seed: c.old.Seed, Schedules: c.old.Schedules, Took: m.Took}).Merge(c.old, strategies.All())
-		m.Add(other.Place(c.Topology), other)
-		differences = nil // it lists them
-		c.kept.Clear()    // the files are those of the matrix's own servers
 	}
-	err = errors.Join(err, c.writeKept())
 	if werr := c.forms(m).write(stdout, m.WriteText); werr != nil {
 		return errors.Join(err, werr)
 	}
@@ -160,9 +157,8 @@ func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 	if c.MySQLDSN != "" {
 		o.Workers = 1 // it must be alone there
 	}
-	if c.Topology != lab.Single { // none of its nodes is lost
+	if c.Topology != lab.Single {
 		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
-		o.Questions = slices.DeleteFunc(prove.QuestionIDs(o.Questions), func(id string) bool { return id == prove.NodeLossQuestion })
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
@@ -173,8 +169,7 @@ func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 	return o
 }
 
-// differences are answers that are not those of the matrix in this program; on other
-// servers than its own, not those that strategies say of themselves.
+// differences are answers that are not those of the matrix in this program.
 func (c *ProveCmd) differences(m *prove.Matrix) ([]prove.Difference, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
@@ -184,9 +179,6 @@ func (c *ProveCmd) differences(m *prove.Matrix) ([]prove.Difference, error) {
 	published, err := prove.ReadMatrix(f)
 	if err != nil {
 		return nil, fmt.Errorf("the published matrix: %w", err)
-	}
-	if c.Topology != lab.Single || !m.SameProduct(published) {
-		published.Rows = nil
 	}
 	return m.Differences(published, c.chosen), nil
 }
@@ -202,8 +194,8 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	}
 	defer f.Close()
 	m, err := prove.ReadMatrix(f)
-	if err == nil {
-		err = m.Mergeable(c.Options)
+	if err == nil && (m.Seed != c.Options.Seed || m.Schedules != c.Options.Schedules) {
+		err = fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all of it anew", m.Seed, m.Schedules)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Merge, err)
@@ -215,26 +207,17 @@ func (c *ProveCmd) forms(m *prove.Matrix) forms {
 	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
 }
 
-// keep remembers a counterexample and returns its file's name. The files are written
-// when it is known whose they are.
+// keep writes a counterexample's file, and returns its name.
 func (c *ProveCmd) keep(e explore.Example) (string, error) {
-	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
-	c.kept.Store(file, e)
-	return filepath.ToSlash(file), nil
-}
-
-// writeKept writes the counterexamples' files.
-func (c *ProveCmd) writeKept() (err error) {
-	for file, e := range c.kept.Range {
-		f, ferr := os.Create(file.(string))
-		if ferr == nil {
-			ferr = errors.Join(e.(explore.Example).Write(f), f.Close())
-		}
-		if ferr != nil {
-			err = errors.Join(err, fmt.Errorf("keep a counterexample: %w", ferr))
-		}
+	name := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
+	f, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(e.Write(f), f.Close())
 	}
-	return err
+	if err != nil {
+		return "", fmt.Errorf("keep a counterexample: %w", err)
+	}
+	return filepath.ToSlash(name), nil
 }
 
 // toReplay is the schedule that --replay names.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,7 +60,7 @@ func environment(ts *testscript.TestScript) []string {
 // and that stderr, or stdout if there is nothing, has the text. A failure is one
 // line; a wrong command line starts nothing.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
-	status, stdout, stderr := runToEnd(ts, args[2:], args[0] == strconv.Itoa(statusUsage))
+	status, stdout, stderr := runToEnd(ts, args[2:])
 	if strconv.Itoa(status) != args[0] {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
@@ -81,23 +80,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 // logLine is one of the log of serve.
 var logLine = regexp.MustCompile(`(?m)^time=.*\n`)
 
-// runToEnd runs seckill. A command line that is wrong, in the environment of the
-// tests, needs no program of its own, unless it names a file of the script: there are
-// some two hundred.
-func runToEnd(ts *testscript.TestScript, args []string, wrong bool) (status int, stdout, stderr string) {
-	namesFile := func(arg string) bool {
-		_, err := os.Stat(ts.MkAbs(arg[strings.IndexByte(arg, '=')+1:]))
-		return err == nil
-	}
-	if wrong && !slices.ContainsFunc(args, namesFile) && !slices.ContainsFunc(environment(ts), isSetting) {
-		var out, said strings.Builder
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		status = run(ctx, func() {}, args, &out, &said)
-		_, _ = io.WriteString(ts.Stdout(), out.String())
-		_, _ = io.WriteString(ts.Stderr(), said.String())
-		return status, out.String(), said.String()
-	}
+// runToEnd runs seckill.
+func runToEnd(ts *testscript.TestScript, args []string) (status int, stdout, stderr string) {
 	if err := ts.Exec("seckill", args...); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {

@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/goccy/go-yaml"
+
 	"seckill/internal/explore"
-	"seckill/internal/yamlfile"
 )
 
 // One file is one level: levels/NUMBER-NAME.yaml. docs/teaching.md says how to write
@@ -33,7 +34,7 @@ func readLevel(name string, text []byte) (*Level, error) {
 		Level     `yaml:",inline"`
 		Processes int `yaml:"processes"` // as for Free
 	}
-	if err := yamlfile.Decode(text, &file); err != nil {
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.DisallowUnknownField()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := &file.Level

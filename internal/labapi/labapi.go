@@ -5,6 +5,7 @@ package labapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,7 +15,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,9 +123,12 @@ func (s *Server) HTTP() *http.Server {
 
 func (s *Server) route() {
 	r := s.router
-	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin))
-	s.routeFiles()
-	r.Use(s.handle(s.checkAdmin))
+	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
+	r.GET("/", s.files(s.Page, "index.html"))
+	r.GET("/shop", s.files(s.Page, "shop/index.html"))
+	r.GET("/shop/", s.files(s.Page, "shop/index.html"))
+	r.GET("/static/*path", s.files(s.Page, ""))
+	r.GET("/guarantees/*path", s.files(s.Guarantees, ""))
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(func(c *gin.Context) error {
 		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
@@ -156,28 +159,6 @@ func (s *Server) route() {
 
 	r.GET("/openapi.json", s.handle(s.proxy))
 	r.Any("/api/v1/*path", s.handle(s.proxy))
-}
-
-// entrances are the addresses that people open.
-var entrances = map[string]string{
-	"/":     "index.html",
-	"/shop": "shop/index.html",
-}
-
-// routeFiles routes what needs no lab.
-func (s *Server) routeFiles() {
-	page, guarantees := s.handle(files(s.Page)), s.handle(files(s.Guarantees))
-	s.router.GET("/static/*path", page)
-	s.router.GET("/guarantees/*path", guarantees)
-	for path := range entrances {
-		s.router.GET(path, page)
-		if path != "/" {
-			s.router.GET(path+"/", func(c *gin.Context) {
-				to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
-				c.Redirect(http.StatusMovedPermanently, to.String())
-			})
-		}
-	}
 }
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
@@ -310,13 +291,11 @@ func (t *turn) take(what string) (release func(), err error) {
 	}), nil
 }
 
-// files serves a folder. A file is sent again only when it changed.
-func files(dir fs.FS) func(*gin.Context) error {
-	return func(c *gin.Context) error {
-		name, ok := entrances[c.Request.URL.Path]
-		if !ok {
-			name = strings.TrimPrefix(c.Param("path"), "/")
-		}
+// files serves a file of a folder, the one that the path names if name is "". It is sent
+// again only when it changed.
+func (s *Server) files(dir fs.FS, name string) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
 		if dir == nil {
 			return notFound(c)
 		}
@@ -329,7 +308,7 @@ func files(dir fs.FS) func(*gin.Context) error {
 		c.Header("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`)
 		http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
 		return nil
-	}
+	})
 }
 
 // course answers with all chapters in all languages, so that turning a page or

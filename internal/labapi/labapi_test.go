@@ -97,20 +97,6 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// A page that reads nothing must not hold up a run.
-func TestSlowPage(t *testing.T) {
-	s, h, load := start(t, nil)
-	watch(t, h.URL) // and never reads
-	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
-	<-load.configs
-	for i := range 3000 {
-		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * 100 * time.Millisecond}
-	}
-	if r := s.runs.list()[0]; r.Lanes[0].Progress == nil {
-		t.Error("the run has no progress")
-	}
-}
-
 // A page that is opened late is told of a run what one that was there all along is, and
 // what the lab has. The last report may follow the one before at once: it counts, and is
 // no point of a chart.

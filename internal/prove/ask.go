@@ -38,9 +38,17 @@ func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
 	return q.then(b, ctx, c)
 }
 
+// QuestionIDs are those of all questions.
+func QuestionIDs() (ids []string) {
+	for _, q := range Questions() {
+		ids = append(ids, q.ID)
+	}
+	return ids
+}
+
 // choose returns the questions with these ids, or all, in their order.
 func choose(ids []string) ([]Question, error) {
-	known := QuestionIDs(nil)
+	known := QuestionIDs()
 	for _, id := range ids {
 		if !slices.Contains(known, id) {
 			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(known, ", "))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -61,7 +62,6 @@ type Matrix struct {
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
 	Schedules int              `json:"schedules"` // at most, of one search
-	Also      []Also           `json:"also,omitempty"`
 	Took      string           `json:"-"`
 }
 
@@ -115,6 +115,17 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 	return list
 }
 
+// sameAs: the same is promised. How far a search got is no difference, nor is
+// which of a strategy's flaws it met first.
+func (c Cell) sameAs(d Cell) bool {
+	if c.Answer != Measured || d.Answer != Measured {
+		return c.Answer == d.Answer
+	}
+	short, _, _ := strings.Cut(c.Text, ";")
+	other, _, _ := strings.Cut(d.Text, ";")
+	return short == other
+}
+
 // said is what a strategy says of itself, as a row.
 func said(strategy string, infos []catalog.Info) *Row {
 	row := &Row{Cells: map[string]Cell{}}
@@ -136,6 +147,19 @@ func (m *Matrix) row(strategy string) *Row {
 		}
 	}
 	return nil
+}
+
+// SameProduct: both were computed on a MariaDB, or both on a MySQL.
+func (m *Matrix) SameProduct(o *Matrix) bool {
+	product := func(m *Matrix) (name string) {
+		for _, s := range m.Backends {
+			if s.Name == backend.NameMySQL {
+				name, _, _ = strings.Cut(s.Version, " ")
+			}
+		}
+		return name
+	}
+	return product(m) == product(o)
 }
 
 // ReadMatrix reads a matrix that was written as JSON.

@@ -1,21 +1,11 @@
 package prove
 
 import (
-	"fmt"
 	"slices"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 )
-
-// Mergeable says why cells that are computed with o cannot stand beside those
-// of m: a matrix names one seed and one bound.
-func (m *Matrix) Mergeable(o Options) error {
-	if m.Seed != o.Seed || m.Schedules != o.Schedules {
-		return fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all of it anew", m.Seed, m.Schedules)
-	}
-	return nil
-}
 
 // Merge returns a matrix of infos with the cells of m, and where m has none,
 // those of old. What strategies and questions say of themselves is today's.
@@ -33,7 +23,6 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
-	all.Also = old.Also
 	// Ports change with every run: only another version is news.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {

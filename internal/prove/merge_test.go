@@ -2,7 +2,6 @@ package prove_test
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"seckill/internal/backend"
@@ -51,18 +50,5 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	want := []backend.Status{old.Backends[0], now.Backends[1], old.Backends[2], now.Backends[2]}
 	if !reflect.DeepEqual(m.Backends, want) {
 		t.Errorf("servers %+v, want another only where its version is another: %+v", m.Backends, want)
-	}
-}
-
-func TestMergeableNeedsSeedAndBound(t *testing.T) {
-	for _, c := range []struct {
-		seed  uint64
-		bound int
-		want  string
-	}{{7, 80, ""}, {1, 80, "--seed 7"}, {7, 10, "--schedules 80"}} {
-		err := byHand().Mergeable(prove.Options{Seed: c.seed, Schedules: c.bound})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("seed %d, %d schedules: %v, want %q", c.seed, c.bound, err, c.want)
-		}
 	}
 }

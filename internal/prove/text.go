@@ -82,9 +82,6 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
 	m.list(&b, "\nWhat was measured\n", Measured)
 	m.list(&b, "\nWhat could not be found out\n", Failed)
-	if lines := m.elsewhere(); len(lines) > 0 {
-		b.WriteString("\nOn other servers\n  " + strings.Join(lines, "\n  ") + "\n")
-	}
 	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -165,13 +162,6 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 			b.WriteString(" " + strings.Join(breaks, ", "))
 		}
 		b.WriteString(" |\n")
-	}
-	for _, line := range m.elsewhere() {
-		if item, ok := strings.CutPrefix(line, "  "); ok {
-			b.WriteString("- " + item + "\n")
-		} else {
-			b.WriteString("\n" + line + "\n")
-		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -33,14 +33,6 @@ declare namespace Json {
     backends: Backend[];
     seed: number;
     schedules: number; // at most, of one search; 0: all
-    also?: Also[];
-  }
-
-  /** The same proof on other servers: what came out otherwise. */
-  interface Also {
-    servers: string;
-    asked: Record<string, number>; // by strategy
-    differs: Record<string, Record<string, Cell>> | null;
   }
 
   /** What seckill chaos came to, in short: times of courses are tenths of a second. */

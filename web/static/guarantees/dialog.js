@@ -1,7 +1,7 @@
 // A dialog: of one strategy's answers, or of one sale with a fault.
 import { exampleOf } from './matrix.js';
 import { kinds, markOf, signs } from './marks.js';
-import { elsewhere, grouped } from './rows.js';
+import { grouped } from './rows.js';
 import { say } from './say.js';
 import { words } from './text.js';
 import { Ways } from './grid.js';
@@ -34,11 +34,11 @@ export const RowDialog = ({ matrix, row, title, question, close }) => html`
   <${Dialog} title=${html`<code>${row.strategy}</code> ${title}`} close=${close} ways=${html`<${Ways} name=${row.strategy} />`}>
     ${grouped(matrix.questions).map(({ group, questions }) => html`
       <section key=${group}><h3>${words().groups[group]}</h3>
-        ${questions.map((q) => html`<${Question} key=${q.id} matrix=${matrix} row=${row} question=${q} open=${q.id === question} />`)}</section>`)}
+        ${questions.map((q) => html`<${Question} key=${q.id} row=${row} question=${q} open=${q.id === question} />`)}</section>`)}
   <//>`;
 
-/** @param {{matrix: Json.Matrix, row: Json.Row, question: Json.Question, open: boolean}} props */
-function Question({ matrix, row, question, open }) {
+/** @param {{row: Json.Row, question: Json.Question, open: boolean}} props */
+function Question({ row, question, open }) {
   const cell = row.cells[question.id] ?? { answer: '' };
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => { if (open) box.current?.scrollIntoView(); }, []);
@@ -48,9 +48,7 @@ function Question({ matrix, row, question, open }) {
       ${' '}${t.guarantees.titleOf(question)} <span class="hint">${t.guarantees.says(cell)}</span></summary>
       <p class="hint">${w.asksOf(question)}</p>
       <${Found} cell=${cell} />
-      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}
-      ${elsewhere(matrix, row.strategy, question.id).map(({ servers, cell: other }) => html`
-        <h4 key=${servers}>${w.elsewhere(servers)}</h4><${Found} cell=${other} />`)}</details>`;
+      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}</details>`;
 }
 
 /** @param {string} text of a measured cell: its parts are fixed @param {number} [form] 1: for a cell of the table */

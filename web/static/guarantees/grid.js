@@ -7,7 +7,7 @@ import { words } from './text.js';
 
 /**
  * says: the answer in words; what: what broke; href: where it is shown in full.
- * @typedef {{sign: string, kind: string, says: string, what?: string, href?: string, differs?: boolean, seen?: string}} Answer
+ * @typedef {{sign: string, kind: string, says: string, what?: string, href?: string, seen?: string}} Answer
  */
 /** @typedef {{id: string, title: string, asks?: string, begins?: boolean, chosen?: boolean, first?: boolean}} Column */
 /**
@@ -81,8 +81,8 @@ function Broken({ of, columns, answer }) {
 }
 
 /** @param {Answer & {cell: string, of: string}} props */
-function Cell({ sign, kind, says, what, href, differs, seen, cell, of }) {
-  const inside = html`<span aria-hidden="true">${seen ?? sign}${differs && html`<sup>≠</sup>`}</span>${what && html`<small aria-hidden="true">${what}</small>`}`;
+function Cell({ sign, kind, says, what, href, seen, cell, of }) {
+  const inside = html`<span aria-hidden="true">${seen ?? sign}</span>${what && html`<small aria-hidden="true">${what}</small>`}`;
   const look = { class: `mark ${kind}`, title: says, 'data-cell': cell };
   return href ? html`<a ...${look} href=${href}><span class="hidden">${of}: ${says}</span>${inside}</a>`
     : html`<span ...${look} role="img" aria-label=${`${of}: ${says}`}>${inside}</span>`;

@@ -17,16 +17,6 @@ export function grouped(questions) {
   return ids.map(([group]) => ({ group, questions: questions.filter((q) => groupOf(q) === group) })).filter((g) => g.questions.length);
 }
 
-/**
- * Answers on other servers that differ.
- * @param {Json.Matrix} matrix @param {string} strategy @param {string} question
- * @returns {{servers: string, cell: Json.Cell}[]}
- */
-export const elsewhere = (matrix, strategy, question) => (matrix.also ?? []).flatMap(({ servers, differs }) => {
-  const cell = differs?.[strategy]?.[question];
-  return cell ? [{ servers, cell }] : [];
-});
-
 /** The questions of the presets. */
 export const presets = ['oversell', 'processes', 'dead-holder', 'lease-end', 'order'];
 

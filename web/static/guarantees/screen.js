@@ -9,7 +9,7 @@ import { inWords, RowDialog } from './dialog.js';
 import { Grid } from './grid.js';
 import { brokenOf, kinds, markOf, signs } from './marks.js';
 import { exampleOf, loadMatrix } from './matrix.js';
-import { elsewhere, filtered, grouped, isLock, listed, presets } from './rows.js';
+import { filtered, grouped, isLock, listed, presets } from './rows.js';
 import { say } from './say.js';
 import { words } from './text.js';
 
@@ -46,8 +46,7 @@ export function Guarantees({ route: { query } }) {
       groups=${parts.map((p) => ({ title: w.groups[p.group], columns: p.questions.length }))}
       columns=${parts.flatMap((p) => p.questions.map((q, i) => ({ id: q.id, title: t.guarantees.titleOf(q), asks: w.asksOf(q), begins: all && i === 0, chosen: must.includes(q.id), first: q.choosing || must.includes(q.id) })))}
       answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(matrix, row, id)} to=${(/** @type {string} */ cell) => link('guarantees', '', { ...query, cell })} />`}
-    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(t.comma)}${t.stop}
-      ${(matrix.also ?? []).map((a) => html` ${w.others(a.servers, sum(Object.values(a.asked)), sum(Object.values(a.differs ?? {}).map((cells) => Object.keys(cells).length)))}`)}</p>
+    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(t.comma)}${t.stop}</p>
     ${open && html`<${RowDialog} key=${query.cell} matrix=${matrix} row=${open} title=${titleOf(open)} question=${question} close=${() => put({ cell: '' })} />`}`;
 }
 
@@ -55,11 +54,10 @@ export function Guarantees({ route: { query } }) {
 function answerOf(matrix, name, id) {
   const cell = matrix.rows.find((r) => r.strategy === name)?.cells[id] ?? { answer: '' };
   const mark = markOf(cell);
-  const differs = elsewhere(matrix, name, id).length > 0;
   const text = !cell.text ? '' : mark === 'measured' ? inWords(cell.text) : say(cell.text);
   return {
-    sign: signs[mark] ?? '?', kind: kinds[mark], differs, seen: mark === 'measured' ? inWords(cell.text ?? '', 1) : undefined,
-    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text, differs && words().differs].filter(Boolean).join(t.semicolon),
+    sign: signs[mark] ?? '?', kind: kinds[mark], seen: mark === 'measured' ? inWords(cell.text ?? '', 1) : undefined,
+    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text].filter(Boolean).join(t.semicolon),
     what: mark === 'breaks' ? words().about[brokenOf(cell.rule)] : undefined,
     href: exampleOf(cell) ? link('trace', exampleOf(cell)) : undefined,
   };
@@ -70,6 +68,3 @@ export function useTitles() {
   const { strategies } = useLab();
   return (/** @type {Json.Row} */ row) => strategies.find((s) => s.name === row.strategy)?.titles?.[t.code] ?? row.title;
 }
-
-/** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);

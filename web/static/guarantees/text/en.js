@@ -28,9 +28,6 @@ export default {
     ].filter(Boolean);
   },
   schedule: 'A schedule is one interleaving of the actors’ commands. A preemption interrupts an actor that could continue.',
-  differs: 'different on other servers',
-  elsewhere: (servers) => `On ${servers}`,
-  others: (servers, asked, n) => `On ${servers}: ${plural(asked, 'cell')} computed, ${n === 0 ? 'all agree' : n === 1 ? '1 differs (≠)' : `${count(n)} differ (≠)`}.`,
   /** What was measured, by the prover's words: in full, and for a cell. */
   measured: {
     'polls': ['polls', 'polls'],

@@ -2,9 +2,6 @@
 import { count } from '../../ui.js';
 import asks from './asks.zh.js';
 
-/** 服务器名里的说明。 */
-const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
-
 export default {
   what: '每一格都是算出来的：两三个参与者的命令，按许多种先后，在真实的服务器上运行。点 ✗ 一步一步看它怎么出错，点策略看它的全部答案。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
@@ -30,9 +27,6 @@ export default {
     ].filter(Boolean);
   },
   schedule: '一种调度就是各参与者命令的一种交错顺序。抢占是在一个参与者还能继续时换成另一个。',
-  differs: '在别的服务器上不同',
-  elsewhere: (servers) => `在 ${servers} 上`,
-  others: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
   /** 测到了什么：完整的，和格子里的（没有的不写在格子里）。 */
   measured: {
     'polls': ['轮询', '轮询'],
