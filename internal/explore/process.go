@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/lock"
 	"seckill/internal/observe"
+	"seckill/internal/probe"
 )
 
 // A process is one instance with the strategy on it.
@@ -32,29 +33,25 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	if p := w.numbers[number]; p != nil {
 		return p, nil
 	}
-	p, err := w.start(ctx)
-	if err == nil {
-		w.numbers[number] = p
-	}
-	return p, err
-}
-
-func (w *World) start(ctx context.Context) (p *process, err error) {
-	p = &process{options: w.info.LockOptions(w.settings)}
+	p := &process{options: w.info.LockOptions(w.settings)}
+	var err error
 	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
 	if err != nil {
 		return nil, err
 	}
-	if p.In.ZooKeeper == nil {
-		return p, nil
+	if p.In.ZooKeeper != nil {
+		session, err := p.In.ZooKeeper.Session(ctx)
+		if err != nil {
+			return nil, errors.Join(err, p.In.Close())
+		}
+		p.session = session.ID
 	}
-	session, err := p.In.ZooKeeper.Session(ctx)
-	if err != nil {
-		return nil, errors.Join(err, p.In.Close())
-	}
-	p.session = session.ID
+	w.numbers[number] = p
 	return p, nil
 }
+
+// ports are those of its connections, at its own end.
+func (p *process) ports() []string { return probe.Ports(p.In.Dialer.LocalAddrs()) }
 
 // recycle forgets the processes that a schedule has spoilt.
 func (w *World) recycle() {

@@ -110,23 +110,26 @@ func (r *run) waiting(ctx context.Context, away []*call) (int, error) {
 // seen: the SQL server shows every command that is away as a connection that waits.
 // What it says of them is kept for those who look.
 func (r *run) seen(ctx context.Context, away []*call) bool {
-	if !slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.SQL }) {
+	if !slices.ContainsFunc(away, inSQL) {
 		return true
 	}
 	r.waits = r.world.probes.Waits(ctx)
 	left := slices.Clone(r.waits)
-	for _, c := range away {
-		if c.command.Backend != tap.SQL {
-			continue
+	return !slices.ContainsFunc(away, func(c *call) bool {
+		i := c.shownIn(left)
+		if i >= 0 {
+			left = slices.Delete(left, i, i+1)
 		}
-		ports := probe.Ports(c.actor.process.In.Dialer.LocalAddrs())
-		i := slices.IndexFunc(left, func(w probe.Wait) bool { return slices.Contains(ports, w.Port) })
-		if i < 0 {
-			return false
-		}
-		left = slices.Delete(left, i, i+1)
-	}
-	return true
+		return inSQL(c) && i < 0
+	})
+}
+
+func inSQL(c *call) bool { return c.command.Backend == tap.SQL }
+
+// shownIn finds it among the connections that wait in the SQL server; -1: it is not there.
+func (c *call) shownIn(waits []probe.Wait) int {
+	ports := c.actor.process.ports()
+	return slices.IndexFunc(waits, func(w probe.Wait) bool { return inSQL(c) && slices.Contains(ports, w.Port) })
 }
 
 // drain takes in the notes that are there.
@@ -183,7 +186,7 @@ func (r *run) cuts(p *process) {
 	r.cut, r.open = p, p.In.Dialer.LocalAddrs()
 	_, away := r.inside()
 	r.abandoned = r.abandoned || slices.ContainsFunc(away, func(c *call) bool {
-		return c.actor.process == p && c.state == blocked && c.command.Backend == tap.SQL
+		return c.actor.process == p && c.state == blocked && inSQL(c)
 	})
 }
 

@@ -48,10 +48,6 @@ type ActorView struct {
 	Next *CommandView `json:"next"`
 	// Waiting is the command that has no answer yet; null unless they wait or back off.
 	Waiting *WaitView `json:"waiting"`
-	// Renewer is the next command of the renewer of their lock; null without one.
-	Renewer *CommandView `json:"renewer,omitempty"`
-	// Late are commands that were delayed and have not arrived, oldest first.
-	Late []CommandView `json:"late,omitempty"`
 	// Holds: they believe that they have the lock. Always false when the strategy is
 	// not a lock.
 	Holds bool `json:"holds"`
@@ -98,9 +94,12 @@ func (l *Live) view(ctx context.Context, options []policy.Option) View {
 	r := l.run
 	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
-	why := r.reasons(ctx)
+	waits := r.waits
+	if _, away := r.inside(); waits == nil && slices.ContainsFunc(away, inSQL) {
+		waits = r.world.probes.Waits(ctx)
+	}
 	for _, a := range r.actors {
-		v.Actors = append(v.Actors, r.actorView(a, why))
+		v.Actors = append(v.Actors, r.actorView(a, waits))
 	}
 	for _, o := range options {
 		v.Options = append(v.Options, r.optionView(o))
@@ -121,11 +120,8 @@ func (r *run) commandView(c *call) *CommandView {
 	return &CommandView{c.command.Backend, c.text(r.world.names)}
 }
 
-func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
+func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
 	v := ActorView{Buyer: a.Buyer, Holds: a.grip == holding, Expired: a.expired && a.grip == holding}
-	for _, l := range a.late {
-		v.Late = append(v.Late, *r.commandView(l.call))
-	}
 	program := a.program()
 	switch state := program.state(); {
 	case a.life != alive:
@@ -141,40 +137,27 @@ func (r *run) actorView(a *actor, why map[*call]probe.Wait) ActorView {
 		}
 	case state == sleeps:
 		v.State = StateBacksOff
-		c := program.sleeper()
-		v.Waiting = &WaitView{*r.commandView(c), "pauses, and tries again when another has changed something", []string{}}
+		v.Waiting = &WaitView{*r.commandView(program.sleeper()), "pauses, and tries again when another has changed something", []string{}}
 	case program.next() != nil:
 		v.State, v.Next = StateReady, r.commandView(program.next())
 	default:
-		v.State, v.Waiting = StateWaits, r.waitView(program, why)
-	}
-	for _, t := range a.threads[1:] {
-		if c := t.next(); c != nil {
-			v.Renewer = r.commandView(c)
-		}
+		v.State, v.Waiting = StateWaits, r.waitView(program.calls[0], waits)
 	}
 	return v
 }
 
-func (r *run) waitView(t *thread, why map[*call]probe.Wait) *WaitView {
-	w := &WaitView{For: []string{}}
-	for _, c := range t.calls {
-		w.CommandView = *r.commandView(c)
-		if because, known := why[c]; known {
-			w.Why = r.world.names.Plain(because.Why)
-			w.For = append(w.For, r.holdersAt(c.actor, because.Ports)...)
-			continue
-		}
-		switch c.command.Backend {
-		case tap.Waiting:
-			w.Why = "waits in its own process: nothing has been sent to wake it"
-		case tap.SQL:
-			w.Why = "the SQL server counts it among those that wait for a lock"
-		case tap.Redis:
-			w.Why = "Redis counts it among its blocked clients"
-		default:
-			w.Why = "the server has not answered"
-		}
+func (r *run) waitView(c *call, waits []probe.Wait) *WaitView {
+	w := &WaitView{*r.commandView(c), "the server has not answered", []string{}}
+	switch i := c.shownIn(waits); {
+	case i >= 0:
+		w.Why = r.world.names.Plain(waits[i].Why)
+		w.For = append(w.For, r.holdersAt(c.actor, waits[i].Ports)...)
+	case c.local():
+		w.Why = "waits in its own process: nothing has been sent to wake it"
+	case c.command.Backend == tap.SQL:
+		w.Why = "the SQL server counts it among those that wait for a lock"
+	case c.command.Backend == tap.Redis:
+		w.Why = "Redis counts it among its blocked clients"
 	}
 	return w
 }
@@ -185,7 +168,7 @@ func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 		if a == waits || a.life != alive && a.life != dead || a.done() || !(a.inTransaction || a.grip != loose) {
 			continue
 		}
-		for _, port := range probe.Ports(a.process.In.Dialer.LocalAddrs()) {
+		for _, port := range a.process.ports() {
 			if slices.Contains(ports, port) {
 				list = append(list, a.Name)
 				break
@@ -193,28 +176,6 @@ func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 		}
 	}
 	return list
-}
-
-// reasons asks the SQL server why commands wait in it.
-func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
-	_, away := r.inside()
-	why := map[*call]probe.Wait{}
-	if !slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.SQL }) {
-		return why
-	}
-	list := r.waits
-	if list == nil {
-		list = r.world.probes.Waits(ctx)
-	}
-	for _, c := range away {
-		ports := probe.Ports(c.actor.process.In.Dialer.LocalAddrs())
-		for _, w := range list {
-			if c.command.Backend == tap.SQL && slices.Contains(ports, w.Port) {
-				why[c] = w
-			}
-		}
-	}
-	return why
 }
 
 func (r *run) optionView(o policy.Option) OptionView {

@@ -201,7 +201,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 // ports are those of this world's connections, at its own end.
 func (w *World) ports() (list []string) {
 	for _, p := range w.numbers {
-		list = append(list, probe.Ports(p.In.Dialer.LocalAddrs())...)
+		list = append(list, p.ports()...)
 	}
 	return list
 }

@@ -5,42 +5,31 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// idleFor is longer than any lease.
-const idleFor = time.Hour
+// age makes the entries of a stream that were read look as if that had been ARGV[1] ms
+// ago, which is longer than any lease: others may take them over.
+const age = `
+local aged = 0
+if redis.call('EXISTS', KEYS[1]) == 1 then
+	for _, e in ipairs(redis.call('XPENDING', KEYS[1], 'writers', '-', '+', 1000)) do
+		if e[3] < ARGV[1] / 2 then
+			redis.call('XCLAIM', KEYS[1], 'writers', e[2], 0, e[1], 'IDLE', ARGV[1], 'JUSTID')
+			aged = aged + 1
+		end
+	end
+end
+return aged`
 
-// idle makes the entries of a SKU's stream that were read look as if that had
-// been long ago: others may take them over. It says for how many it did so.
+// idle ages the entries of a SKU's stream. It says for how many it did so.
 func (p *redisProbe) idle(ctx context.Context, key string) (did string, err error) {
 	sku, ours := strings.CutPrefix(key, "seckill:lock:stock:")
 	if !ours || p.one == nil {
 		return "", nil
 	}
-	stream := "{seckill:stream:" + sku + "}:orders"
-	if n, err := p.one.Exists(ctx, stream).Result(); n == 0 || err != nil {
-		return "", err
-	}
-	const group, most = "writers", 1000
-	read, err := p.one.XPendingExt(ctx, &redis.XPendingExtArgs{Stream: stream, Group: group, Start: "-", End: "+", Count: most}).Result()
-	if err != nil {
-		return "", err
-	}
-	aged := 0
-	for _, e := range read {
-		if e.Idle >= idleFor/2 {
-			continue
-		}
-		err := p.one.Do(ctx, "XCLAIM", stream, group, e.Consumer, 0, e.ID, "IDLE", idleFor.Milliseconds(), "JUSTID").Err()
-		if err != nil {
-			return "", err
-		}
-		aged++
-	}
+	aged, err := p.one.Eval(ctx, age, []string{"{seckill:stream:" + sku + "}:orders"}, time.Hour.Milliseconds()).Int()
 	if aged == 0 {
-		return "", nil
+		return "", err
 	}
-	return fmt.Sprintf("%d entries of the stream may be taken over", aged), nil
+	return fmt.Sprintf("%d entries of the stream may be taken over", aged), err
 }

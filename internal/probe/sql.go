@@ -27,7 +27,7 @@ type SQL struct {
 	locks    bool   // there are locks in tables
 	mariaDB  bool
 	server   string // its own name and port
-	database string
+	Database string // of the tables
 	stock    ledger.StockStore
 	// Now is what the processes' clocks showed before the lease's end: Expire
 	// ends the deadlines that they compare with their own.
@@ -44,7 +44,7 @@ func newSQL(ctx context.Context, in *backend.Instance, info catalog.Info) (*SQL,
 	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
 		return nil, err
 	}
-	s.server, s.database = is.Server, is.Name
+	s.server, s.Database = is.Server, is.Name
 	// How many wait for a row. INNODB_LOCK_WAITS would not do: its cache stays as
 	// it is for as long as it is read.
 	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
@@ -154,26 +154,17 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 	return killed, s.Gone(ctx, addrs, false)
 }
 
-// Database names the database of the tables.
-func (s *SQL) Database() string { return s.database }
-
 // EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
-// if it is one of these addresses, and waits until the lock is free. false: it is not.
+// if it is from one of these addresses, and waits until it has. false: it is not.
 func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (ended bool, err error) {
-	var ids []int64
-	db := s.db.WithContext(ctx)
-	err = db.Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?) AND "+clientPort+" IN ?", name, Ports(addrs)).Scan(&ids).Error
-	if err != nil || len(ids) == 0 {
+	var port string
+	err = s.db.WithContext(ctx).Raw("SELECT "+clientPort+" FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?)", name).Scan(&port).Error
+	i := slices.IndexFunc(addrs, func(a string) bool { return strings.HasSuffix(a, ":"+port) })
+	if err != nil || i < 0 {
 		return false, err
 	}
-	err = db.Exec(fmt.Sprint("KILL ", ids[0])).Error
-	for begun, held := time.Now(), true; err == nil && held; {
-		if time.Since(begun) > goneLimit {
-			return false, fmt.Errorf("connection %d was killed %v ago and still holds %s", ids[0], goneLimit, name)
-		}
-		err = db.Raw("SELECT COALESCE(IS_USED_LOCK(?), 0) = ?", name, ids[0]).Scan(&held).Error
-	}
-	return err == nil, err
+	killed, err := s.Kill(ctx, addrs[i:i+1])
+	return killed > 0, err
 }
 
 // clientPort is a connection's port at its client. The host before it may be a

@@ -34,8 +34,6 @@ declare namespace Json {
     state: 'ready' | 'waits' | 'backs_off' | 'done' | 'dead';
     next: GameCommand | null;
     waiting: GameWaiting | null;
-    renewer?: GameCommand | null;
-    late?: GameCommand[];
     holds: boolean;
     expired?: boolean;
     told?: string; // in English
