@@ -378,5 +378,4 @@ func mayBeLate(c *tap.Command) bool {
 type late struct {
 	call    *call
 	deliver func(context.Context) error
-	failed  bool // at the end of the schedule
 }

@@ -54,7 +54,7 @@ func (l *locker) Acquire(ctx context.Context, key string, o lock.Options) (lock.
 	if s, ok := lease.(lock.SessionLease); ok {
 		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
 		h.Holds(tx)
-		return &session{s, h}, nil
+		return &session{held{lease, h}, s.Session()}, nil
 	}
 	h.Holds(false)
 	return &held{lease, h}, nil
@@ -79,13 +79,10 @@ func (l *held) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
+// A session is a held lock of a SQL session.
 type session struct {
-	lock.SessionLease
-	holder Holder
+	held
+	session *gorm.DB
 }
 
-func (l *session) Release(ctx context.Context) error {
-	l.holder.Frees()
-	defer l.holder.Freed()
-	return l.SessionLease.Release(ctx)
-}
+func (l *session) Session() *gorm.DB { return l.session }

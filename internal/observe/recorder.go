@@ -31,7 +31,6 @@ type Hold struct {
 	Who  string `json:"who"`
 	From int64  `json:"from_us"`
 	To   int64  `json:"to_us"` // so far, while they have it
-	over bool
 }
 
 // A Recorder keeps what several buyers send and when they have the lock, on one
@@ -84,8 +83,8 @@ func (r *Recorder) releases(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.held {
-		if h := &r.held[i]; h.Who == who && !h.over {
-			h.To, h.over = r.now(), true
+		if h := &r.held[i]; h.Who == who && h.To == 0 {
+			h.To = r.now()
 		}
 	}
 }
@@ -103,7 +102,7 @@ func (r *Recorder) List() (list []Sent, held []Hold) {
 	}
 	held = slices.Clone(r.held)
 	for i := range held {
-		if !held[i].over {
+		if held[i].To == 0 {
 			held[i].To = r.now()
 		}
 	}

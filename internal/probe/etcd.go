@@ -2,10 +2,12 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -16,11 +18,11 @@ type etcd struct {
 // expire revokes the lease of the lock's oldest key.
 func (p etcd) expire(ctx context.Context, key string, _ *Holder) (string, error) {
 	keys, err := p.queue(ctx, key)
-	if err != nil || len(keys) == 0 || keys[0].lease == 0 {
+	if err != nil || len(keys) == 0 || keys[0].Lease == 0 {
 		return "", err
 	}
-	_, err = p.client.Revoke(ctx, clientv3.LeaseID(keys[0].lease))
-	return "the lease of " + keys[0].key + " is revoked", err
+	_, err = p.client.Revoke(ctx, clientv3.LeaseID(keys[0].Lease))
+	return fmt.Sprintf("the lease of %s is revoked", keys[0].Key), err
 }
 
 // giveUp revokes the leases of what the process wrote, or tried to.
@@ -42,33 +44,24 @@ func (p etcd) giveUp(ctx context.Context, _ string, h *Holder) (did []string, er
 	return did, nil
 }
 
-type etcdKey struct {
-	key   string
-	lease int64
-}
-
 // queue lists a lock's keys by their age.
-func (p etcd) queue(ctx context.Context, key string) (all []etcdKey, err error) {
-	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(),
-		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+func (p etcd) queue(ctx context.Context, key string) ([]*mvccpb.KeyValue, error) {
+	got, err := p.client.Get(ctx, key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
 		return nil, err
 	}
-	for _, kv := range got.Kvs {
-		all = append(all, etcdKey{string(kv.Key), kv.Lease})
-	}
-	return all, nil
+	return got.Kvs, nil
 }
 
 // look shows the lock's keys.
 func (p etcd) look(ctx context.Context, key string, _ int64) []Value {
 	keys, err := p.queue(ctx, key)
-	if err != nil || keys == nil {
+	if err != nil || len(keys) == 0 {
 		return nil
 	}
 	var names []string
 	for _, k := range keys {
-		names = append(names, k.key)
+		names = append(names, string(k.Key))
 	}
 	return []Value{{key, strings.Join(names, " ")}}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,34 +34,59 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// each visits the server where commands may wait: every primary of a Cluster,
-// every shard of a ring.
-func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis.UniversalClient) error) error {
-	var one sync.Mutex
-	inTurn := func(ctx context.Context, c *redis.Client) error {
-		one.Lock()
-		defer one.Unlock()
-		return visit(ctx, c)
-	}
-	switch c := p.one.(type) {
-	case nil:
-		return nil
-	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, inTurn)
-	case *redis.Ring:
-		return c.ForEachShard(ctx, inTurn)
-	default:
-		return visit(ctx, c)
-	}
+// waiting counts clients that block (BLPOP).
+func (p *redisProbe) waiting(ctx context.Context) (int, error) {
+	list, err := p.blocked(ctx)
+	return len(list), err
 }
 
-// waiting counts clients that block (BLPOP).
-func (p *redisProbe) waiting(ctx context.Context) (total int, err error) {
-	err = p.eachBlocked(ctx, func(context.Context, redis.UniversalClient, int64) error {
-		total++
+// wake ends the time-out of clients that block.
+func (p *redisProbe) wake(ctx context.Context) (any bool, err error) {
+	list, err := p.blocked(ctx)
+	for _, b := range list {
+		err = errors.Join(err, b.server.ClientUnblock(ctx, b.id).Err())
+	}
+	return len(list) > 0, err
+}
+
+// A blockedClient waits inside a server.
+type blockedClient struct {
+	server *redis.Client
+	id     int64
+}
+
+// isBlocked finds the flag b in a line of CLIENT LIST.
+var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
+
+// blocked lists the clients that block, of those that count: at every primary of a
+// Cluster, at every shard of a ring.
+func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err error) {
+	var one sync.Mutex
+	ask := func(ctx context.Context, c *redis.Client) error {
+		clients, err := c.ClientList(ctx).Result()
+		if err != nil {
+			return fmt.Errorf("ask Redis for its clients: %w", err)
+		}
+		one.Lock()
+		defer one.Unlock()
+		for line := range strings.Lines(clients) {
+			m := isBlocked.FindStringSubmatch(line)
+			if m != nil && (p.mine == nil || slices.Contains(p.mine(), m[2])) {
+				id, _ := strconv.ParseInt(m[1], 10, 64)
+				list = append(list, blockedClient{c, id})
+			}
+		}
 		return nil
-	})
-	return total, err
+	}
+	switch c := p.one.(type) {
+	case *redis.Client:
+		err = ask(ctx, c)
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, ask)
+	case *redis.Ring:
+		err = c.ForEachShard(ctx, ask)
+	}
+	return list, err
 }
 
 // expire removes the lock's key, or the lease of what was read from a stream. On
@@ -86,39 +112,6 @@ func (p *redisProbe) expire(ctx context.Context, key string, h *Holder) (did str
 		return did, nil
 	}
 	return p.idle(ctx, key)
-}
-
-// blockedClient finds the flag b in a line of CLIENT LIST.
-var blockedClient = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
-
-// eachBlocked visits the clients that block, of those that count.
-func (p *redisProbe) eachBlocked(ctx context.Context, visit func(context.Context, redis.UniversalClient, int64) error) error {
-	return p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
-		clients, err := c.ClientList(ctx).Result()
-		if err != nil {
-			return fmt.Errorf("ask Redis for its clients: %w", err)
-		}
-		for line := range strings.Lines(clients) {
-			m := blockedClient.FindStringSubmatch(line)
-			if m == nil || p.mine != nil && !slices.Contains(p.mine(), m[2]) {
-				continue
-			}
-			id, _ := strconv.ParseInt(m[1], 10, 64)
-			if err := visit(ctx, c, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// wake ends the time-out of clients that block.
-func (p *redisProbe) wake(ctx context.Context) (any bool, err error) {
-	err = p.eachBlocked(ctx, func(ctx context.Context, c redis.UniversalClient, id int64) error {
-		any = true
-		return c.ClientUnblock(ctx, id).Err()
-	})
-	return any, err
 }
 
 // look shows the lock's key and the counter, whatever their types.
