@@ -76,8 +76,9 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		t.Errorf("%s: the beliefs are %v now, %v in the file:\n%s", filepath.Base(file), again.Held, e.Held, table(o))
 	}
 	for i, s := range again.Steps[:min(len(again.Steps), len(e.Steps))] {
-		if was := e.Steps[i].Reply; bySKU.ReplaceAllString(s.Reply, "$1") != bySKU.ReplaceAllString(was, "$1") {
-			t.Errorf("%s: step %d answers %q now, %q in the file", filepath.Base(file), i+1, s.Reply, was)
+		now, was := verb(s)+" → "+s.Reply, verb(e.Steps[i])+" → "+e.Steps[i].Reply
+		if bySKU.ReplaceAllString(now, "$1") != bySKU.ReplaceAllString(was, "$1") {
+			t.Errorf("%s: step %d is %q now, %q in the file", filepath.Base(file), i+1, now, was)
 		}
 	}
 	if file == heldStory {
@@ -92,6 +93,11 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		}
 	}
 	t.Errorf("%s: it breaks %+v now, want %+v", filepath.Base(file), o.Problems, e.Problems)
+}
+
+func verb(s explore.Step) string {
+	word, _, _ := strings.Cut(s.Command, " ")
+	return word
 }
 
 // neverWoken names a buyer that waited inside a server and took another turn,
