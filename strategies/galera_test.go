@@ -1,7 +1,6 @@
 package strategies_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -28,7 +27,6 @@ func TestSeveralNodes(t *testing.T) {
 	configs := labtest.Nodes(t, l)
 	two := [2]*backend.Instance{openTwo(t, configs[0])[0], openTwo(t, configs[1])[0]}
 	t.Run("the second COMMIT is refused", func(t *testing.T) { theSecondCommitIsRefused(t, two) })
-	t.Run("one request at two nodes", func(t *testing.T) { oneRequestAtTwoNodes(t, two) })
 	for _, info := range []catalog.Info{mysqllock.GetLock, mysqllock.LockRow,
 		mysqllock.LockInsert, sqlrow.ForUpdate, sqlrow.Conditional, sqlrow.Version} {
 		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two) })
@@ -78,42 +76,6 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		if err != nil || own != int64(len(snap.Orders)) || (own == 1) != (c.want == nil) || tries < 2 {
 			t.Errorf("refused %d times, after %d tries: %d units in %d orders, %v", c.refused, tries, own, len(snap.Orders), err)
 		}
-	}
-}
-
-// Copies of one request that come to processes at two nodes at once are both let
-// through by the claim, which is a GET_LOCK. The keys of the orders decide: one
-// order, and the other copy is told that there is one.
-func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
-	h := newHarness(t, sqlrow.Conditional, two, patient)
-	p := h.Purchase(1, 1)
-	for i, in := range two {
-		claims := ledger.NewClaims(ledger.NewStore(in.DB), in.KeyDB, time.Minute)
-		claim, err := claims.Take(t.Context(), p.User, p.RequestID)
-		if err != nil || claim.Order != nil {
-			t.Fatalf("the claim at node %d: %v, %v; want that both are granted", i+1, claim, err)
-		}
-		defer claim.Release(t.Context())
-	}
-	copies := make(chan error, len(h.Processes))
-	for _, s := range h.Processes {
-		go func() {
-			_, err := s.Deduct(context.Background(), p)
-			copies <- err
-		}()
-	}
-	sold := 0
-	for range h.Processes {
-		switch err := <-copies; {
-		case err == nil:
-			sold++
-		case !errors.Is(err, seckill.ErrDuplicate):
-			t.Errorf("a copy is told %v, want the order or %v", err, seckill.ErrDuplicate)
-		}
-	}
-	snap, err := h.Store.Snapshot(t.Context(), h.SKU)
-	if err != nil || sold != 1 || len(snap.Orders) != 1 || snap.Stock.Num != 4 {
-		t.Errorf("%d copies were sold to, %d orders, %d left, %v; want one order", sold, len(snap.Orders), snap.Stock.Num, err)
 	}
 }
 

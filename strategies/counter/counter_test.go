@@ -173,6 +173,25 @@ func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	}
 }
 
+// A request's id belongs to a user, not to a SKU: what it bought elsewhere is
+// not what is open here.
+func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 5)
+	elsewhere := open(t, counter.RedisCounterMySQL, 5)
+	p := elsewhere.Purchase(1, 2)
+	if _, err := elsewhere.Deduct(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	alive := sh.other(t)
+	p.SKU = sh.SKU
+	sh.dies(t, p)
+	alive.mustBuy(t, 2, 1)
+	judged(t, alive.Judge(t, alive.told...), ledger.Held)
+	alive.later()
+	alive.mustBuy(t, 3, 4)
+	alive.settled(t, 0)
+}
+
 // A buyer who took nothing is not told that the outcome is unknown because a look at
 // the purchases of others got no answer.
 func TestALookAtOthersGetsNoAnswer(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/strategies/counter"
 )
 
 // seedAgain is the reset of the run that is on, as another strategy or process
@@ -83,4 +84,14 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 		sh.numberIs(t, "2")
 		o.refused(t, 6, 1, seckill.ErrUnavailable)
 	})
+}
+
+// A database that was restored counts its runs anew: that is said.
+func TestADatabaseThatWasSetBack(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 10)
+	sh.Reset(t, 10)
+	labtest.Must(t, sh.Store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.SKU).Error)
+	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("told %v, want unavailable, and what to do", err)
+	}
 }

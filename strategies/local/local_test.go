@@ -2,7 +2,6 @@ package local
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -10,44 +9,11 @@ import (
 	"seckill/internal/lock/locktest"
 )
 
-// First come, first served. The bubble shows when a goroutine waits at the
-// channel; a tap shows only that it is about to.
-func TestQueue(t *testing.T) {
-	for _, i := range []catalog.Info{Mutex, MutexPerSKU} {
-		synctest.Test(t, func(t *testing.T) {
-			l := process(t, i)
-			holder := l.Take(t, lock.Options{})
-			var line []*locktest.Waiter
-			for range 6 {
-				line = append(line, l.Contend(t))
-				synctest.Wait()
-			}
-			for n, w := range line {
-				locktest.Free(t, holder)
-				synctest.Wait()
-				for other, o := range line {
-					if in := len(o.In); in > 0 != (other == n) {
-						t.Fatalf("%s: after release %d, waiter %d holds %d locks", i.Name, n+1, other+1, in)
-					}
-				}
-				holder = locktest.In(t, w)
-			}
-			locktest.Free(t, holder)
-		})
-	}
-}
-
-// process is one process, and its lock of SKU 1.
-func process(t *testing.T, i catalog.Info) *locktest.Process {
-	t.Helper()
-	l, err := catalog.NewLocker(i, catalog.Deps{})
-	labtest.Must(t, err)
-	return &locktest.Process{Locker: l, Key: i.Key(1), Waiting: locktest.PassesTap}
-}
-
 // Anybody may ask for any SKU: what nobody uses any more takes no room.
 func TestMutexesAreForgotten(t *testing.T) {
-	l := process(t, MutexPerSKU)
+	locker, err := catalog.NewLocker(MutexPerSKU, catalog.Deps{})
+	labtest.Must(t, err)
+	l := &locktest.Process{Locker: locker, Key: MutexPerSKU.Key(1)}
 	first := l.Take(t, lock.Options{})
 	l.Busy(t)
 	for sku := range int64(100) {

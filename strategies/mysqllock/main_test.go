@@ -12,9 +12,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-var lockInfos = []catalog.Info{LockInsertPlain, LockInsertByName, LockInsert, LockRow, LockTableV1, LockTableCentral,
-	LockTableSegmented, GetLock}
-
 var testSettings = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}}
 
 // newBench is a lock on an instance of its own.

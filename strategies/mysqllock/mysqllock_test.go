@@ -3,14 +3,11 @@ package mysqllock
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
@@ -51,31 +48,5 @@ func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Several processes build their locks at once, beside purchases under way.
-func TestBuiltByManyAtOnce(t *testing.T) {
-	first := newBench(t, LockTableCentral)
-	labtest.Must(t, first.In.DB.Exec("DROP TABLE IF EXISTS distributed_lock, lock_row, lock_record, lock_central").Error)
-	var all sync.WaitGroup
-	for range 4 {
-		in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-		all.Go(func() {
-			if err := ledger.Migrate(t.Context(), in.DB); err != nil {
-				t.Error(err)
-			}
-			for _, info := range append(lockInfos, MySQLCounter) {
-				if _, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: ledger.NewStore(in.DB), Settings: testSettings}); err != nil {
-					t.Errorf("%s: %v", info.Name, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	var n int64
-	labtest.Must(t, first.In.DB.Raw("SELECT COUNT(*) FROM lock_central").Scan(&n).Error)
-	if n != 101 {
-		t.Errorf("%d central rows, want 101", n)
 	}
 }

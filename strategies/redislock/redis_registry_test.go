@@ -1,12 +1,16 @@
 package redislock
 
 import (
+	"os"
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 )
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // A take of an earlier turn arrives late: the lock stays the later turn's.
 func TestRegistryTakeOfAnEarlierTurn(t *testing.T) {
