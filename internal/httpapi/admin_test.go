@@ -34,25 +34,17 @@ func TestWhoMayReset(t *testing.T) {
 		status                   int
 	}{
 		{public, "this machine without the token", here, "127.0.0.1:8081", "", 403},
-		{public, "another machine", elsewhere, "192.0.2.1:8081", "", 403},
-		{public, "this machine with the token", here, "127.0.0.1", "Authorization: Bearer s3cret", 200},
-		{public, "the scheme in small letters", here, "127.0.0.1", "Authorization: bearer s3cret", 200},
 		{public, "another machine with the token", elsewhere, "shop.example", "Authorization: Bearer s3cret", 200},
 		{public, "another machine with a wrong token", elsewhere, "shop.example", "Authorization: Bearer s3creT", 403},
 		{public, "the token by another scheme", here, "127.0.0.1", "Authorization: Basic s3cret", 403},
-		{public, "an empty token", here, "127.0.0.1", "Authorization: Bearer ", 403},
 		{none, "an empty token where there is none", here, "127.0.0.1", "Authorization: Bearer ", 403},
 		{private, "this machine", here, "127.0.0.1:9081", "", 200},
-		{private, "by name", here, "localhost:9081", "", 200},
 		{private, "IPv4 in IPv6", "[::ffff:127.0.0.1]:40000", "127.0.0.1", "", 200},
-		{private, "another loopback address", "127.8.9.10:1", "127.8.9.10", "", 200},
 		{private, "its own page", here, "127.0.0.1:9081", "Origin: http://127.0.0.1:9081", 200},
 		{private, "another machine", elsewhere, "127.0.0.1:9081", "", 403},
-		{private, "an unknown peer", "@", "127.0.0.1", "", 403},
 		{private, "a browser here, led by a foreign name", here, "evil.example:9081", "", 403},
 		{private, "another site's page", here, "127.0.0.1:9081", "Origin: http://evil.example", 403},
 		{private, "an image of another site", here, "127.0.0.1:9081", "Sec-Fetch-Site: cross-site", 403},
-		{private, "a page of another port", here, "127.0.0.1:9081", "Sec-Fetch-Site: same-site", 403},
 		{private, "a proxy", here, "127.0.0.1:9081", "X-Forwarded-For: 127.0.0.1", 403},
 	} {
 		sku := fmt.Sprintf("/api/v1/skus/%d", i+1)

@@ -25,37 +25,19 @@ func insist(t *testing.T, s *httpapi.Server, user int) reply {
 	}
 }
 
-// stopped is conditional whose purchases wait, with their claims, until the test
-// lets them go on.
-func stopped() (info catalog.Info, begun chan seckill.Purchase, goOn chan struct{}) {
-	info, begun, goOn = sqlrow.Conditional, make(chan seckill.Purchase), make(chan struct{})
-	build := info.New
-	info.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := build(d)
-		return &stops{inner, begun, goOn}, err
-	}
-	return info, begun, goOn
-}
-
-type stops struct {
-	seckill.Strategy
-	begun chan seckill.Purchase
-	goOn  chan struct{}
-}
-
-func (s *stops) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-	s.begun <- p
-	<-s.goOn
-	return s.Strategy.Deduct(ctx, p)
-}
-
 // The session that has a process's claims breaks in the middle of a purchase. What is
 // refused then is not said to be: another copy may have got the order.
 func TestARefusalWhoseClaimIsLost(t *testing.T) {
-	info, begun, goOn := stopped()
+	begun, goOn := make(chan seckill.Purchase), make(chan struct{})
+	f := sells()
+	f.deduct = func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		begun <- p
+		<-goOn
+		return seckill.Receipt{}, seckill.ErrSoldOut
+	}
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	migrate(t, in)
-	s := serverWith(t, nil, httpapi.Config{Instance: in, Infos: []catalog.Info{info}})
+	s := serverWith(t, f, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
 	refused := make(chan reply)
 	go func() { refused <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
@@ -69,7 +51,6 @@ func TestARefusalWhoseClaimIsLost(t *testing.T) {
 	for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
 		look()
 	}
-	labtest.Must(t, in.DB.Exec("UPDATE stock SET num = 0 WHERE id = 1").Error)
 	goOn <- struct{}{}
 	(<-refused).want(t, "sold out, and the claim was lost", 409, "in_progress")
 }

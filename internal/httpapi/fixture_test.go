@@ -19,6 +19,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 	"seckill/strategies"
 )
 
@@ -121,7 +122,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
-	problem
+	web.Problem
 }
 
 type sale = seckill.Receipt
@@ -130,17 +131,6 @@ type orders struct{ Orders []ledger.Order }
 
 func purchase(user, quantity int) string {
 	return fmt.Sprintf(`{"sku_id":1,"user_id":%d,"quantity":%d}`, user, quantity)
-}
-
-type problem struct {
-	Type      string `json:"type"`
-	Title     string `json:"title"`
-	Status    int    `json:"status"`
-	Code      string `json:"code"`
-	Detail    string `json:"detail"`
-	RequestID string `json:"request_id"`
-	Ask       string `json:"ask"`
-	Errors    []struct{ Field, Detail string }
 }
 
 func (r reply) into(t testing.TB, v any) {
@@ -215,7 +205,7 @@ func checked(t testing.TB, resp *http.Response) reply {
 	if resp.StatusCode == http.StatusOK || kind == "application/json" {
 		return got
 	}
-	p := &got.problem
+	p := &got.Problem
 	if err := json.Unmarshal(body, p); err != nil || kind != "application/problem+json" {
 		t.Errorf("answered %d as %q, want problem+json (%v): %s", resp.StatusCode, kind, err, body)
 	}

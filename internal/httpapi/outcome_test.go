@@ -110,8 +110,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 	s := serverWith(t, f, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
-	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"},
-		{"X-Request-Id: not-unique in two words"}, {"X-Request-Id: not-unique" + strings.Repeat("y", 65)}} {
+	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {
 		r := ask(t, s, "POST", "/api/v1/seckill", good, headers...)
 		r.want(t, fmt.Sprint(headers), 504, "unknown_outcome")
 		if strings.HasPrefix(r.RequestID, "not-unique") || slices.Equal(headers, []string{"Idempotency-Key: a&b"}) && r.RequestID != "a&b" {
@@ -182,9 +181,7 @@ func TestRequestIDs(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{})
 	made := map[string]bool{}
 	for given, want := range map[string]string{ // "": one that is made here
-		"abc-123": "abc-123", "two words": "twowords", "nul\x00": "nul", "é!": "!",
-		strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("y", 65): strings.Repeat("y", 64),
-		"": "", "é": "", " ": "",
+		"abc-123": "abc-123", "é two words\x00": "twowords", strings.Repeat("y", 65): strings.Repeat("y", 64), "": "", "é": "",
 	} {
 		r := newRequest("GET", "/healthz", "")
 		r.Header.Set("X-Request-Id", given)

@@ -217,26 +217,6 @@ func TestABuyerHangsUp(t *testing.T) {
 	}
 }
 
-// A body that is too long is refused at once, not when its end has come.
-func TestAnEndlessBody(t *testing.T) {
-	s := serve(t, sells(), httpapi.Config{})
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	labtest.Must(t, err)
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second)) // before the server's own time-outs
-	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
-		"Transfer-Encoding: chunked\r\n\r\n8000\r\n%s\r\n", strings.Repeat(" ", 0x8000)) // and no end
-	answer := make([]byte, 512)
-	n, err := conn.Read(answer)
-	if err != nil || !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 413 ") {
-		t.Errorf("a chunked body without an end is answered %q, %v", answer[:n], err)
-	}
-	conn.Close()
-	s.stop()
-	if err := s.end(); err != nil {
-		t.Error(err)
-	}
-}
-
 // HEAD is answered as GET, without the body; elsewhere it stays refused.
 func TestHead(t *testing.T) {
 	s := serve(t, nil, httpapi.Config{})

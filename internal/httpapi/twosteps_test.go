@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -43,17 +44,29 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	}
 }
 
-// As long as Redis does not answer, it is not known what became of a request. (What
-// becomes of accepted ones is in testdata/calls/accepted.txt.)
-func TestAcceptedAndRedisIsSilent(t *testing.T) {
+// As long as Redis does not answer, it is not known what became of a request, and the
+// process is alive and not ready. (What becomes of accepted ones is in
+// testdata/calls/accepted.txt.)
+func TestRedisIsSilent(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
 	ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(1, 1), "Prefer: respond-async", key).want(t, "buying", http.StatusAccepted, "")
+	ask(t, s, "GET", "/readyz", "").want(t, "being ready", http.StatusOK, "")
 	labtest.Must(t, in.Redis.Close())
 	var look struct{ Request struct{ Status string } }
 	if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=one-purchase", "").into(t, &look); look.Request.Status != "unknown" {
 		t.Errorf("the look-up says %+v, want unknown", look)
 	}
+	var ready struct {
+		Ready    bool
+		Backends []backend.Status
+	}
+	r := ask(t, s, "GET", "/readyz", "")
+	if err := json.Unmarshal(r.body, &ready); err != nil || r.status != http.StatusServiceUnavailable || ready.Ready ||
+		len(ready.Backends) != 2 || !ready.Backends[0].OK || ready.Backends[1].OK || ready.Backends[1].Error == "" {
+		t.Errorf("without Redis it is told %d %s (%v)", r.status, r.body, err)
+	}
+	ask(t, s, "GET", "/healthz", "").want(t, "being alive without Redis", http.StatusOK, "")
 }
