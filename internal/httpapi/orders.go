@@ -15,9 +15,6 @@ import (
 	"seckill/internal/wire"
 )
 
-// mostOrders bounds a list of orders.
-const mostOrders = 1000
-
 // deadline bounds what a call may cost; it also ends when the caller hangs up.
 func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
@@ -70,7 +67,6 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	if f.SKU == 0 && f.User == 0 {
 		return f, web.BadRequest("Say of which SKU, or of which user: sku_id, user_id, or both.")
 	}
-	f.Limit = mostOrders
 	return f, nil
 }
 

@@ -1,15 +1,14 @@
 package ledger
 
-import (
-	"context"
-	"slices"
-)
+import "context"
+
+// MaxOrders bounds a list of orders.
+const MaxOrders = 1000
 
 // A Filter selects orders of the current runs: of a SKU, of a user, or of both.
 type Filter struct {
 	SKU, User int64
 	RequestID string
-	Limit     int // at most so many; 0: no limit
 }
 
 // Orders lists orders by age, with their reservations. Every filter reads a range of a
@@ -28,22 +27,14 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	if f.RequestID != "" {
 		q = q.Where("request_id = ?", f.RequestID)
 	}
-	if f.Limit != 0 {
-		q = q.Limit(f.Limit)
+	if err := q.Limit(MaxOrders).Find(&orders).Error; err != nil || len(orders) == 0 {
+		return orders, before(err)
 	}
-	if err := q.Find(&orders).Error; err != nil {
-		return nil, before(err)
+	keys := make([][]int64, len(orders))
+	for i, o := range orders {
+		keys[i] = []int64{o.SKUID, o.Run, o.ID}
 	}
-	for part := range slices.Chunk(orders, 1000) {
-		keys := make([][]int64, len(part))
-		for i, o := range part {
-			keys[i] = []int64{o.SKUID, o.Run, o.ID}
-		}
-		if err := addReservations(s.db.WithContext(ctx), part, "(sku_id, run, id) IN ?", keys); err != nil {
-			return nil, err
-		}
-	}
-	return orders, nil
+	return orders, addReservations(s.db.WithContext(ctx), orders, "(sku_id, run, id) IN ?", keys)
 }
 
 // SKUs lists stock rows by id, at most limit of them; 0: no limit.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,200 +9,101 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A shop is a simulated service that keeps every promise, with buyers who send
-// copies and retries, cancel, and lose answers. Calls take time on their way,
-// wait in it, and a paused process may carry one out long after its buyer gave
-// up. It refuses as busy only while it sells to others.
-type shop struct {
-	t *rapid.T
-	Evidence
-	now     time.Duration
-	events  []event
-	working map[string]bool // keys that are being carried out
-	keys    map[string]int  // of orders, by place
-	sells   time.Duration   // when a unit was sold last
-	cancels bool            // buyers cancel here
-}
-
-type event struct {
-	at time.Duration
-	do func()
-}
-
-const shopPatience = 400 * time.Millisecond
-
-// below draws a number from 0 to n-1, all as likely: rapid prefers small ones, so
-// what it draws is spread by a hash. 0 stays 0, to which it shrinks a history.
-func (s *shop) below(n int) int {
-	return int(rapid.Uint64().Draw(s.t, "n") * 0x9E3779B97F4A7C15 >> 33 % uint64(n))
-}
-
-// one is true once in n times.
-func (s *shop) one(n int) bool { return s.below(n) == n-1 }
-
-func (s *shop) after(most time.Duration, do func()) {
-	s.events = append(s.events, event{s.now + time.Duration(s.below(int(most/time.Microsecond)))*time.Microsecond, do})
-}
-
-func newShop(t *rapid.T) *shop {
-	s := &shop{t: t, working: map[string]bool{}, keys: map[string]int{}, sells: -time.Hour}
-	s.Initial, s.Run, s.Patience = int64(1+s.below(60)), 1, shopPatience
-	s.cancels = !s.one(3)
-	s.Snapshot.Stock = Stock{ID: 1, Initial: s.Initial, Num: s.Initial, Run: 1}
-	s.Told = []Told{}
-	for user := range int64(5 + s.below(40)) {
-		s.after(time.Second, func() { s.visit(user+1, 0) })
+// correct is the evidence of a service that keeps every promise, with buyers who send
+// copies and retries, buy again, cancel, and lose answers. Each call takes effect at one
+// moment: it was sent up to 20 ms before, and is answered up to 20 ms after. One whose
+// answer is lost may have been sent long before, since a process was paused. The
+// service refuses as busy only while it sells to others.
+func correct(t *rapid.T) Evidence {
+	// below draws a number from 0 to n-1, all as likely: rapid prefers small ones, so
+	// what it draws is spread by a hash. 0 stays 0, to which it shrinks a history.
+	below := func(n int) int { return int(rapid.Uint64().Draw(t, "n") * 0x9E3779B97F4A7C15 >> 33 % uint64(n)) }
+	one := func(n int) bool { return below(n) == n-1 }
+	upTo := func(most time.Duration) time.Duration {
+		return time.Duration(1+below(int(most/time.Microsecond))) * time.Microsecond
 	}
-	for len(s.events) > 0 {
-		slices.SortStableFunc(s.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-		next := s.events[0]
-		s.events = s.events[1:]
-		s.now = max(s.now, next.at)
-		next.do()
+	e := Evidence{Initial: int64(1 + below(60)), Run: 1, Patience: 400 * time.Millisecond, Told: []Told{}}
+	e.Snapshot.Stock = Stock{ID: 1, Initial: e.Initial, Num: e.Initial, Run: 1}
+	left, now, sold := &e.Snapshot.Stock.Num, time.Second, time.Duration(0)
+	users, cancels, paused := 1+below(20), !one(3), false
+	sell := func(told *Told) {
+		has := func(o Order) bool { return o.UserID == told.User && o.Status == Active }
+		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
+		switch {
+		case i >= 0 && one(5):
+			told.Outcome = OutcomeInProgress // the first copy has not been answered yet
+			return
+		case i >= 0:
+		case now-sold < 60*time.Millisecond && one(6):
+			told.Outcome = []Outcome{OutcomeBusy, OutcomeConflict, OutcomeError}[below(3)]
+			return
+		case slices.ContainsFunc(e.Snapshot.Orders, has):
+			told.Outcome = OutcomeDuplicate
+			return
+		case told.Quantity > *left:
+			told.Outcome = OutcomeSoldOut
+			return
+		default:
+			*left -= told.Quantity
+			sold, i = now, len(e.Snapshot.Orders)
+			e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: "o" + told.RequestID, RequestID: told.RequestID, Run: 1, UserID: told.User,
+				SKUID: 1, Quantity: told.Quantity, Remaining: *left, Status: Active, Strategy: "conditional"})
+		}
+		told.Outcome, told.OrderID, told.Remaining = OutcomeSold, e.Snapshot.Orders[i].PublicID, e.Snapshot.Orders[i].Remaining
 	}
-	clocks := s.below(10) // 9: there were none, 8: they only say when a call was sent
-	for i := range s.Told {
+	cancel := func(told *Told, o *Order) {
+		told.Call, told.OrderID = CallCancel, o.PublicID
+		if one(8) {
+			told.Outcome = OutcomeBusy
+			return
+		}
+		if told.Outcome = OutcomeCancelled; o.Status == Active {
+			o.Status = Cancelled
+			*left += o.Quantity
+		}
+	}
+	for range 5 + below(100) {
+		now += upTo(30 * time.Millisecond)
+		user := 1 + below(users)
+		told := Told{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
+			Sent: now - upTo(20*time.Millisecond), Answered: now + upTo(20*time.Millisecond)}
+		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
+		if i >= 0 && cancels && one(2) {
+			cancel(&told, &e.Snapshot.Orders[i])
+		} else {
+			sell(&told)
+		}
+		if one(8) {
+			if told.Outcome, told.Remaining, told.Answered = OutcomeUnknown, 0, 0; told.Call == CallBuy {
+				told.OrderID = ""
+			}
+			if !paused && one(3) {
+				paused, told.Sent = true, max(1, told.Sent-upTo(3*time.Second))
+			}
+			if one(2) { // its buyer gave up
+				told.Answered = told.Sent + 100*time.Millisecond
+			}
+		}
+		e.Told = append(e.Told, told)
+	}
+	clocks := below(10) // 9: there were none, 8: they only say when a call was sent
+	for i := range e.Told {
 		if clocks >= 8 {
-			s.Told[i].Answered = 0
+			e.Told[i].Answered = 0
 		}
 		if clocks == 9 {
-			s.Told[i].Sent = 0
+			e.Told[i].Sent = 0
 		}
 	}
-	return s
+	return e
 }
 
-// visit is a request of a user, with copies; retries come by themselves.
-func (s *shop) visit(user int64, visits int) {
-	quantity, key := int64(1+s.below(3)), fmt.Sprintf("k%d-%d", user, visits)
-	for range 1 + max(0, s.below(6)-3) {
-		s.call(user, quantity, key, false)
-	}
-	if visits == 0 && s.one(5) {
-		s.after(200*time.Millisecond, func() { s.visit(user, 1) })
-	}
-}
-
-// send is a call that is answered, or not; do is the service's work.
-func (s *shop) send(t Told, do func(answer func(Told))) {
-	t.Sent = s.now + 1
-	lost, way := s.one(12), 20*time.Millisecond
-	if s.one(60) { // the process is paused
-		lost, way = true, 3*time.Second
-	}
-	if lost {
-		gone := t
-		gone.Outcome = OutcomeUnknown
-		if s.one(2) {
-			gone.Answered = gone.Sent + 100*time.Millisecond
-		}
-		s.Told = append(s.Told, gone)
-		if t.Call == CallBuy && s.one(2) {
-			s.after(400*time.Millisecond, func() { s.call(t.User, t.Quantity, t.RequestID, true) })
-		}
-	}
-	s.after(way, func() {
-		do(func(told Told) {
-			told.Sent = t.Sent
-			if !lost {
-				s.after(20*time.Millisecond, func() {
-					told.Answered = max(s.now, told.Sent+1)
-					s.Told = append(s.Told, told)
-					s.answered(told)
-				})
-			}
-		})
-	})
-}
-
-// answered is what a buyer does next.
-func (s *shop) answered(t Told) {
-	switch {
-	case t.Call == CallCancel:
-		if t.Outcome == OutcomeBusy || s.one(4) {
-			s.cancel(t)
-		}
-	case t.Outcome == OutcomeSold && s.cancels && s.one(4):
-		s.cancel(Told{Call: CallCancel, User: t.User, Quantity: t.Quantity, OrderID: t.OrderID, RequestID: t.RequestID})
-	case t.Outcome == OutcomeSold && s.one(8), t.Outcome != OutcomeSold && s.one(3):
-		s.after(300*time.Millisecond, func() { s.call(t.User, t.Quantity, t.RequestID, true) })
-	}
-}
-
-func (s *shop) call(user, quantity int64, key string, again bool) {
-	if again && s.one(3) {
-		return
-	}
-	t := Told{User: user, Quantity: quantity, RequestID: key}
-	s.send(t, func(answer func(Told)) {
-		if o, ok := s.keys[key]; ok {
-			answer(s.receipt(o))
-			return
-		}
-		if s.working[key] {
-			t.Outcome = OutcomeInProgress
-			answer(t)
-			return
-		}
-		s.working[key] = true
-		s.after(30*time.Millisecond, func() {
-			delete(s.working, key)
-			answer(s.sell(t))
-		})
-	})
-}
-
-func (s *shop) sell(t Told) Told {
-	left := &s.Snapshot.Stock.Num
-	holds := slices.ContainsFunc(s.Snapshot.Orders, func(o Order) bool { return o.UserID == t.User && o.Status == Active })
-	switch {
-	case s.now-s.sells < 60*time.Millisecond && s.one(6):
-		t.Outcome = []Outcome{OutcomeBusy, OutcomeConflict, OutcomeError}[s.below(3)]
-	case holds:
-		t.Outcome = OutcomeDuplicate
-	case t.Quantity > *left:
-		t.Outcome = OutcomeSoldOut
-	default:
-		*left -= t.Quantity
-		s.sells = s.now
-		s.keys[t.RequestID] = len(s.Snapshot.Orders)
-		s.Snapshot.Orders = append(s.Snapshot.Orders, Order{PublicID: "o" + t.RequestID, RequestID: t.RequestID, Run: 1, UserID: t.User,
-			SKUID: 1, Quantity: t.Quantity, Remaining: *left, Status: Active, Strategy: "conditional"})
-		return s.receipt(len(s.Snapshot.Orders) - 1)
-	}
-	return t
-}
-
-func (s *shop) receipt(place int) Told {
-	o := s.Snapshot.Orders[place]
-	return Told{User: o.UserID, RequestID: o.RequestID, Quantity: o.Quantity, Outcome: OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
-}
-
-func (s *shop) cancel(t Told) {
-	key := t.RequestID
-	s.after(200*time.Millisecond, func() {
-		s.send(t, func(answer func(Told)) {
-			if s.one(8) {
-				t.Outcome = OutcomeBusy
-			} else {
-				t.Outcome = OutcomeCancelled
-				if o := &s.Snapshot.Orders[s.keys[key]]; o.Status == Active {
-					o.Status = Cancelled
-					s.Snapshot.Stock.Num += o.Quantity
-				}
-			}
-			answer(t)
-		})
-	})
-}
-
-// The judge finds nothing in the history of a shop that keeps its promises. (What it
+// The judge finds nothing in the history of a service that keeps its promises. (What it
 // finds in one that does not, the planted lies show.)
-func TestACorrectShopIsHeld(t *testing.T) {
+func TestACorrectServiceIsHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newShop(t)
-		if r := Judge(s.Evidence); r.Verdict != Held || len(r.Violations) > 0 || r.Served.Blocked() {
-			t.Fatalf("a correct shop is judged %s, %+v: %+v", r.Verdict, r.Served, r.Violations)
+		if r := Judge(correct(t)); r.Verdict != Held || len(r.Violations) > 0 || r.Served.Blocked() {
+			t.Fatalf("a correct service is judged %s, %+v: %+v", r.Verdict, r.Served, r.Violations)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"database/sql"
-	"time"
 
 	"gorm.io/gorm"
 )
@@ -13,10 +12,9 @@ import (
 const sweepPiece = 1000
 
 // Sweep removes the orders and refusals of runs that are over, with their units
-// (StockStore InUnits) and reservations, in small pieces. It pauses after each piece
-// for as long as that took, so that buyers have at least half of the database. It
-// returns how many orders it removed, and the context's error when that ends first:
-// what is left is for the next call. Several processes may sweep at once.
+// (StockStore InUnits) and reservations, in small pieces. It returns how many orders it
+// removed, and the context's error when that ends first: what is left is for the next
+// call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for _, table := range []string{"orders", "refusals", "stock_units", "reservations"} {
 		var stale []Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
@@ -41,17 +39,9 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 // remove removes the rows of a table that belong to a SKU's runs before st.
 func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int64, err error) {
 	for {
-		begun := time.Now()
 		n, err := s.removePiece(ctx, table, st.ID, st.Run)
 		if removed += n; err != nil || n < sweepPiece {
 			return removed, before(err)
-		}
-		pause := time.NewTimer(time.Since(begun))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return removed, ctx.Err()
 		}
 	}
 }
