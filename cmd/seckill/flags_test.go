@@ -30,7 +30,7 @@ func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
 func TestBackendFlagsAreInTheTable(t *testing.T) {
 	flags := flagsOf(t, &backend.Config{})
 	for _, kind := range backend.Kinds {
-		for _, a := range slices.Concat(kind.Addresses, kind.More) {
+		for _, a := range kind.Addresses {
 			if f := flags[a.Flag]; f == nil || !slices.Equal(f.Envs, []string{a.Env}) {
 				t.Errorf("%s: flag %+v, want it with the variable %s", a.Flag, f, a.Env)
 			}

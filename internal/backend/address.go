@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // A RedisAddress is where a Redis is and how to log in to it.
@@ -19,51 +21,26 @@ type RedisAddress struct {
 }
 
 // ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// is with
-// TLS. Anything else a Redis URL can contain (a database, options such as
-// max_retries) is an error: the service decides it. The error does not repeat the
-// password.
+// TLS. A database or options in a URL are an error: the service decides them. The error
+// does not repeat the password.
 func ParseRedis(address string) (a RedisAddress, err error) {
-	address = strings.TrimSpace(address)
-	if !strings.Contains(address, "://") {
-		if strings.Contains(address, "@") {
-			return a, wrongRedis(address, "a password needs the form redis://:password@host:port")
+	text := strings.TrimSpace(address)
+	plain := !strings.Contains(text, "://")
+	if plain {
+		text = "redis://" + text
+	}
+	o, err := redis.ParseURL(text)
+	u, _ := url.Parse(text)
+	if err != nil || o.Network != "tcp" || o.DB != 0 || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		o.Username != "" && o.Password == "" || plain && (u.User != nil || u.Port() == "") {
+		shown := "…"
+		if at := strings.LastIndexByte(address, '@'); at >= 0 { // without an @ it may be half of one with a comma in its password
+			shown += address[at:]
 		}
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			return a, wrongRedis(address, "it is not of the form host:port")
-		}
-		return RedisAddress{Host: address}, nil
+		return a, fmt.Errorf("the Redis address %q is not of the form host:port or redis://[user]:password@host:port (rediss:// with TLS), "+
+			"without database and options: in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
 	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil: // it repeats the address
-		return a, wrongRedis(address, "it is no URL (write %40 for @, %2F for / and %2C for a comma in the password)")
-	case u.Scheme != "redis" && u.Scheme != "rediss":
-		return a, wrongRedis(address, "only redis:// and, with TLS, rediss:// are supported")
-	case u.Hostname() == "":
-		return a, wrongRedis(address, "the host is missing")
-	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "":
-		return a, wrongRedis(address, "database numbers and options are not supported")
-	}
-	a.Host, a.User, a.TLS = u.Host, u.User.Username(), u.Scheme == "rediss"
-	if u.Port() == "" {
-		a.Host += ":6379"
-	}
-	a.Password, _ = u.User.Password()
-	if a.User != "" && a.Password == "" {
-		return a, wrongRedis(address, "a user without a password cannot log in: redis://user:password@host:port")
-	}
-	return a, nil
-}
-
-// wrongRedis shows only what follows the credentials. A URL without an @ may be
-// half of one that was split at a comma in its password.
-func wrongRedis(address, why string) error {
-	if at := strings.LastIndexByte(address, '@'); at >= 0 {
-		address = "…" + address[at:]
-	} else if scheme, _, is := strings.Cut(address, "://"); is {
-		address = scheme + "://…"
-	}
-	return fmt.Errorf("the Redis address %q: %s", address, why)
+	return RedisAddress{o.Addr, o.Username, o.Password, o.TLSConfig != nil}, nil
 }
 
 // String is what ParseRedis reads.

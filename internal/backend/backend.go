@@ -59,10 +59,9 @@ type Config struct {
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
 	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several are a Cluster."`
 	// Instead of RedisAddrs: the primary is the one that these name.
-	RedisSentinels  []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they name has the same login."`
-	RedisMasterName string   `name:"redis-master-name" group:"rare" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"The name under which the sentinels know the Redis to use. Default: mymaster."`
-	// Instead of RedisAddrs: each has the keys that hash to its name.
-	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"NAME=HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give the same names."`
+	RedisSentinels []string `name:"redis-sentinels" group:"rare" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they know as mymaster is used, and has the same login."`
+	// Instead of RedisAddrs: each has the keys that hash to its number.
+	RedisRing      []string `name:"redis-ring" group:"rare" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give them in the same order."`
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
 	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port or https://user:password@host:port."`
@@ -79,9 +78,6 @@ type Config struct {
 	// WrapConn wraps every connection that is opened; tests lose replies with
 	// it. Nil: none is wrapped.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
-	// RedisTimeout bounds the wait for an answer of Redis; 0 means 3 s, and 1 s for
-	// each node of a quorum.
-	RedisTimeout time.Duration `kong:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
 }
@@ -99,7 +95,6 @@ type Instance struct {
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
 
-	lacks    map[Capability]string // why the server that was opened has none of it
 	versions map[string]string
 	closers  []func() error
 }
@@ -118,7 +113,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}, lacks: map[Capability]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()
@@ -145,23 +140,12 @@ func (c Config) Check() error {
 	if _, err := mysql.ParseDSN(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
 		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(c.MySQLDSN), err)
 	}
-	if _, _, err := parseRing(c.RedisRing); err != nil {
-		return err
-	}
-	for _, address := range slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedlockAddrs) {
+	for _, address := range slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedisRing, c.RedlockAddrs) {
 		if _, err := ParseRedis(address); err != nil {
 			return err
 		}
 	}
 	return c.checkRedis()
-}
-
-// Has reports whether the instance offers a capability, and if not, why.
-func (in *Instance) Has(c Capability) (ok bool, why string) {
-	if why := in.lacks[c]; why != "" {
-		return false, why
-	}
-	return in.Config.Has(c)
 }
 
 // Tier of a backend by name.

@@ -14,7 +14,6 @@ type Kind struct {
 	Title     string // for messages: "no Redis is configured"
 	Offers    []Capability
 	Addresses []Address
-	More      []Address // what else clients must know; no address
 
 	ask func(*Instance, context.Context) error // whether it answers
 }
@@ -37,9 +36,7 @@ var Kinds = []Kind{
 		Addresses: []Address{
 			{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", list: func(c *Config) *[]string { return &c.RedisAddrs }},
 			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS", list: func(c *Config) *[]string { return &c.RedisSentinels }},
-			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}},
-		More: []Address{
-			{Flag: "--redis-master-name", Env: "SECKILL_REDIS_MASTER_NAME", text: func(c *Config) *string { return &c.RedisMasterName }}}},
+			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}}},
 	{Name: NameRedlock, ask: (*Instance).askRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
 		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
 	{Name: NameZooKeeper, ask: (*Instance).askZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{
@@ -87,7 +84,7 @@ func (k Kind) Flags(c Config) string {
 }
 
 func (k Kind) copy(to, from *Config) {
-	for _, a := range slices.Concat(k.Addresses, k.More) {
+	for _, a := range k.Addresses {
 		a.set(to, a.In(*from))
 	}
 }
@@ -181,7 +178,7 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 func (c Config) Environment() map[string]string {
 	env := map[string]string{}
 	for _, k := range Kinds {
-		for _, a := range slices.Concat(k.Addresses, k.More) {
+		for _, a := range k.Addresses {
 			env[a.Env] = strings.Join(a.In(c), ",")
 		}
 	}

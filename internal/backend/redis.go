@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +21,12 @@ const redisConns = 64
 // follows.
 const mostRedirects = 5
 
-// DefaultMaster is the name of a Redis that sentinels watch, if none is given:
-// that of the configuration which comes with Redis.
+// redisWait bounds the wait for an answer of Redis, and redlockWait for that of each node
+// of a quorum.
+const redisWait, redlockWait = 3 * time.Second, time.Second
+
+// DefaultMaster is the name of a Redis that sentinels watch: that of the configuration
+// which comes with Redis.
 const DefaultMaster = "mymaster"
 
 // RedisError classifies the error of a command that changes something in Redis.
@@ -52,11 +55,8 @@ func (c Config) checkRedis() error {
 			ways++
 		}
 	}
-	switch {
-	case ways > 1:
+	if ways > 1 {
 		return fmt.Errorf("%s are given: give --redis-addrs; or --redis-sentinels, which know where Redis is; or --redis-ring, which has several", kind.Flags(c))
-	case len(c.RedisSentinels) == 0 && c.RedisMasterName != "":
-		return errors.New("--redis-master-name is a name that sentinels know: give --redis-sentinels as well")
 	}
 	return nil
 }
@@ -120,9 +120,9 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := in.redisOptions(hosts, login, cmp.Or(in.Config.RedisTimeout, 3*time.Second))
+	o := in.redisOptions(hosts, login, redisWait)
 	if watched {
-		o.MasterName = cmp.Or(in.Config.RedisMasterName, DefaultMaster)
+		o.MasterName = DefaultMaster
 		o.SentinelUsername, o.SentinelPassword = login.User, login.Password
 		o.DialerRetries = 1 // a primary that is gone is not waited for: the sentinels are asked again
 	}
@@ -139,15 +139,14 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 // start while a minority is down.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	var lost error
-	wait := cmp.Or(in.Config.RedisTimeout, time.Second)
 	reached := 0
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return err
 		}
-		o := in.redisOptions([]string{a.Host}, a, wait) // redsync bounds each node by its context
-		o.DialerRetries = 1                             // a node that is down costs a vote, not a wait
+		o := in.redisOptions([]string{a.Host}, a, redlockWait) // redsync bounds each node by its context
+		o.DialerRetries = 1                                    // a node that is down costs a vote, not a wait
 		c := redis.NewClient(o.Simple())
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
 		in.closers = append(in.closers, c.Close)

@@ -28,7 +28,7 @@ func TestRedlockOpensWithAMajority(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if ok, why := in.Has(backend.RedisQuorum); !ok {
+		if ok, why := in.Config.Has(backend.RedisQuorum); !ok {
 			t.Errorf("%d of five nodes down: %s", down, why)
 		}
 		in.Close()

@@ -59,7 +59,6 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.trySkipLocked(ctx)
 	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
 }
@@ -69,14 +68,6 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 func repeatableRead(ctx context.Context, c sqldriver.Conn) error {
 	_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil)
 	return err
-}
-
-// trySkipLocked asks the server whether it knows the words.
-func (in *Instance) trySkipLocked(ctx context.Context) {
-	err := in.DB.WithContext(ctx).Exec("SELECT 1 FROM information_schema.SCHEMATA LIMIT 0 FOR UPDATE SKIP LOCKED").Error
-	if MySQLNumber(err) == MySQLSyntax {
-		in.lacks[SkipLocked] = "this server has no SKIP LOCKED: MariaDB 10.6 and MySQL 8.0 are the first that do"
-	}
 }
 
 // mostConns bounds each of the two large pools.

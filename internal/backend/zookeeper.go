@@ -41,8 +41,6 @@ type ZooKeeperClient struct {
 	connected bool
 	up        chan struct{}   // closed while connected, and at Close
 	late      []chan struct{} // commands whose callers stopped waiting
-	dialErr   error
-	rounds    chan error // no server of the list accepted a session
 }
 
 // A ZooKeeperSession is what ephemeral nodes belong to.
@@ -69,7 +67,6 @@ var (
 	errZooKeeperClosed = errors.New("the ZooKeeper client is closed")
 	errZooKeeperDown   = errors.New("there is no connection to ZooKeeper")
 	errZooKeeperSilent = errors.New("ZooKeeper has not answered for the session's time-out")
-	errNotZooKeeper    = errors.New("what answers there is not ZooKeeper")
 )
 
 const (
@@ -84,13 +81,16 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	}
 	c := &ZooKeeperClient{
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
-		up: make(chan struct{}), rounds: make(chan error, 1),
+		up: make(chan struct{}),
+	}
+	if err := c.meet(ctx, zk.FormatServers(addrs)); err != nil {
+		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
 	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.heed),
-		zk.WithHostProvider(&zkHosts{failed: c.roundFailed}), zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
+		zk.WithHostProvider(&zkHosts{}), zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
 	if err != nil {
 		c.end()
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
@@ -100,12 +100,8 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	defer cancel()
 	select {
 	case <-c.up:
-	case err = <-c.rounds:
 	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+		return unreachable(NameZooKeeper, strings.Join(addrs, ","), context.Cause(ctx))
 	}
 	in.ZooKeeper = c
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
@@ -114,6 +110,18 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		in.versions[NameZooKeeper] = "ZooKeeper" // its words may be forbidden
 	}
 	return nil
+}
+
+// meet dials before the library does, which would try servers that refuse connections
+// again and again, and not say why.
+func (c *ZooKeeperClient) meet(ctx context.Context, addrs []string) (err error) {
+	for _, addr := range addrs {
+		var conn net.Conn
+		if conn, err = c.dialer.DialContext(ctx, "tcp", addr); err == nil {
+			return conn.Close()
+		}
+	}
+	return err
 }
 
 // Close ends the session, which removes its ephemeral nodes at once if the
@@ -244,7 +252,7 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	if c.link != nil {
 		c.link.Close() // the library leaves it open when a session has expired
 	}
-	c.link, c.dialErr = nil, err
+	c.link = nil
 	if err != nil {
 		return nil, err
 	}
@@ -255,22 +263,6 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	c.wire.asked.Store(0) // the old connection's answers will never come
 	c.link = &zkLink{Conn: conn, clock: &c.wire, limit: c.asked}
 	return c.link, nil
-}
-
-func (c *ZooKeeperClient) roundFailed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err := c.dialErr
-	if err == nil && c.link != nil {
-		err = c.link.refused()
-	}
-	if err == nil {
-		err = errors.New("it opens no session")
-	}
-	select {
-	case c.rounds <- err:
-	default:
-	}
 }
 
 // ZooKeeperVersion asks a server with the one four-letter word that servers allow by

@@ -1,10 +1,7 @@
 package backend
 
 import (
-	"context"
 	"encoding/binary"
-	"fmt"
-	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -52,7 +49,6 @@ const (
 	headTimeout = 8
 	headID      = 12
 	headLen     = 20
-	maxAnswer   = 1 << 10
 )
 
 // A request: length, number and operation in four bytes each.
@@ -85,9 +81,6 @@ func (l *zkLink) Read(p []byte) (int, error) {
 		defer l.mu.Unlock()
 		if missing := headLen - len(l.head); missing > 0 {
 			l.head = append(l.head, p[:min(n, missing)]...)
-			if l.garbled() { // the library would make room for its "length"
-				return 0, errNotZooKeeper
-			}
 		}
 	}
 	return n, err
@@ -111,19 +104,6 @@ func (l *zkLink) SetReadDeadline(t time.Time) error {
 	return l.Conn.SetReadDeadline(t)
 }
 
-func (l *zkLink) garbled() bool {
-	return len(l.head) >= 4 && binary.BigEndian.Uint32(l.head) > maxAnswer
-}
-
-func (l *zkLink) refused() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.garbled() {
-		return errNotZooKeeper
-	}
-	return nil
-}
-
 func (l *zkLink) granted() (id int64, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +120,6 @@ func (l *zkLink) granted() (id int64, timeout time.Duration) {
 type zkHosts struct {
 	servers     []string
 	next, tried int
-	failed      func()
 }
 
 func (h *zkHosts) Init(servers []string) error { h.servers = servers; return nil }
@@ -150,7 +129,6 @@ func (h *zkHosts) Connected()                  { h.tried = 0 }
 func (h *zkHosts) Next() (server string, retryStart bool) {
 	if h.tried == len(h.servers) {
 		h.tried, retryStart = 0, true
-		h.failed()
 	}
 	server = h.servers[h.next]
 	h.next = (h.next + 1) % len(h.servers)
@@ -158,11 +136,7 @@ func (h *zkHosts) Next() (server string, retryStart bool) {
 	return server, retryStart
 }
 
-// zkLog logs the library's messages at debug level: its errors are returned.
+// zkLog drops the library's messages: its errors are returned.
 type zkLog struct{}
 
-func (zkLog) Printf(format string, args ...any) {
-	if slog.Default().Enabled(context.Background(), slog.LevelDebug) {
-		slog.Debug("zookeeper: " + fmt.Sprintf(format, args...))
-	}
-}
+func (zkLog) Printf(string, ...any) {}

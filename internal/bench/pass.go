@@ -96,7 +96,7 @@ func (l load) pass(ctx context.Context, config backend.Config, contenders int) (
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	for _, need := range l.info.Needs {
-		if ok, why := in.Has(need); !ok {
+		if ok, why := in.Config.Has(need); !ok {
 			return pass, errors.New(why)
 		}
 	}

@@ -106,7 +106,7 @@ func (i Info) Uses() []backend.Capability {
 func (i Info) Missing(in *backend.Instance) []string {
 	var why []string
 	for _, need := range i.Uses() {
-		if ok, reason := in.Has(need); !ok && (len(why) == 0 || why[len(why)-1] != reason) {
+		if ok, reason := in.Config.Has(need); !ok && (len(why) == 0 || why[len(why)-1] != reason) {
 			why = append(why, reason)
 		}
 	}

@@ -40,7 +40,7 @@ func TestEmbeddedTier(t *testing.T) {
 			if in.Tier(backend.NameMySQL) != backend.Embedded || in.Tier(backend.NameRedis) != backend.Embedded {
 				t.Errorf("tiers %v, want both embedded", in.Config.Tiers)
 			}
-			if ok, _ := in.Has(backend.RedisQuorum); ok {
+			if ok, _ := in.Config.Has(backend.RedisQuorum); ok {
 				t.Error("one miniredis passes for five independent nodes")
 			}
 			begun := time.Now() // miniredis alone never lets a lease end

@@ -57,7 +57,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	must(t, "open an instance on the lab", err)
 	defer in.Close()
 	for _, need := range everything {
-		if ok, why := in.Has(need); !ok {
+		if ok, why := in.Config.Has(need); !ok {
 			t.Errorf("an instance on the lab lacks %s: %s", need, why)
 		}
 	}
@@ -96,7 +96,7 @@ func TestAdd(t *testing.T) {
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 	given := privateLab(t).Config()
 	given.Tiers = nil
-	given.RedisRing, given.RedisAddrs = []string{"a=" + given.RedisAddrs[0]}, nil
+	given.RedisRing, given.RedisAddrs = given.RedisAddrs, nil
 	given.RedlockAddrs = append(slices.Clone(given.RedlockAddrs[:4]), "127.0.0.1:1")
 	l := started(t, lab.Options{Given: given})
 	for _, s := range l.Backends() {

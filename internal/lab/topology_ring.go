@@ -23,10 +23,9 @@ func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble
 
 // configure is how clients reach the shards.
 func (r *ring) configure(c *backend.Config, _ *Process) {
-	c.RedisAddrs, c.RedisSentinels, c.RedisMasterName = nil, nil, ""
-	c.RedisRing = nil
+	c.RedisAddrs, c.RedisSentinels, c.RedisRing = nil, nil, nil
 	for _, p := range r.nodes {
-		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
+		c.RedisRing = append(c.RedisRing, p.Login())
 	}
 }
 

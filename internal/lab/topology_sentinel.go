@@ -45,7 +45,6 @@ func (s *sentinels) configure(c *backend.Config, _ *Process) {
 	for _, p := range s.watching {
 		c.RedisSentinels = append(c.RedisSentinels, p.Login())
 	}
-	c.RedisMasterName = backend.DefaultMaster
 }
 
 // primary is the one that all sentinels name which live. Until all have heard of

@@ -21,7 +21,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"--redis-addrs names others":                 {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
 		"ZooKeeper, and --zookeeper-addrs names":     {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
 		"etcd, and --etcd-endpoints names others":    {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
-		"--redis-ring names others":                  {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"a=127.0.0.1:1"}}},
+		"--redis-ring names others":                  {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"127.0.0.1:1"}}},
 		"sentinel starts several servers of Redis":   {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
 		"ensemble needs real servers":                {Topology: lab.Ensembles, Embedded: true},
 		"Redis, and its server is not installed: no": {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
