@@ -62,38 +62,22 @@ type thread struct {
 	foreign *Problem
 }
 
-// threadState is what the scheduler must know of a thread.
-type threadState int
-
-const (
-	running threadState = iota // between two commands: it is heard of soon
-	canGo                      // stands before a command
-	isAway                     // waits for an answer
-	sleeps
-	isOver
-)
-
-func (t *thread) state() threadState {
+// running: it is between two commands, and is heard of soon.
+func (t *thread) running() bool {
 	if t.over {
-		return isOver
+		return false
 	}
-	state := running
+	stands := false
 	for _, c := range t.calls {
 		switch {
 		case c.sleeps():
-			return sleeps
+			return false
 		case c.rung, c.state == asleep:
-			return running
-		case c.state == ready:
-			state = canGo
-		case c.state != passing && state == running:
-			state = isAway
+			return true
 		}
+		stands = stands || c.state != passing
 	}
-	if t.fan > 1 && t.began < t.fan {
-		return running
-	}
-	return state
+	return !stands || t.fan > 1 && t.began < t.fan
 }
 
 // next is the call whose turn it would be. Commands that are sent side by side

@@ -35,16 +35,11 @@ const exampleFormat = 1
 // NewExample describes a schedule.
 func NewExample(strategy, question string, schedule *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *schedule.Scenario,
-		Schedule: FormatSchedule(schedule.turns()...), Steps: schedule.Steps, Held: schedule.Held, Problems: schedule.Problems}
+		Schedule: FormatSchedule(schedule.Choices()...), Steps: schedule.Steps, Held: schedule.Held, Problems: schedule.Problems}
 	for _, b := range schedule.Buyers {
 		e.Told = append(e.Told, Answer{b.Name, schedule.names.Plain(b.answer())})
 	}
 	return e
-}
-
-// turns are the choices made before the next buyer came; that arrival is not a choice.
-func (s *Schedule) turns() []Choice {
-	return slices.DeleteFunc(s.Choices(), func(c Choice) bool { return c.Who == NextBuyer })
 }
 
 func (o Outcome) answer() string {
@@ -102,18 +97,14 @@ func ReadExample(r io.Reader) (e Example, err error) {
 	if e.Format != exampleFormat {
 		return e, fmt.Errorf("the counterexample has format %d, this program knows %d", e.Format, exampleFormat)
 	}
-	return e, e.check()
-}
-
-func (e Example) check() error {
 	if err := e.Scenario.Check(AllBounds()); err != nil {
-		return fmt.Errorf("the counterexample makes no sense: %w", err)
+		return e, fmt.Errorf("the counterexample makes no sense: %w", err)
 	}
 	if e.Schedule == "" {
-		return errors.New("the counterexample has no schedule")
+		return e, errors.New("the counterexample has no schedule")
 	}
-	_, err := e.Choices()
-	return err
+	_, err = e.Choices()
+	return e, err
 }
 
 // Choices are those that the example is made of.
@@ -150,7 +141,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err != nil {
 		return schedule, err
 	}
-	if made := len(schedule.turns()); made < len(choices) {
+	if made := len(schedule.Choices()); made < len(choices) {
 		return schedule, fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, made, len(choices))
 	}
 	return schedule, nil

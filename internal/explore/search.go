@@ -116,10 +116,11 @@ func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (sched
 	return schedule, err
 }
 
-// Choices are the choices that a schedule was made of.
+// Choices are those that a schedule was made of, before the next buyer came: that is
+// no choice, and that buyer is alone.
 func (s *Schedule) Choices() (list []Choice) {
 	for _, step := range s.Steps {
-		if step.chosen() {
+		if step.chosen() && step.Who != NextBuyer {
 			list = append(list, step.Choice)
 		}
 	}

@@ -147,7 +147,7 @@ func (r *run) drain() (any bool) {
 
 func (r *run) anyRunning() bool {
 	return slices.ContainsFunc(r.actors, func(a *actor) bool {
-		return slices.ContainsFunc(a.threads, func(t *thread) bool { return t.state() == running })
+		return slices.ContainsFunc(a.threads, (*thread).running)
 	})
 }
 

@@ -123,11 +123,11 @@ func (r *run) commandView(c *call) *CommandView {
 func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
 	v := ActorView{Buyer: a.Buyer, Holds: a.grip == holding, Expired: a.expired && a.grip == holding}
 	program := a.program()
-	switch state := program.state(); {
+	switch {
 	case a.life != alive:
 		v.State, v.Told, v.Outcome = StateDead, a.outcome.answer(), "died"
 		return v
-	case state == isOver:
+	case program.over:
 		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
@@ -135,7 +135,7 @@ func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
 		case a.Does == Buys:
 			v.Outcome = string(ledger.OutcomeSold)
 		}
-	case state == sleeps:
+	case program.sleeper() != nil:
 		v.State = StateBacksOff
 		v.Waiting = &WaitView{*r.commandView(program.sleeper()), "pauses, and tries again when another has changed something", []string{}}
 	case program.next() != nil:

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	sqlite "github.com/ncruces/go-sqlite3/driver"
@@ -24,16 +22,11 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // recorder is a Tap whose two decisions a test can replace.
 type recorder struct {
-	mu     sync.Mutex
-	seen   []string
 	before func(c *tap.Command) error
 	after  func(c *tap.Command, err error) error
 }
 
 func (r *recorder) Before(_ context.Context, c *tap.Command) error {
-	r.mu.Lock()
-	r.seen = append(r.seen, c.Backend+" "+c.Name)
-	r.mu.Unlock()
 	if r.before != nil {
 		return r.before(c)
 	}
@@ -139,48 +132,11 @@ func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-func TestRedisSubscriptionPasses(t *testing.T) {
-	c, r := openRedis(t), &recorder{}
-	ctx := tap.With(t.Context(), r)
-	sub, err := tap.Subscribe(ctx, c, "news")
-	labtest.Must(t, err)
-	defer sub.Close()
-	c.Publish(t.Context(), "news", "hello")
-	m, err := sub.Receive(ctx, tap.Forever)
-	if err != nil || m.Payload != "hello" {
-		t.Fatalf("received %v, %v, want hello", m, err)
-	}
-	if want := []string{"redis SUBSCRIBE", "wait wait"}; !slices.Equal(r.seen, want) {
-		t.Errorf("the tap saw %q, want %q", r.seen, want)
-	}
-}
-
 func openRedis(t testing.TB) *redis.Client {
 	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), MaxRetries: -1})
 	c.AddHook(tap.RedisHook{})
 	t.Cleanup(func() { c.Close() })
 	return c
-}
-
-type clock struct {
-	recorder
-	slept time.Duration
-}
-
-func (c *clock) Sleep(_ context.Context, d time.Duration) error { c.slept += d; return nil }
-
-func TestSleeperOwnsTheClock(t *testing.T) {
-	c := &clock{}
-	if err := tap.Sleep(tap.With(t.Context(), c), time.Hour); err != nil || c.slept != time.Hour {
-		t.Errorf("slept %v with %v, want the tap's own hour", c.slept, err)
-	}
-	c.before = func(wait *tap.Command) error {
-		wait.Ring <- time.Time{}
-		return nil
-	}
-	if _, err := tap.WaitAtMost(tap.With(t.Context(), c), "nothing", time.Hour, make(chan int), nil); !errors.Is(err, tap.ErrTimeUp) {
-		t.Errorf("a wait of an hour at most ended with %v, want that the tap ends it", err)
-	}
 }
 
 // A reader is a Tap that keeps replies.

@@ -253,26 +253,6 @@ func TestAStoppedTryIsOpen(t *testing.T) {
 	}
 }
 
-func TestReplay(t *testing.T) {
-	w := &toy{threads: []string{"x? x=", "x? x="}}
-	again := func(who string) error {
-		p := &policy.Replay{}
-		for _, c := range who {
-			p.Choices = append(p.Choices, policy.Choice{Who: string(c)})
-		}
-		return w.play(p.Choose)
-	}
-	if err := again("ABB"); err != nil || w.trace != "ABBA" || w.counters["x"] != 1 {
-		t.Errorf("%v: %s ends in %v, want the lost update of ABBA", err, w.trace, w.counters)
-	}
-	if err := again(""); err != nil || w.trace != "AABB" {
-		t.Errorf("%v: undisturbed it is %s", err, w.trace)
-	}
-	if err := again("AAA"); !errors.Is(err, policy.ErrDiverged) {
-		t.Errorf("a third step of A: %v", err)
-	}
-}
-
 // What is not needed in the middle goes, too.
 func TestShorten(t *testing.T) {
 	w := &toy{threads: []string{"x? x= x? x=", "x? x=", "y? y="}, fault: "A stops"}
