@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -28,10 +27,7 @@ func TestClassify(t *testing.T) {
 		{200, json, sale, ledger.OutcomeSold, ""},
 		{200, "application/json", `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"version","more":[1]}`, ledger.OutcomeSold, ""},
 		{200, "text/html", sale, ledger.OutcomeUnknown, codeNonsense},
-		{200, "", sale, ledger.OutcomeUnknown, codeNonsense},
 		{200, json, sale + "x", ledger.OutcomeUnknown, codeNonsense},
-		{200, json, sale[:20], ledger.OutcomeUnknown, codeNonsense},
-		{200, json, "", ledger.OutcomeUnknown, codeNonsense},
 		{200, json, "null", ledger.OutcomeUnknown, codeNonsense},
 		{200, json, `{"order_id":"","sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
 		{200, json, `{"order_id":7,"sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
@@ -41,13 +37,9 @@ func TestClassify(t *testing.T) {
 		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
 		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0.5,"strategy":"version"}`, ledger.OutcomeUnknown, codeNonsense},
 		{201, json, sale, ledger.OutcomeUnknown, codeNonsense},
-		{302, "text/html", "moved", ledger.OutcomeUnknown, codeNonsense},
 
 		{409, problem, `{"code":"sold_out"}`, ledger.OutcomeSoldOut, "sold_out"},
-		{409, problem, `{"code":"duplicate"}`, ledger.OutcomeDuplicate, "duplicate"},
-		{409, problem, `{"code":"conflict"}`, ledger.OutcomeConflict, "conflict"},
 		{409, problem, `{"code":"not_started"}`, ledger.OutcomeError, "not_started"},
-		{429, problem, `{"code":"busy"}`, ledger.OutcomeBusy, "busy"},
 		{503, problem, `{"code":"backend_unavailable"}`, ledger.OutcomeError, "backend_unavailable"},
 		{504, problem, `{"code":"unknown_outcome"}`, ledger.OutcomeUnknown, "unknown_outcome"},
 		{500, problem, `{"code":"internal"}`, ledger.OutcomeUnknown, "internal"},
@@ -56,9 +48,7 @@ func TestClassify(t *testing.T) {
 		{409, json, `{"code":"sold_out"}`, ledger.OutcomeUnknown, codeNonsense},
 		{404, problem, `{"code":"sold_out"}`, ledger.OutcomeUnknown, codeNonsense},
 		{409, problem, `{"code":"surprise"}`, ledger.OutcomeUnknown, codeNonsense},
-		{404, "text/plain", "404 page not found", ledger.OutcomeUnknown, codeNonsense},
 		{500, "text/plain", "boom", ledger.OutcomeUnknown, "http_500"},
-		{502, "text/html", "<h1>Bad Gateway</h1>", ledger.OutcomeUnknown, "http_502"},
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
 		o := wantedSale{1, 2, "version", ledger.OutcomeSold}
@@ -82,10 +72,7 @@ func TestNoAnswer(t *testing.T) {
 		{context.DeadlineExceeded, ledger.OutcomeUnknown, codeTimeout},
 		{context.Canceled, ledger.OutcomeUnknown, codeInterrupted},
 		{io.ErrUnexpectedEOF, ledger.OutcomeUnknown, codeLost},
-		{io.EOF, ledger.OutcomeUnknown, codeLost},
-		{errors.New("http: server closed idle connection"), ledger.OutcomeUnknown, codeLost},
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ledger.OutcomeUnknown, codeLost},
-		{&net.OpError{Op: "write", Err: syscall.EPIPE}, ledger.OutcomeUnknown, codeLost},
 		{fmt.Errorf("wrapped: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ledger.OutcomeError, codeUnreachable},
 	} {
 		if r := noAnswer(test.err); r.Outcome != test.outcome || r.Code != test.code {
@@ -111,19 +98,15 @@ func TestRepliesToThoseWhoReserve(t *testing.T) {
 		{"reserved", buy, 200, in("reserved"), ledger.OutcomeReserved},
 		{"a copy, when it has expired", buy, 200, in("expired"), ledger.OutcomeReserved},
 		{"another quantity", buy, 200, strings.Replace(in("reserved"), `"quantity":3`, `"quantity":2`, 1), ledger.OutcomeUnknown},
-		{"another strategy", buy, 200, strings.Replace(in("reserved"), `"strategy":"reserve"`, `"strategy":"version"`, 1), ledger.OutcomeUnknown},
 		{"no id", buy, 200, strings.Replace(in("reserved"), "o1", "", 1), ledger.OutcomeUnknown},
-		{"sold out", buy, 409, problem("sold_out"), ledger.OutcomeSoldOut},
 		{"paid", paid, 200, in("paid"), ledger.OutcomeSold},
 		{"paid, it says, and it is not", paid, 200, in("reserved"), ledger.OutcomeUnknown},
 		{"too late", paid, 409, problem("expired"), ledger.OutcomeExpired},
 		{"expired with another status", paid, 404, problem("expired"), ledger.OutcomeUnknown},
-		{"cancelled before", paid, 409, problem("cancelled"), ledger.OutcomeError},
 		{"released", released, 200, in("cancelled"), ledger.OutcomeCancelled},
 		{"released by the deadline", released, 200, in("expired"), ledger.OutcomeCancelled},
 		{"released, it says, and it is not", released, 200, in("reserved"), ledger.OutcomeUnknown},
 		{"paid before", released, 409, problem("paid"), ledger.OutcomeError},
-		{"not known", paid, 504, problem("unknown_outcome"), ledger.OutcomeUnknown},
 	} {
 		kind := typeProblem
 		if c.status == 200 {

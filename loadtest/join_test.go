@@ -56,16 +56,6 @@ func TestJoinJudgesItsOwn(t *testing.T) {
 	}
 }
 
-func TestJoinWithFewerBuyersThanUnits(t *testing.T) {
-	f := &fake{}
-	f.resetTo(testStock)
-	c := serve(t, f)
-	c.Joins, c.Buyers = true, 3
-	if r, err := Run(t.Context(), c); err != nil || r.Verdict != ledger.Held || f.stock.Num != testStock-3 {
-		t.Errorf("%v, %d left", err, f.stock.Num)
-	}
-}
-
 func TestJoinOfASaleThatWasReset(t *testing.T) {
 	f := &fake{}
 	f.resetTo(testStock + 1)

@@ -67,33 +67,19 @@ func TestMix(t *testing.T) {
 	}
 }
 
-func TestSchedule(t *testing.T) {
-	const s = time.Second
+// A product such as 0.1 × 30 loses no request to rounding.
+func TestRequestsAtARate(t *testing.T) {
 	for _, test := range []struct {
-		name     string
-		scenario Scenario
+		rate     float64
+		duration time.Duration
 		requests int
-		due      map[int]time.Duration
+		last     time.Duration
 	}{
-		{"closed", Scenario{Profile: Closed, Buyers: 7}, 7, map[int]time.Duration{6: 0}},
-		{"spike", Scenario{Profile: Spike, Buyers: 7}, 7, map[int]time.Duration{0: 0, 6: 0}},
-		{"constant", Scenario{Profile: Constant, Rate: 10, Duration: 3 * s}, 30, map[int]time.Duration{0: 0, 1: s / 10, 29: 29 * s / 10}},
-		{"a rate that is no whole number", Scenario{Profile: Constant, Rate: 0.1, Duration: 30 * s}, 3, map[int]time.Duration{2: 20 * s}},
-		{"half a request", Scenario{Profile: Constant, Rate: 1, Duration: 1500 * time.Millisecond}, 2, map[int]time.Duration{1: s}},
+		{10, 3 * time.Second, 30, 2900 * time.Millisecond}, {0.1, 30 * time.Second, 3, 20 * time.Second}, {1, 1500 * time.Millisecond, 2, time.Second},
 	} {
-		sc := test.scenario
-		if sc.Requests() != test.requests {
-			t.Errorf("%s: %d requests, want %d", test.name, sc.Requests(), test.requests)
-		}
-		for i, want := range test.due {
-			if got := sc.due(i); (got - want).Abs() > 10*time.Microsecond {
-				t.Errorf("%s: request %d is due after %v, want %v", test.name, i, got, want)
-			}
-		}
-		for i := 1; i < test.requests; i++ {
-			if sc.due(i) < sc.due(i-1) {
-				t.Errorf("%s: request %d is due before the one before it", test.name, i)
-			}
+		s := Scenario{Profile: Constant, Rate: test.rate, Duration: test.duration}
+		if n, last := s.Requests(), s.due(test.requests-1); n != test.requests || (last-test.last).Abs() > 10*time.Microsecond {
+			t.Errorf("%v a second for %v: %d requests, the last after %v", test.rate, test.duration, n, last)
 		}
 	}
 }

@@ -26,6 +26,14 @@ const whole = time.Second
 // Every way in which a service can fail its buyers, one at a time: a run must
 // find it, name it, and end with its exit status.
 func TestRunJudgesTheService(t *testing.T) {
+	fails := func(f *fake) {
+		f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+			if n >= testStock/2 {
+				refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+			}
+			return n >= testStock/2
+		}
+	}
 	tests := []struct {
 		name    string
 		plant   func(*fake)
@@ -51,22 +59,9 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 5
 			}
 		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder}},
-		{name: "sells to a few, and fails for the rest", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n >= testStock/2 {
-					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
-				}
-				return n >= testStock/2
-			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
-		{name: "sells to a few, and fails for the rest, as a fault has it", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n >= testStock/2 {
-					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
-				}
-				return n >= testStock/2
-			}
-		}, adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: ledger.Held},
+		{name: "sells to a few, and fails for the rest", plant: fails, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
+		{name: "sells to a few, and fails for the rest, as a fault has it", plant: fails,
+			adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: ledger.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})
@@ -107,16 +102,6 @@ func TestRunJudgesTheService(t *testing.T) {
 			}
 		}, adjust: func(c *Config) { c.Timeout, c.settling.limit = 200*time.Millisecond, whole },
 			verdict: ledger.NotValid, exit: ExitNotValid, problem: "still running"},
-		{name: "breaks connections after selling", plant: func(f *fake) {
-			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				if n%5 == 0 && f.stock.Num > 0 {
-					f.take(p)
-					hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"order_id\":")
-					return true
-				}
-				return false
-			}
-		}, verdict: ledger.Held},
 		{name: "is reset in mid-run", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 10 {
