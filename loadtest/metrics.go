@@ -163,19 +163,19 @@ const (
 )
 
 // bottleneck says why the generator was the bottleneck; nil when it was not.
-func (r *Result) bottleneck() *Problem {
+func (r *Result) bottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
 	used, most := r.cores(), float64(runtime.GOMAXPROCS(0))
 	switch {
 	case r.Requests == 0:
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
-		return &Problem{fmt.Sprintf(was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
-			"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency)),
-			ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000}}
+		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
+			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
+				"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency))}
 	case used > cpuShare*most:
-		return &Problem{fmt.Sprintf(was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most),
-			ProblemProcessors, params{"used": used, "of": most}}
+		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": most},
+			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most)}
 	}
 	return nil
 }

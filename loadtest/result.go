@@ -174,7 +174,7 @@ type Problem struct {
 	Params params `json:"params,omitempty"`
 }
 
-func (p Problem) String() string { return p.Text }
+func (p Problem) Error() string { return p.Text }
 
 // Codes of Problems, with their parameters. An error is the system's text.
 const (
@@ -193,11 +193,13 @@ const (
 	ProblemNonsense      = "nonsense"    // count, sample
 )
 
+func newProblem(code string, params params, format string, args ...any) Problem {
+	return Problem{fmt.Sprintf(format, args...), code, params}
+}
+
 // problem adds a reason why the run proves nothing, with its code.
 func (r *run) problem(code string, params params, format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Problems = append(r.result.Problems, Problem{fmt.Sprintf(format, args...), code, params})
+	r.result.Problems = append(r.result.Problems, newProblem(code, params, format, args...))
 }
 
 type params = map[string]any

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"seckill/internal/backend"
@@ -88,7 +87,6 @@ type run struct {
 	services  []service
 	locks     []lockTimes // of the services that say
 	tally     *tally
-	mu        sync.Mutex // guards result.Problems while the sale is prepared
 	result    *Result
 
 	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
@@ -134,9 +132,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	r.tally.summarize(took)
 	call(r.End)
 	stopMeter(context.WithoutCancel(ctx))
-	if p := r.result.bottleneck(); p != nil {
-		r.result.Problems = append(r.result.Problems, *p)
-	}
+	r.result.Problems = append(r.result.Problems, r.result.bottleneck()...)
 	if r.result.Dropped > 0 && ctx.Err() == nil {
 		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
 			usualDrain, numbers.Thousands(r.result.Dropped))

@@ -37,74 +37,50 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	if len(r.result.Problems) > 0 {
 		return false, nil
 	}
-	reset := make([]ledger.Stock, r.SKUs)
-	err = r.eachSKU(func(k int, sku int64) (err error) {
-		reset[k], err = r.begin(ctx, sku)
-		r.plan.runs[k] = reset[k].Run
-		return err
-	})
-	if err != nil || r.troubled() {
-		return false, err
-	}
-	_ = r.eachSKU(func(k int, sku int64) error { // it has no errors, only problems
-		r.agree(ctx, sku, reset[k])
-		return nil
-	})
-	return !r.troubled(), nil
-}
-
-// eachSKU does it for several SKUs at a time: there may be many, and each waits for
-// the disk. After the first problem no more are begun.
-func (r *run) eachSKU(do func(k int, sku int64) error) error {
-	var all errgroup.Group
-	all.SetLimit(8)
+	skus, within := errgroup.WithContext(ctx)
+	skus.SetLimit(8) // there may be many, and each waits for the disk
 	for k := range r.SKUs {
-		all.Go(func() error {
-			if r.troubled() {
-				return nil
+		skus.Go(func() error {
+			sku := r.SKU + int64(k)
+			set, err := r.begin(within, sku)
+			if r.plan.runs[k] = set.Run; err != nil {
+				return err
 			}
-			return do(k, r.SKU+int64(k))
+			return r.agree(within, sku, set)
 		})
 	}
-	return all.Wait()
-}
-
-func (r *run) troubled() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.result.Problems) > 0
+	err = skus.Wait()
+	var p Problem
+	if errors.As(err, &p) {
+		r.result.Problems = append(r.result.Problems, p)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // begin resets the SKU, or joins the sale that is on.
-func (r *run) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
-	if r.Joins {
-		return r.join(ctx, sku)
+func (r *run) begin(ctx context.Context, sku int64) (set ledger.Stock, err error) {
+	if !r.Joins {
+		set, err = r.services[0].reset(ctx, sku, r.Stock)
+	} else if now, unread := r.services[0].stock(ctx, sku); unread != nil {
+		err = unread
+	} else if set = now.Stock; set.Initial != r.Stock {
+		return set, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, set.Initial)
 	}
-	set, err := r.services[0].reset(ctx, sku, r.Stock)
-	if err != nil {
-		var refused *refusal
-		if errors.As(err, &refused) && refused.status == http.StatusForbidden {
-			err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
-		}
-		r.unread(sku, r.services[0].base, err)
+	var refused *refusal
+	if errors.As(err, &refused) && refused.status == http.StatusForbidden {
+		err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
 	}
-	return set, nil
+	return set, unread(sku, r.services[0].base, err)
 }
 
-func (r *run) join(ctx context.Context, sku int64) (ledger.Stock, error) {
-	now, err := r.services[0].stock(ctx, sku)
-	switch {
-	case err != nil:
-		r.unread(sku, r.services[0].base, err)
-	case now.Stock.Initial != r.Stock:
-		return now.Stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, now.Stock.Initial)
+// unread is the problem of a SKU that a service or the ledger did not reset or show,
+// if err says so.
+func unread(sku int64, where string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return now.Stock, nil
-}
-
-// unread is the problem of a SKU that a service or the ledger did not reset or show.
-func (r *run) unread(sku int64, where string, err error) {
-	r.problem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "%s did not reset or show SKU %d: %v", where, sku, err)
+	return newProblem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "%s did not reset or show SKU %d: %v", where, sku, err)
 }
 
 // learn reads the strategies of one target.
@@ -138,24 +114,25 @@ func (r *run) learn(ctx context.Context, s service) error {
 
 // agree checks that the reset is seen wherever this run sells or reads: services
 // on different databases would each sell a stock of their own.
-func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
-	isSet := func(where string, now ledger.Stock, err error) {
-		switch {
-		case err != nil:
-			r.unread(sku, where, err)
-		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins:
-			r.problem(ProblemDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
+func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) error {
+	first := r.services[0].base
+	isSet := func(where string, now ledger.Stock, err error) error {
+		if err == nil && (now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins) {
+			return newProblem(ProblemDisagree, params{"target": first, "sku": sku, "stock": r.Stock, "run": set.Run,
 				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
 				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
-				r.services[0].base, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
+				first, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
 		}
+		return unread(sku, where, err)
 	}
 	for _, s := range r.services {
 		now, err := s.stock(ctx, sku)
-		isSet(s.base, now.Stock, err)
+		if err := isSet(s.base, now.Stock, err); err != nil {
+			return err
+		}
 	}
 	now, err := r.Ledger.Snapshot(ctx, sku)
-	isSet("the SQL ledger", now.Stock, err)
+	return isSet("the SQL ledger", now.Stock, err)
 }
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,

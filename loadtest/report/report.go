@@ -95,8 +95,8 @@ func facts(r *loadtest.Result) (all rows) {
 	all.add("sale", "%s", r.Settings.Command())
 	for i, target := range r.Targets {
 		all.add("target", "%s", target.URL)
-		if i+1 < len(r.Targets) && slices.Equal(target.Backends, r.Targets[i+1].Backends) {
-			continue // said once, below the last of them
+		if i > 0 && slices.Equal(target.Backends, r.Targets[0].Backends) {
+			continue
 		}
 		for _, b := range target.Backends {
 			state := b.Version
