@@ -232,7 +232,6 @@ func soldAfter(all []change) func(time.Duration) int64 {
 type traffic struct {
 	changes []change        // sales at the earliest, and returns at the latest
 	sold    []span          // when each order was sold, or may have been
-	begun   time.Duration   // when a sale was first told; never if none was
 	asks    []ask           // by when they began
 	latest  []time.Duration // the last end of asks[:i+1]
 }
@@ -254,7 +253,7 @@ type ask struct {
 //     sold before: the key of the call has its order, or the buyer holds another. A
 //     buyer who waited and bought in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
-	t := &traffic{begun: never, changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
+	t := &traffic{changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
 		asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
 	for _, s := range h.sales {
 		switch {
@@ -318,7 +317,6 @@ func (t *traffic) sell(s *sale, patience time.Duration) {
 		sold.from = asked
 	}
 	t.changes, t.sold = append(t.changes, change{sold.from, s.Quantity}), append(t.sold, sold)
-	t.begun = min(t.begun, told)
 }
 
 // served looks for the longest stretch in which the sale stood still while buyers
@@ -330,12 +328,13 @@ func (t *traffic) sell(s *sale, patience time.Duration) {
 func (h *hearing) served() *Served {
 	t := h.traffic()
 	s := &Served{State: ServedNotKnown, PatienceMs: ms(h.Patience)}
-	from := time.Duration(0) // when the sale was on; never if that is not known
-	if h.Snapshot.Stock.StartsAt != nil {
-		from = t.begun
-	}
-	if h.Patience <= 0 || len(t.asks) == 0 || !h.known || from == never {
+	starts := h.Snapshot.Stock.StartsAt != nil // then it is looked at from its first order on
+	if h.Patience <= 0 || len(t.asks) == 0 || !h.known || starts && len(t.sold) == 0 {
 		return s
+	}
+	from := time.Duration(0)
+	if starts {
+		from = t.sold[0].from
 	}
 	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.taken())
 	left := func(at time.Duration) int64 { return least + later(at) }

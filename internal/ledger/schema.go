@@ -93,11 +93,14 @@ func forSQLite(statement string) string {
 // at once. A database whose tables are those of another build is refused.
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	// Another node of the database may be first. Every step may be made again.
-	return retry(ctx, func() error { return migrate(ctx, db) })
+	err := retry(ctx, func() error { return migrate(db.WithContext(ctx)) })
+	if err != nil && !errors.Is(err, ErrOtherBuild) {
+		return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
+	}
+	return err
 }
 
-func migrate(ctx context.Context, db *gorm.DB) error {
-	db = db.WithContext(ctx)
+func migrate(db *gorm.DB) error {
 	all := slices.Concat(schema, splitSchema, reservationSchema)
 	if db.Name() == "sqlite" {
 		for i := range all {
@@ -109,7 +112,7 @@ func migrate(ctx context.Context, db *gorm.DB) error {
 	}
 	for _, statement := range all {
 		if err := db.Exec(statement).Error; err != nil {
-			return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
+			return err
 		}
 	}
 	return nil
@@ -136,17 +139,17 @@ var ErrOtherBuild = errors.New("this database has the tables of another build of
 func writeIdentity(db *gorm.DB, schema []string) error {
 	made := db.Migrator().HasTable("stock")
 	if err := db.Exec(identityTable).Error; err != nil {
-		return fmt.Errorf("create the table seckill_identity: %w (may this database user create tables?)", err)
+		return err
 	}
 	ours := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(schema, ";"))))
 	if !made {
 		if err := db.Exec(insertIgnore(db)+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error; err != nil {
-			return fmt.Errorf("write the database's identity: %w (may this database user insert?)", err)
+			return err
 		}
 	}
 	var found struct{ MadeFor string }
 	if err := db.Raw("SELECT * FROM seckill_identity WHERE one = 1").Scan(&found).Error; err != nil {
-		return fmt.Errorf("read the database's identity: %w", err)
+		return err
 	}
 	if found.MadeFor == ours {
 		return nil

@@ -252,41 +252,30 @@ func newOrderID() int64 {
 	}
 }
 
-// A public id is publicPrefix and, in base 32: the order's id, a tag of random
-// bytes, and the SKU. Id and SKU find the row; the tag keeps others from
-// guessing the ids of orders.
-const (
-	publicPrefix = "o"
-	idBytes      = 8
-	tagBytes     = 8
-)
+// A public id is publicPrefix and, in base 32, eight bytes each of the SKU, the order's
+// id, and a tag. SKU and id find the row; the tag is drawn at random and keeps others
+// from guessing the ids of orders.
+const publicPrefix = "o"
 
 var publicText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 func newPublicID(sku, id int64) string {
-	var raw [idBytes + tagBytes + binary.MaxVarintLen64]byte
-	binary.BigEndian.PutUint64(raw[:], uint64(id))
-	_, _ = rand.Read(raw[idBytes : idBytes+tagBytes]) // never fails
-	n := binary.PutUvarint(raw[idBytes+tagBytes:], uint64(sku))
-	return publicPrefix + publicText.EncodeToString(raw[:idBytes+tagBytes+n])
+	var raw [24]byte
+	binary.BigEndian.PutUint64(raw[:], uint64(sku))
+	binary.BigEndian.PutUint64(raw[8:], uint64(id))
+	_, _ = rand.Read(raw[16:]) // never fails
+	return publicPrefix + publicText.EncodeToString(raw[:])
 }
 
 // parsePublicID is the SKU and the id in a public id; ok is false for a text that
 // is none.
 func parsePublicID(text string) (sku, id int64, ok bool) {
 	coded, ok := strings.CutPrefix(text, publicPrefix)
-	if !ok {
-		return 0, 0, false
-	}
 	raw, err := publicText.DecodeString(coded)
-	if err != nil || len(raw) <= idBytes+tagBytes {
+	if !ok || err != nil || len(raw) != 24 {
 		return 0, 0, false
 	}
-	of, n := binary.Uvarint(raw[idBytes+tagBytes:])
-	if n != len(raw)-idBytes-tagBytes {
-		return 0, 0, false
-	}
-	return int64(of), int64(binary.BigEndian.Uint64(raw)), true
+	return int64(binary.BigEndian.Uint64(raw)), int64(binary.BigEndian.Uint64(raw[8:])), true
 }
 
 // fenced is the request of an order as an expression: NULL, and so refused, if the

@@ -3,7 +3,6 @@ package lock
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -56,8 +55,6 @@ type fence struct {
 	token uint64
 }
 
-var errNoToken = errors.New("this lock has no fencing token")
-
 // fenced runs f under the SKU's lock, with the stock that it read behind the
 // fence.
 func (g *Guarded) fenced(
@@ -96,7 +93,8 @@ func (f fence) raise(
 	ctx context.Context, store *ledger.Store, sku int64,
 ) error {
 	if f.token == 0 {
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, errNoToken)
+		return fmt.Errorf("%w: this lock has no fencing token",
+			seckill.ErrUnavailable)
 	}
 	rows, err := store.Write(ctx, "UPDATE stock SET fence = ? "+
 		"WHERE id = ? AND run = ? AND fence < ?",

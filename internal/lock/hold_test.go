@@ -36,7 +36,6 @@ func TestLost(t *testing.T) {
 		"renewer": func(h *Hold) {
 			h.Renew(time.Millisecond, 0, func(context.Context) (bool, error) { return false, nil })
 		},
-		"clock": func(h *Hold) { h.Until(time.Now().Add(time.Millisecond)) },
 		"clock, while a renewal hangs": func(h *Hold) {
 			h.Until(time.Now().Add(20 * time.Millisecond))
 			h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
