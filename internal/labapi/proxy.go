@@ -69,13 +69,13 @@ func (s *Server) proxy(c *gin.Context) error {
 const headerKey = "Idempotency-Key"
 
 func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) {
-	level, broken := slog.LevelWarn, "The service process went away"
+	level := slog.LevelWarn
 	if r.Context().Err() != nil { // the caller left, or closed only their half and reads the answer
-		level, broken = slog.LevelDebug, "The connection was closed on your side"
+		level = slog.LevelDebug
 	}
 	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	p := web.Problem{Code: "service_failed", Status: http.StatusBadGateway,
-		Detail: broken + " before the answer was whole. Ask again."}
+		Detail: "The connection ended before the answer was whole. Ask again."}
 	var op *net.OpError
 	switch key := r.Header.Get(headerKey); {
 	case errors.As(err, &op) && op.Op == "dial" && !errors.Is(err, context.Canceled):
@@ -83,7 +83,7 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 	case web.IsSafe(r.Method):
 	default:
 		p = web.Problem{Code: "unknown_outcome", Status: http.StatusGatewayTimeout,
-			Detail: broken + " before the answer came: this may have happened or not. Look before you try again."}
+			Detail: "The connection ended before the answer came: this may have happened or not. Look before you try again."}
 		if web.IsKey(key) {
 			p.RequestID = key
 			p.Detail += " GET /api/v1/orders?user_id=…&request_id=" + url.QueryEscape(key) +

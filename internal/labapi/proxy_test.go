@@ -2,18 +2,15 @@ package labapi
 
 import (
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/web"
 )
 
 // service is a process that tells who answered, and what it was sent.
@@ -99,51 +96,5 @@ func TestProxyPassesOnAQueryThatCannotBeRead(t *testing.T) {
 	}
 	if status, _, _ := (call{method: "HEAD", path: "/api/lab/v1/events"}).do(t, h.URL); status != 405 {
 		t.Errorf("HEAD of the stream: %d, want 405", status)
-	}
-}
-
-// What a caller does wrong is not told as the end of a service process, and is no
-// warning of the lab.
-func TestProxyTellsTheCallersFailures(t *testing.T) {
-	arrived := make(chan struct{}, 1)
-	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		arrived <- struct{}{}
-		<-r.Context().Done()
-	}))
-	t.Cleanup(slow.Close)
-	var log strings.Builder
-	s, h, _ := start(t, func(c *Config) {
-		c.Lab = &fakeLab{services: []lab.Service{{URL: slow.URL, Up: true}}}
-		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	})
-	const head = "POST /api/v1/seckill HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-	for _, c := range []struct {
-		name, sent, says string
-		passed           bool // to the service
-	}{
-		{"a body that is cut", head + "Content-Length: 60\r\n\r\n{\"sku_id\":1", "could not be read to its end", false},
-		{"chunks that are none", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}", "could not be read to its end", false},
-		{"a body that is too large", head + "Content-Length: 1000000000000000\r\n\r\n" + strings.Repeat("x", web.MaxBody+1), "too_large", false},
-		{"a half that is closed", head + "Content-Length: 4\r\n\r\nwait", "closed on your side before the answer came: this may have happened or not", true},
-	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
-		labtest.Must(t, err)
-		_, err = io.WriteString(conn, c.sent)
-		labtest.Must(t, err)
-		if c.passed {
-			<-arrived
-		}
-		labtest.Must(t, conn.(*net.TCPConn).CloseWrite())
-		labtest.Must(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
-		answer, _ := io.ReadAll(conn) // a body too large ends in a reset
-		conn.Close()
-		if !strings.Contains(string(answer), c.says) || len(arrived) > 0 {
-			t.Errorf("%s: %s, and %d passed on unasked; want %q", c.name, answer, len(arrived), c.says)
-		}
-	}
-	labtest.Must(t, s.Close(t.Context()))
-	if log.Len() > 0 {
-		t.Errorf("the lab warns: %s", log.String())
 	}
 }

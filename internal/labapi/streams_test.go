@@ -13,18 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// served runs a lab's own HTTP server, on connections that hold little.
-func served(t *testing.T, change func(*Config)) (s *Server, server *http.Server, addr string) {
-	t.Helper()
-	s, _, _ = start(t, change)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	labtest.Must(t, err)
-	server = s.HTTP()
-	go server.Serve(smallBuffers{l})
-	t.Cleanup(func() { server.Close() })
-	return s, server, l.Addr().String()
-}
-
+// smallBuffers has connections that hold little.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -51,37 +40,24 @@ func openStream(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-func shutsDown(t *testing.T, server *http.Server) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*slowest) // a busy machine is slower than any page
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		t.Errorf("the server does not end: %v", err)
-	}
-}
-
 // Pages that are open, also one that reads nothing, do not hold up the end of the lab.
 func TestOpenPagesAndTheEnd(t *testing.T) {
-	s, server, addr := served(t, nil)
+	s, _, _ := start(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	labtest.Must(t, err)
+	server, addr := s.HTTP(), l.Addr().String()
+	go server.Serve(smallBuffers{l})
 	s.runs.enter(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})
 	stuck := openStream(t, addr)
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))
 	}
-	shutsDown(t, server)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*slowest) // a busy machine is slower than any page
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		t.Errorf("the server does not end: %v", err)
+	}
 	if n, _ := io.Copy(io.Discard, stuck); n >= 1<<20 { // what was on its way, and the end
 		t.Errorf("who reads nothing was sent all of %d bytes", n)
-	}
-}
-
-func TestLimitsOfThePagesServer(t *testing.T) {
-	_, _, addr := served(t, nil)
-	request, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+addr+"/healthz", nil)
-	request.Header.Set("X-Long", strings.Repeat("x", 100<<10))
-	answer, err := http.DefaultClient.Do(request)
-	labtest.Must(t, err)
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("a header of 100 kB: %s", answer.Status)
 	}
 }
