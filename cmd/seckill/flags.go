@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -72,16 +73,8 @@ func noEmptyValue(line *kong.Context) error {
 }
 
 func checkLockTimes(t catalog.LockTimes) error {
-	d := catalog.DefaultSettings()
-	for _, flag := range []struct {
-		name        string
-		value, like time.Duration
-	}{
-		{"--lock-wait", t.LockWait, d.LockWait}, {"--lock-lease", t.LockLease, d.LockLease}, {"--lock-poll", t.LockPoll, d.LockPoll},
-	} {
-		if flag.value < time.Millisecond {
-			return fmt.Errorf("%s must be 1ms or longer, such as %s", flag.name, flag.like)
-		}
+	if min(t.LockWait, t.LockLease, t.LockPoll) < time.Millisecond {
+		return errors.New("--lock-wait, --lock-lease and --lock-poll must be 1ms or longer, such as 10ms")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -55,17 +54,7 @@ func strategyNamed(flag, name string) (catalog.Info, error) {
 			return i, nil
 		}
 	}
-	var near []string
-	for _, i := range strategies.All() {
-		if asked := strings.ToLower(strings.ReplaceAll(name, "_", "-")); asked != "" && strings.Contains("-"+i.Name, "-"+asked) {
-			near = append(near, i.Name)
-		}
-	}
-	hint := "seckill strategies lists them"
-	if len(near) > 0 {
-		hint = "there are " + strings.Join(near, ", ")
-	}
-	return catalog.Info{}, fmt.Errorf("%s: there is no strategy %q; %s", flag, name, hint)
+	return catalog.Info{}, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them", flag, name)
 }
 
 // chosenStrategies are those that --strategies names; "all" is all of them.
@@ -73,10 +62,7 @@ func chosenStrategies(named []string) ([]catalog.Info, error) {
 	if slices.Equal(named, []string{"all"}) {
 		return strategies.All(), nil
 	}
-	if slices.Contains(named, "all") {
-		return nil, errors.New("--strategies: all stands alone")
-	}
-	for _, name := range named { // which says what is near
+	for _, name := range named { // pick would list them all
 		if _, err := strategyNamed("--strategies", name); err != nil {
 			return nil, err
 		}

@@ -78,45 +78,25 @@ func (m *Matrix) WriteText(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n" + legend + "\n")
-	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
-	m.list(&b, "\nWhat was measured\n", Measured)
-	m.list(&b, "\nWhat could not be found out\n", Failed)
+	b.WriteString("\n" + legend + "\n\n")
+	for _, r := range m.Rows {
+		for _, q := range m.Questions {
+			if c := r.Cells[q.ID]; c.Answer == Breaks || c.Answer == Measured || c.Answer == Failed {
+				line := fmt.Sprintf("%s %s · %s: %s%s  %s", c.Sign(), r.Strategy, q.Title, c.Text, c.bound(), c.Example)
+				b.WriteString(strings.TrimRight(line, " ") + "\n")
+			}
+		}
+	}
 	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (m *Matrix) list(b *strings.Builder, title string, answer Answer) {
-	begun := false
-	for _, r := range m.Rows {
-		for _, q := range m.Questions {
-			c := r.Cells[q.ID]
-			if c.Answer != answer {
-				continue
-			}
-			if !begun {
-				b.WriteString(title)
-				begun = true
-			}
-			fmt.Fprintf(b, "  %s · %s: %s%s", r.Strategy, q.Title, c.Text, c.bound())
-			if c.Example != "" {
-				fmt.Fprintf(b, "  %s", c.Example)
-			}
-			b.WriteString("\n")
-		}
-	}
 }
 
 func (m *Matrix) servers() string {
 	var names []string
 	for _, s := range m.Backends {
 		if s.OK && s.Version != "" {
-			name := s.Version
-			if s.Name == "redlock" {
-				name += " (five nodes)"
-			}
-			names = append(names, name)
+			names = append(names, s.Version)
 		}
 	}
 	return strings.Join(names, ", ")
