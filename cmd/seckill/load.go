@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -29,8 +28,6 @@ type LoadCmd struct {
 
 	Output
 	PlaceFlags
-
-	required []string // by the scenario file
 }
 
 func (c *LoadCmd) Help() string {
@@ -52,7 +49,6 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 		if c.Scenario, err = loadtest.ReadScenario(line.FlagValue(given.Flag).(string), c.Scenario); err != nil {
 			return err
 		}
-		c.required = c.Scenario.Require
 	}
 	c.Strategy = c.Scenario.Strategy
 	return nil
@@ -61,14 +57,9 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 // Validate checks the scenario and the flags.
 func (c *LoadCmd) Validate(line *kong.Context) error {
 	s := &c.Scenario
-	if s.Strategy = c.Strategy; !slices.Equal(s.Require, c.required) { // flags add to the file's
-		s.Require = slices.Concat(c.required, s.Require)
-	}
+	s.Strategy = c.Strategy
 	if err := (loadtest.Config{Scenario: c.Scenario, Targets: c.Target}).Check(); err != nil {
 		return err
-	}
-	if s.SKUs == 0 { // in a Scenario it stands for 1
-		return errors.New("--skus: give 1 or more")
 	}
 	for _, given := range line.Path { // their defaults mean nothing either, but were not asked for
 		if f := given.Flag; f != nil && (f.Name == "concurrency" && s.Open() || f.Name == "buyers" && s.Profile == loadtest.Constant) {

@@ -32,7 +32,7 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	labtest.Must(t, err)
 	want := loadtest.DefaultScenario()
 	want.Stock, want.Profile, want.Rate, want.Duration, want.Seed = 300, loadtest.Constant, 250.5, 9*time.Second, 7
-	want.Require, want.Async = []string{"errors==0", "p99<1s"}, true
+	want.Require, want.Async = []string{"p99<1s"}, true
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want\n%+v", got, want)
 	}

@@ -46,11 +46,12 @@ func (f PlaceFlags) check(targets []string) error {
 	elsewhere := ""
 	if len(targets) > 0 {
 		elsewhere = "--target names services that run already: leave out one of them"
-		if f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
-			return errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)")
-		}
 	}
-	return errors.Join(f.Given.Check(), f.TokenFlags.check(), f.TopologyFlag.check(elsewhere, f.Given))
+	err := errors.Join(f.Given.Check(), f.TokenFlags.check(), f.TopologyFlag.check(elsewhere, f.Given))
+	if err == nil && len(targets) > 0 && f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
+		err = errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)")
+	}
+	return err
 }
 
 // where finds the targets: those given, or a lab started for this run.
