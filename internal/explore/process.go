@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/probe"
 )
@@ -15,7 +14,6 @@ import (
 // A process is one instance with the strategy on it.
 type process struct {
 	*observe.Process
-	options lock.Options
 	session int64        // in ZooKeeper
 	tainted bool         // not to be used for another schedule
 	ahead   atomic.Int64 // of the true time, in ns
@@ -33,7 +31,7 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	if p := w.numbers[number]; p != nil {
 		return p, nil
 	}
-	p := &process{options: w.info.LockOptions(w.settings)}
+	p := &process{}
 	var err error
 	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/catalog"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -24,25 +23,7 @@ type Holder interface {
 	Freed()
 }
 
-// watched is info with a lock that tells the Holder in a caller's context. seen is
-// given the lock as it is built.
-func watched(info catalog.Info, seen func(lock.Locker)) catalog.Info {
-	build := info.Locker
-	if build == nil {
-		return info
-	}
-	info.Locker = func(d catalog.Deps) (lock.Locker, error) {
-		inner, err := build(d)
-		if err != nil {
-			return nil, err
-		}
-		l := &locker{inner}
-		seen(l)
-		return l, nil
-	}
-	return info
-}
-
+// A locker tells the Holder in a caller's context.
 type locker struct{ lock.Locker }
 
 func (l *locker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {

@@ -31,8 +31,14 @@ func Start(
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{In: in, Store: ledger.NewStore(in.DB)}
-	p.Info = watched(info, func(l lock.Locker) { p.Locker = l })
+	p := &Process{In: in, Store: ledger.NewStore(in.DB), Info: info}
+	if info.Locker != nil {
+		p.Info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+			inner, err := info.Locker(d)
+			p.Locker = &locker{inner}
+			return p.Locker, err
+		}
+	}
 	p.Strategy, err = catalog.Build(p.Info, catalog.Deps{Instance: in, Ledger: p.Store, Settings: s, Now: now})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())

@@ -20,50 +20,27 @@ type Fewest struct {
 	Diverged int // that were given up with ErrDiverged
 
 	started bool
-	todo    [][]*turn // turns that were not taken, by the fewest preemptions of their schedules
-	least   int       // of schedules that were given up
+	todo    [][]turn // that were not taken, by the fewest preemptions of their schedules
+	least   int      // of schedules that were given up
 
 	// Of the schedule that runs:
-	first  *turn
+	first  turn
 	level  int // index in todo that first was taken from
 	tries  int
-	prefix []Choice
-	made   int
-	here   *turn
+	here   []Choice
 	asleep sleepers
 	others []branch
 }
 
-// A turn that was not taken yet: the choices up to it, and it. Prefixes share memory.
+// A turn that was not taken yet: the choices up to it, and it.
 type turn struct {
-	before *turn
-	choice Choice
-	length int
-	asleep sleepers // behind it
-}
-
-func (t *turn) choices() []Choice {
-	if t == nil {
-		return nil
-	}
-	list := make([]Choice, t.length)
-	for ; t != nil; t = t.before {
-		list[t.length-1] = t.choice
-	}
-	return list
-}
-
-func (t *turn) then(c Choice, asleep sleepers) *turn {
-	n := 1
-	if t != nil {
-		n = t.length + 1
-	}
-	return &turn{before: t, choice: c, length: n, asleep: asleep}
+	choices []Choice
+	asleep  sleepers // behind it
 }
 
 // A branch is a turn that the running schedule did not take.
 type branch struct {
-	turn        *turn
+	turn
 	preemptions int
 }
 
@@ -74,16 +51,13 @@ const maxTries = 3
 func (p *Fewest) Begin() bool {
 	if !p.started {
 		p.started, p.least = true, math.MaxInt
-		p.todo = [][]*turn{{nil}}
+		p.todo = [][]turn{{{}}}
 	}
 	if p.tries == 0 && !p.take() {
 		return false
 	}
 	p.tries++
-	p.prefix, p.made, p.here, p.others, p.asleep = p.first.choices(), 0, nil, nil, nil
-	if p.first != nil {
-		p.asleep = p.first.asleep
-	}
+	p.here, p.others, p.asleep = nil, nil, p.first.asleep
 	return true
 }
 
@@ -99,15 +73,14 @@ func (p *Fewest) take() bool {
 
 // Choose implements Policy.
 func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
-	if p.made < len(p.prefix) {
-		if i = find(options, p.prefix[p.made]); i < 0 {
-			return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, p.made+1, p.prefix[p.made], options)
+	if made := len(p.here); made < len(p.first.choices) {
+		if i = find(options, p.first.choices[made]); i < 0 {
+			return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, made+1, p.first.choices[made], options)
 		}
 	} else if i, err = p.branch(options, preemptions); err != nil {
 		return 0, err
 	}
-	p.made++
-	p.here = p.here.then(options[i].Choice, nil)
+	p.here = append(p.here, options[i].Choice)
 	return i, nil
 }
 
@@ -128,7 +101,7 @@ func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
 			if o.Preempts {
 				most++
 			}
-			p.others = append(p.others, branch{p.here.then(o.Choice, before.after(o)), most})
+			p.others = append(p.others, branch{turn{append(slices.Clone(p.here), o.Choice), before.after(o)}, most})
 		}
 		if p.Reduce {
 			before = append(slices.Clone(before), o)
