@@ -20,11 +20,8 @@ type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
 	// Wrong: it broke, or stood still, and promises not to. May: the strategy breaks by
 	// itself, or does not promise to withstand this.
-	Wrong bool `json:"wrong,omitempty"`
-	May   bool `json:"may,omitempty"`
-	// Not says why the fault was not tested: it took no effect, or could not matter. The
-	// verdict is then of a sale without it.
-	Not   string  `json:"not,omitempty"`
+	Wrong bool    `json:"wrong,omitempty"`
+	May   bool    `json:"may,omitempty"`
 	Said  string  `json:"said,omitempty"`  // what went wrong
 	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part
 
@@ -47,8 +44,8 @@ const (
 // What cells say that have no verdict.
 const (
 	wordNotValid  = "proves nothing"
-	wordNotTested = "not tested"
-	wordStopped   = "stopped" // nothing was sold after the fault, although units were left
+	wordNotTested = "not tested" // the fault took no effect, or could not matter
+	wordStopped   = "stopped"    // nothing was sold after the fault, although units were left
 )
 
 // Broken: more was sold than there was, or something was lost or invented.
@@ -61,8 +58,10 @@ func (c *Cell) fell() bool {
 	return c.Broken() || c.Word == string(loadtest.Blocked) || c.Word == wordStopped
 }
 
-// Tested: a sale was judged, with the fault if there is one.
-func (c *Cell) Tested() bool { return c.Word != "" && c.Word != wordNotValid && c.Not == "" }
+// Tested: a sale was judged, with the fault if there is one, or broke without it.
+func (c *Cell) Tested() bool {
+	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
+}
 
 // A trial is a cell that is being run.
 type trial struct {
@@ -82,7 +81,7 @@ func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict
 
 // cell is what the trial came to.
 func (t *trial) cell(may bool) *Cell {
-	tested := t.Not == "" && t.verdict != ledger.NotValid
+	tested := t.met() && t.verdict != ledger.NotValid
 	word, said := t.tells(tested)
 	t.Word, t.May = word, may
 	t.Wrong = !may && (t.broken() || t.verdict == loadtest.Blocked || tested && !t.goesOn)
@@ -91,7 +90,7 @@ func (t *trial) cell(may bool) *Cell {
 	}
 	t.Said = strings.Join(said, "; ")
 	if !t.fell() {
-		return &Cell{Word: word, May: may, Not: t.Not, Said: t.Said, Stood: t.Stood}
+		return &Cell{Word: word, May: may, Said: t.Said, Stood: t.Stood}
 	}
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)
@@ -115,6 +114,8 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 		return string(t.verdict), t.problems
 	case t.verdict == ledger.NotValid:
 		return wordNotValid, t.problems
+	case !tested && t.happened != nil && t.happened.Error != "":
+		return wordNotTested, []string{t.happened.Error}
 	case !tested:
 		return wordNotTested, nil
 	case !t.goesOn:
@@ -206,19 +207,8 @@ func (t *trial) stockGone(violations []ledger.Violation) bool {
 	return known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
 }
 
-// weigh says whether the fault was there, and could matter.
-func (t *trial) weigh() {
-	if t.fault == None {
-		return
-	}
-	switch h := t.happened; {
-	case h == nil:
-		t.Not = "the fault was not injected"
-	case h.State == fault.HasFailed:
-		t.Not = h.Error
-	case h.Effect == nil || !h.Effect.Took:
-		t.Not = "it took no effect"
-	case !h.Effect.Matters:
-		t.Not = "it could not matter"
-	}
+// met: the fault was there and could matter, or none was asked for.
+func (t *trial) met() bool {
+	h := t.happened
+	return t.fault == None || h != nil && h.State != fault.HasFailed && h.Effect != nil && h.Effect.Took && h.Effect.Matters
 }

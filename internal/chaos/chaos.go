@@ -129,7 +129,6 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) *
 	} else {
 		o.second(ctx, t, first)
 	}
-	t.weigh()
 	wrongAnswers := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
 	return t.cell(o.may(info, name) || t.onlyAnswers() && wrongAnswers)
 }
