@@ -6,6 +6,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
@@ -25,23 +26,10 @@ func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 	}
 }
 
-// Where the server writes an empty text in place of NULL, an INSERT that has to fail
-// would not.
-func TestSessionsAreStrict(t *testing.T) {
-	c := labtest.Instance(t, backend.SQL, backend.RowLocks).Config
-	c.MySQLDSN += "?sql_mode=''"
-	lax, err := backend.Open(t.Context(), c)
-	labtest.Must(t, err)
-	defer lax.Close()
-	labtest.Must(t, lax.DB.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error)
-	if err := lax.DB.Exec("INSERT INTO needed VALUES (1), (NULL)").Error; backend.MySQLNumber(err) != backend.MySQLNullColumn {
-		t.Errorf("NULL where it may not be: %v", err)
-	}
-}
-
-// The defaults of a server, or an address, may say otherwise: then a statement would not be committed, or
-// read what is not.
-func TestSessionsCommitAndReadRepeatably(t *testing.T) {
+// The defaults of a server, or an address, may say otherwise: then a statement would not
+// be committed, or read what is not, or write an empty text in place of NULL where it has
+// to fail.
+func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 	usual := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	var version string
 	labtest.Must(t, usual.DB.Raw("SELECT VERSION()").Scan(&version).Error)
@@ -52,7 +40,7 @@ func TestSessionsCommitAndReadRepeatably(t *testing.T) {
 	c := usual.Config
 	dsn, err := mysql.ParseDSN(c.MySQLDSN)
 	labtest.Must(t, err)
-	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'"}
+	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "sql_mode": "''"}
 	c.MySQLDSN = dsn.FormatDSN()
 	in, err := backend.Open(t.Context(), c)
 	labtest.Must(t, err)
@@ -61,5 +49,14 @@ func TestSessionsCommitAndReadRepeatably(t *testing.T) {
 	labtest.Must(t, in.DB.Raw("SELECT CONCAT(@@autocommit + 0, ' ', @@"+isolation+")").Scan(&said).Error)
 	if said != "1 REPEATABLE-READ" {
 		t.Errorf("autocommit and isolation of a session are %s", said)
+	}
+	err = in.DB.Connection(func(one *gorm.DB) error {
+		if err := one.Exec("CREATE TEMPORARY TABLE needed (a INT NOT NULL)").Error; err != nil {
+			return err
+		}
+		return one.Exec("INSERT INTO needed VALUES (1), (NULL)").Error
+	})
+	if backend.MySQLNumber(err) != backend.MySQLNullColumn {
+		t.Errorf("NULL where it may not be: %v", err)
 	}
 }

@@ -132,21 +132,14 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 	redisAt := func(password string, pair tls.Certificate) backend.Config {
 		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + inFront(t, pair, redis.Host)}}
 	}
-	redlockAt := func(password string, pair tls.Certificate) backend.Config {
-		return backend.Config{RedlockAddrs: redisAt(password, pair).RedisAddrs}
-	}
 	etcdAt := func(password string, pair tls.Certificate) backend.Config {
 		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + inFront(t, pair, etcd)}}
 	}
-	taken, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameRedis}, Given: redisAt(redis.Password, trusted)})
-	labtest.Must(t, err)
-	t.Cleanup(func() { taken.Stop(context.Background()) })
 	const wrong = "hunter2-wrong"
 	for name, c := range map[string]struct{ right, login, authority backend.Config }{
-		backend.NameMySQL:   {mysqlAt(dsn.Passwd), mysqlAt(wrong), backend.Config{}},
-		backend.NameRedis:   {redisAt(redis.Password, trusted), redisAt(wrong, trusted), redisAt(redis.Password, stranger)},
-		backend.NameRedlock: {redlockAt(redis.Password, trusted), redlockAt(wrong, trusted), redlockAt(redis.Password, stranger)},
-		backend.NameEtcd:    {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
+		backend.NameMySQL: {mysqlAt(dsn.Passwd), mysqlAt(wrong), backend.Config{}},
+		backend.NameRedis: {redisAt(redis.Password, trusted), redisAt(wrong, trusted), redisAt(redis.Password, stranger)},
+		backend.NameEtcd:  {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
 	} {
 		in, err := opens(t, c.right)
 		if err != nil {

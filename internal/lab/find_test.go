@@ -76,17 +76,3 @@ func TestZooKeeperHomes(t *testing.T) {
 		}
 	}
 }
-
-func TestDebianJars(t *testing.T) {
-	folder := t.TempDir()
-	if jar, _ := debianJars(folder); jar != "" {
-		t.Errorf("found %v in an empty folder", jar)
-	}
-	for _, jar := range []string{"zookeeper.jar", "zookeeper-jute.jar", "slf4j-api.jar", "tomcat9.jar"} {
-		touch(t, filepath.Join(folder, jar))
-	}
-	jar, path := debianJars(folder)
-	if jars := filepath.SplitList(path); len(jars) != 3 || jars[0] != jar || filepath.Base(jar) != "zookeeper.jar" {
-		t.Errorf("found %v, want ZooKeeper first, what it needs, and nothing else", jars)
-	}
-}
