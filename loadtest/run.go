@@ -187,7 +187,6 @@ type Progress struct {
 	Counts   map[ledger.Outcome]int `json:"counts"`
 	Units    int64                  `json:"units"` // told sold and not given back, so far
 	Left     int64                  `json:"left"`  // stock as last told
-	Late     int                    `json:"late"`  // sent more than 1 ms after they were due
 	Rate     float64                `json:"rate"`  // requests a second, over the last interval
 	P50      float64                `json:"p50_ms"`
 	P99      float64                `json:"p99_ms"`

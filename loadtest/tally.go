@@ -214,7 +214,7 @@ func (t *tally) progress() (p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p = Progress{
-		Settling: t.over, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units, Late: t.result.Late,
+		Settling: t.over, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units,
 		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
 		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
 	}

@@ -3,45 +3,8 @@ package measure
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
 )
-
-// Every other round runs backwards, and a run can end early.
-func TestTurnsAlternate(t *testing.T) {
-	var got []string
-	for turn := range Turns(3, 3) {
-		if turn.Total != 9 || turn.Done != len(got) {
-			t.Errorf("%+v after %d turns", turn, len(got))
-		}
-		got = append(got, fmt.Sprint(turn.Round, "abc"[turn.Subject:turn.Subject+1]))
-	}
-	if want := "1a 1b 1c 2c 2b 2a 3a 3b 3c"; strings.Join(got, " ") != want {
-		t.Errorf("turns %v, want %s", got, want)
-	}
-	turns := 0
-	for range Turns(2, 2) {
-		if turns++; turns == 3 {
-			break
-		}
-	}
-	if turns != 3 || len(slices.Collect(Turns(2, 0))) != 0 {
-		t.Errorf("%d turns, want 3, and none without subjects", turns)
-	}
-}
-
-// A ratio compares figures of the same round only.
-func TestRatiosWithinARound(t *testing.T) {
-	a, b := Series{1: 10, 2: 300, 3: 20, 4: 7}, Series{1: 20, 2: 100, 3: 10, 5: 1}
-	if got, want := a.Over(b).Spread(), (Spread{2, .5, 3}); got != want {
-		t.Errorf("ratios %v, want %v", got, want)
-	}
-	if got := a.Over(Series{1: 0}); len(got) != 0 {
-		t.Errorf("a ratio to zero: %v", got)
-	}
-}
 
 func TestSpread(t *testing.T) {
 	for _, c := range []struct {
