@@ -14,12 +14,12 @@ import (
 type Gate struct {
 	*Recorder
 	Reached chan struct{} // closed when the buyer stands there
+	Open    func()        // lets the buyer go on
 
 	who    string
 	at     func(n int, c *tap.Command) bool
-	open   chan struct{}
-	once   sync.Once
-	opened sync.Once
+	stands func()
+	opened chan struct{}
 	n      atomic.Int64 // commands of the buyer's own so far
 }
 
@@ -29,11 +29,11 @@ func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate
 	if at == nil {
 		at = func(int, *tap.Command) bool { return false }
 	}
-	return &Gate{Recorder: r, who: who, at: at, Reached: make(chan struct{}), open: make(chan struct{})}
+	g := &Gate{Recorder: r, who: who, at: at, Reached: make(chan struct{}), opened: make(chan struct{})}
+	g.Open = sync.OnceFunc(func() { close(g.opened) })
+	g.stands = sync.OnceFunc(func() { close(g.Reached) })
+	return g
 }
-
-// Open lets the buyer go on.
-func (g *Gate) Open() { g.opened.Do(func() { close(g.open) }) }
 
 // Before implements tap.Tap.
 func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
@@ -42,8 +42,8 @@ func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
 		return nil
 	}
 	if g.at(int(g.n.Add(1)-1), c) {
-		g.once.Do(func() { close(g.Reached) })
-		<-g.open
+		g.stands()
+		<-g.opened
 	}
 	g.Sent(ctx, g.who, c)
 	return nil

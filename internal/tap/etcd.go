@@ -185,9 +185,6 @@ func describeOp(op clientv3.Op) (verb, text string) {
 	if op.IsOptsWithPrefix() {
 		text += " --prefix"
 	}
-	if op.Rev() > 0 {
-		text += fmt.Sprint(" --rev=", op.Rev())
-	}
 	return verb, text
 }
 
@@ -211,22 +208,13 @@ func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string 
 	return b.String()
 }
 
+// describeCmp has words for the comparisons that locks make.
 func describeCmp(c *pb.Compare) string {
-	sign := map[pb.Compare_CompareResult]string{
-		pb.Compare_EQUAL: "=", pb.Compare_GREATER: ">", pb.Compare_LESS: "<", pb.Compare_NOT_EQUAL: "!=",
-	}[c.Result]
-	var value any
-	switch v := c.TargetUnion.(type) {
-	case *pb.Compare_Version:
-		value = v.Version
-	case *pb.Compare_CreateRevision:
-		value = v.CreateRevision
-	case *pb.Compare_ModRevision:
-		value = v.ModRevision
-	case *pb.Compare_Lease:
-		value = v.Lease
-	case *pb.Compare_Value:
-		value = fmt.Sprintf("%q", v.Value)
+	switch {
+	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_CREATE:
+		return fmt.Sprintf("create(%s) = %d", c.Key, c.GetCreateRevision())
+	case c.Result == pb.Compare_EQUAL && c.Target == pb.Compare_VALUE:
+		return fmt.Sprintf("value(%s) = %q", c.Key, c.GetValue())
 	}
-	return fmt.Sprintf("%s(%s) %s %v", strings.ToLower(c.Target.String()), c.Key, sign, value)
+	return c.String()
 }
