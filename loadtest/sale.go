@@ -163,11 +163,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ours(sku),
-			Patience: patience,
-			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
-				stockStore, ok := r.stockStores[strategy]
-				return stockStore, ok
-			},
+			Patience: patience, StockStoreOf: r.stockStores,
 		}))
 		r.strangers(snap, others)
 		if settled && !r.Joins && r.Reserve == 0 {

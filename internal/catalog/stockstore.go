@@ -15,15 +15,12 @@ type Seller struct {
 }
 
 // StockStoreOf says where the strategies of sellers keep their stock, for the judge.
-func StockStoreOf(sellers []Seller) func(strategy string) (ledger.StockStore, bool) {
+func StockStoreOf(sellers []Seller) map[string]ledger.StockStore {
 	stockStores := make(map[string]ledger.StockStore, len(sellers))
 	for _, s := range sellers {
 		stockStores[s.Info.Name] = s.Info.Stock
 	}
-	return func(strategy string) (ledger.StockStore, bool) {
-		stockStore, ok := stockStores[strategy]
-		return stockStore, ok
-	}
+	return stockStores
 }
 
 // StockStores asks every counter outside the stock row what is left of sku, once

@@ -16,8 +16,8 @@ type Evidence struct {
 	Initial int64
 	// Run is the number of the run that is judged; 0: whichever is current.
 	Run int64
-	// StockStoreOf says where a strategy keeps its stock.
-	StockStoreOf func(strategy string) (StockStore, bool)
+	// StockStoreOf says where each strategy keeps its stock; nil: all in the row.
+	StockStoreOf map[string]StockStore
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
@@ -190,10 +190,7 @@ func (h *hearing) storeOf(strategy string) StockStore {
 	if h.StockStoreOf == nil {
 		return InRow
 	}
-	if stockStore, ok := h.StockStoreOf(strategy); ok {
-		return stockStore
-	}
-	return StockStore("of " + strategy)
+	return cmp.Or(h.StockStoreOf[strategy], StockStore("of "+strategy))
 }
 
 // findStock finds out where the stock is kept, and what is left of it: by the row,

@@ -70,10 +70,7 @@ func (t *Told) at(sent, answered int) {
 //	user 4  comes too late: sold out     user 8  bought 2 early on and cancelled
 func clean() *Evidence {
 	e := &Evidence{Initial: 10, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4}},
-		StockStoreOf: func(strategy string) (StockStore, bool) {
-			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets}[strategy]
-			return stockStore, ok
-		}}
+		StockStoreOf: map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets}}
 	e.bought(8, 2, 8, Cancelled, OutcomeSold)
 	e.bought(1, 3, 7, Active, OutcomeSold)
 	e.bought(2, 3, 4, Active, OutcomeSold)
