@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,7 +63,15 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
 		u.warn(stderr, chosen)
 	}
-	fmt.Fprintln(stderr, "Starting …")
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	api := labapi.New(labapi.Config{
+		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
+		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
+	})
+	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
+	go func() { page.ended <- page.Serve(listener) }()
+	defer page.Close()
+	fmt.Fprintf(stderr, "Starting …   (%s has the page already)\n", page.url)
 	l, err := u.startLab(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -70,7 +79,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	case err != nil:
 		return err
 	}
-	err = u.host(ctx, l, listener, stdout, stderr)
+	err = u.host(ctx, l, page, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
 	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
@@ -139,8 +148,16 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	return l, nil
 }
 
-// host serves the page, which drives a running lab, until ctx ends.
-func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, stdout io.Writer, stderr stderrWriter) error {
+// A pageServer runs from the start on.
+type pageServer struct {
+	*http.Server
+	api   *labapi.Server
+	url   string
+	ended chan error
+}
+
+// host lets the page drive a running lab until ctx ends.
+func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -150,11 +167,8 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}
 	defer in.Close()
 
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
-	api := labapi.New(labapi.Config{
-		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
-		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
+	page.api.Open(labapi.Behind{
 		Lab: fault.In(l), Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
@@ -164,19 +178,16 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.Record(ctx, l.Config(), info, buyers)
 		},
-		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: log},
+		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: page.api.Log},
 	})
-	page, ended := api.HTTP(), make(chan error, 1)
-	go func() { ended <- page.Serve(listener) }()
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		if err := api.Close(stopping); err != nil {
+		if err := page.api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
 		}
 		if page.Shutdown(stopping) != nil {
 			fmt.Fprintln(stderr, "Requests that were still under way are cut off.")
-			_ = page.Close()
 		}
 	}()
 
@@ -184,11 +195,11 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	if err != nil {
 		return err
 	}
-	printTable(stdout, l, missing, clients, u.pageURL(listener.Addr()), u.Token)
+	printTable(stdout, l, missing, clients, page.url, u.Token)
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-ended:
+	case err := <-page.ended:
 		return err
 	}
 }

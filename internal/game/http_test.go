@@ -20,7 +20,8 @@ import (
 // code.
 func TestGameOverHTTP(t *testing.T) {
 	labtest.Start(t, named(t, "naive").Uses()...)
-	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")})
+	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Behind: labapi.Behind{
+		Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")}})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {

@@ -137,12 +137,14 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 		Strategies: []catalog.Info{{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}}},
 		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
 		Addr:       "127.0.0.1:8080",
-		Lab:        newFakeLab(), Load: load.run, ServiceToken: serviceToken,
-		Missing: func(i catalog.Info) []string {
-			if len(i.Needs) > 0 {
-				return []string{"no etcd"}
-			}
-			return nil
+		Behind: Behind{
+			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken,
+			Missing: func(i catalog.Info) []string {
+				if len(i.Needs) > 0 {
+					return []string{"no etcd"}
+				}
+				return nil
+			},
 		},
 	}
 	if change != nil {

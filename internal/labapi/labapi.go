@@ -35,7 +35,7 @@ import (
 	"seckill/web/course"
 )
 
-// A Config says what the server shows and drives.
+// A Config says what the server shows, and drives.
 type Config struct {
 	Page fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
@@ -56,6 +56,12 @@ type Config struct {
 	Version string // of this program
 	Log     *slog.Logger
 
+	Behind
+}
+
+// Behind is what the server drives. The servers of a lab take seconds to start: Open
+// gives it to a server that was made without.
+type Behind struct {
 	Lab Lab
 	// Missing says why a strategy cannot run here; nil if it can.
 	Missing func(catalog.Info) []string
@@ -73,10 +79,12 @@ type Config struct {
 	ServiceToken string
 }
 
-// A Server is the http.Handler of a lab.
+// A Server is the http.Handler of a lab. It serves the page's files from the start;
+// a call waits for the lab.
 type Server struct {
 	Config
-	id          string // of this process, so that a page sees that it was restarted
+	opened      chan struct{} // closed once Behind is set
+	id          string        // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
 	bell        *bell        // rung at all that is new to the pages
 	changes     atomic.Int64 // of what the lab runs on
@@ -100,7 +108,7 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	closing := make(chan struct{})
-	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
+	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")
@@ -111,7 +119,25 @@ func New(c Config) *Server {
 	s.traces = openStore[LiveTrace](s, history.Trace)
 	s.openShop()
 	s.route()
+	if c.Lab != nil {
+		close(s.opened)
+	}
 	return s
+}
+
+// Open lets calls go on to what is behind the page.
+func (s *Server) Open(b Behind) {
+	s.Behind = b
+	close(s.opened)
+}
+
+// waitForLab lets a call wait for what is behind the page.
+func (s *Server) waitForLab(c *gin.Context) {
+	select {
+	case <-s.opened:
+	case <-c.Request.Context().Done():
+		c.Abort()
+	}
 }
 
 // HTTP is a server for s, whose Shutdown ends event streams.
@@ -123,12 +149,13 @@ func (s *Server) HTTP() *http.Server {
 
 func (s *Server) route() {
 	r := s.router
-	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
+	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin))
 	r.GET("/", s.files(s.Page, "index.html"))
 	r.GET("/shop", s.files(s.Page, "shop/index.html"))
 	r.GET("/shop/", s.files(s.Page, "shop/index.html"))
 	r.GET("/static/*path", s.files(s.Page, ""))
 	r.GET("/guarantees/*path", s.files(s.Guarantees, ""))
+	r.Use(s.waitForLab, s.handle(s.checkAdmin))
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(func(c *gin.Context) error {
 		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,

@@ -2,9 +2,11 @@ package labapi
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -126,4 +128,27 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 	}
 	s.labChanged()
 	first.next("lab")
+}
+
+// The page is there before the lab is; a call waits for the lab, or for its caller to leave.
+func TestThePageDoesNotWaitForTheLab(t *testing.T) {
+	lab, _, _ := start(t, nil)
+	c := lab.Config
+	c.Behind = Behind{}
+	s := New(c)
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	for path, want := range map[string]int{"/": 200, "/static/app.mjs": 200, "/static/none.mjs": 404} {
+		call{method: "GET", path: path}.wants(t, h.URL, want, "")
+	}
+	ask := call{method: "GET", path: "/api/lab/v1/status"}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	r, answer := httptest.NewRequestWithContext(gone, ask.method, ask.path, nil), httptest.NewRecorder()
+	r.Host = "localhost"
+	if s.ServeHTTP(answer, r); answer.Body.Len() > 0 {
+		t.Errorf("a call was answered before the lab is up: %s", answer.Body)
+	}
+	s.Open(lab.Behind)
+	ask.wants(t, h.URL, 200, "")
 }
