@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -128,11 +127,7 @@ var All = []Fault{
 func Find(name Name) (Fault, error) {
 	i := slices.IndexFunc(All, func(f Fault) bool { return f.Name == name })
 	if i < 0 {
-		var names []string
-		for _, f := range All {
-			names = append(names, string(f.Name))
-		}
-		return Fault{}, fmt.Errorf("there is no fault called %q, only %s", name, strings.Join(names, ", "))
+		return Fault{}, fmt.Errorf("there is no fault called %q: seckill chaos --list has their names", name)
 	}
 	return All[i], nil
 }
