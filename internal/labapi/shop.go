@@ -31,12 +31,9 @@ type shop struct {
 }
 
 func (s *Server) openShop() {
-	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
-	if i < 0 && len(s.Strategies) > 0 {
-		i = 0
-	}
-	if i >= 0 {
-		s.shop.strategy = s.Strategies[i]
+	if len(s.Strategies) > 0 {
+		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
+		s.shop.strategy = s.Strategies[max(0, i)]
 	}
 }
 
