@@ -61,6 +61,35 @@ func (b *bench) queued(t *testing.T, n int) {
 	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
+// Somebody revokes the lease: its holder is told at his next renewal, or when
+// his process is about to queue again, which it does under a new lease.
+func TestLeaseIsRevoked(t *testing.T) {
+	for name, notice := range map[string]struct {
+		lease time.Duration
+		by    func(*bench)
+	}{
+		"renewal": {short, func(*bench) {}},
+		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, notice.lease)
+			l := b.Take(t, lock.Options{})
+			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
+				t.Fatal(err)
+			}
+			notice.by(b)
+			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
+			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
+				t.Errorf("the lease ended with %v", err)
+			}
+			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+				t.Errorf("releasing a lock that is lost gave %v", err)
+			}
+			locktest.Free(t, b.Take(t, lock.Options{}))
+		})
+	}
+}
+
 // A waiter whose lease ends lines up again, and does not walk in.
 func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	b, other := newBench(t, short), newBench(t, long)
