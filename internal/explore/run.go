@@ -110,13 +110,6 @@ func (r *run) woke(a *actor) {
 
 // take makes one choice. The servers have settled before.
 func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
-	if at := len(r.schedule.Steps); r.byHand && chosen {
-		defer func() {
-			if at < len(r.schedule.Steps) {
-				r.schedule.Steps[at].Move = FormatSchedule(o.Choice)
-			}
-		}()
-	}
 	if o.Preempts {
 		r.schedule.Preemptions++
 	}

@@ -110,8 +110,6 @@ type Choice = policy.Choice
 
 // A Step is a choice and what came of it.
 type Step struct {
-	// Move is the choice as a schedule writes it, in a View; "" if it came by itself.
-	Move string `json:"move,omitempty"`
 	Choice
 	Backend string `json:"backend,omitempty"`
 	Command string `json:"command,omitempty"` // as observe.Names writes it

@@ -50,7 +50,6 @@ declare namespace Json {
   }
 
   interface GameStep {
-    move?: string; // absent: it came by itself
     who?: string;
     fault?: string;
     renewer?: boolean;
