@@ -152,6 +152,9 @@ func TestCells(t *testing.T) {
 			} else if strings.Contains(cell.Said, "promises to withstand") != c.wrong {
 				t.Errorf("wrong %t, and it says %q", c.wrong, cell.Said)
 			}
+			if found := r.Report().Tables[1].Rows; (len(found) == 1) != (c.wrong || c.word == wordNotValid) {
+				t.Errorf("what went wrong: %q", found)
+			}
 		})
 	}
 }
