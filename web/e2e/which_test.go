@@ -125,7 +125,7 @@ func TestChaosScreen(t *testing.T) {
 	address := ask[string](tb, `document.querySelector("`+bad+`").hash`)
 	_, cell, _ := strings.Cut(address, "cell=")
 	strategy, fault, _ := strings.Cut(cell, ".")
-	tb.await(`(document.querySelector("` + bad + `").focus(), document.activeElement.hash === "` + address + `")`)
+	tb.await(`(document.querySelector("` + bad + `").focus(), document.activeElement?.hash === "` + address + `")`)
 	tb.press("\r")
 	tb.says("dialog[open]", strategy)
 	tb.says("dialog .command", "seckill chaos --strategies "+strategy+" --faults "+fault)
