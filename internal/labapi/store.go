@@ -173,6 +173,9 @@ func (s *store[T, P]) stop(e *entry[T, P]) {
 	}
 }
 
+// unknown are the codes of what is not there.
+var unknown = map[history.Kind]string{history.Run: "unknown_run", history.Comparison: "unknown_comparison", history.Trace: "unknown_trace"}
+
 // at finds what a call names.
 func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
 	s.mu.Lock()
@@ -182,7 +185,7 @@ func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
 			return e, nil
 		}
 	}
-	return nil, &web.Problem{Code: "unknown_" + string(s.kind), Status: http.StatusNotFound,
+	return nil, &web.Problem{Code: unknown[s.kind], Status: http.StatusNotFound,
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, most)}
 }
 
