@@ -109,15 +109,3 @@ func TestTargetsOfThePages(t *testing.T) {
 		t.Errorf("only %v were found", found)
 	}
 }
-
-// Every go test of the pages names a test.
-func TestTestsOfThePages(t *testing.T) {
-	for name, text := range pages(t) {
-		for _, m := range regexp.MustCompile("`go test (\\S+) -run (Test\\w+)[^`]*`").FindAllStringSubmatch(text, -1) {
-			files, _ := filepath.Glob(filepath.Join(root, m[1], "*_test.go"))
-			if !slices.ContainsFunc(files, func(file string) bool { return strings.Contains(read(t, file), "func "+m[2]+"(") }) {
-				t.Errorf("%s: %s: there is no such test", name, m[0])
-			}
-		}
-	}
-}

@@ -88,16 +88,6 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// Every page is reached from the README.
-func TestPagesAreReached(t *testing.T) {
-	text := page(t, "README.md")
-	for name := range pages(t) {
-		if name != "README.md" && !strings.Contains(text, "]("+name+")") {
-			t.Errorf("README.md has no link to %s", name)
-		}
-	}
-}
-
 var columnEnds = regexp.MustCompile(`\s\s+.*| +#.*`)
 
 // inlineCode are the words between backticks, each once: sentences put them in

@@ -1,10 +1,14 @@
 package lab_test
 
 import (
+	"io"
+	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 )
@@ -18,12 +22,25 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	l := started(t, lab.Options{Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
+	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
+	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
+	l := started(t, lab.Options{Token: "t", Backends: []string{backend.NameRedis, backend.NameRedlock}, ServiceArgs: []string{"--strategy", "naive"}})
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 	must(t, "serve", l.Serve(t.Context(), two))
 	urls, pids := served(l)
 	if len(urls) != 2 || l.ServiceSettings() != two {
 		t.Fatalf("services %v run with %+v, want two with %+v", urls, l.ServiceSettings(), two)
+	}
+
+	c, environment := l.Config(), "\n"+get(t, urls[1]+"/environment")+"\n"
+	for _, want := range []string{"SECKILL_REDIS_ADDRS=" + c.RedisAddrs[0], "SECKILL_REDLOCK_ADDRS=" + strings.Join(c.RedlockAddrs, ","),
+		"SECKILL_TIERS=redis=private,redlock=private", "SECKILL_STRATEGY=version", "SECKILL_TOKEN=t"} {
+		if !strings.Contains(environment, "\n"+want+"\n") {
+			t.Errorf("a service's environment lacks %s", want)
+		}
+	}
+	if strings.Contains(environment, "SECKILL_ETCD_ENDPOINTS") {
+		t.Error("a service's environment has what is not the lab's")
 	}
 
 	must(t, "serve the same", l.Serve(t.Context(), two))
@@ -65,6 +82,21 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 	if args := get(t, urls[0]+"/arguments"); !strings.Contains(args, "--lock-poll 5ms") {
 		t.Errorf("after a start that failed it runs with %s", args)
 	}
+	last := process(t, l, "service-1")
+	must(t, "terminate", last.Terminate(t.Context()))
+	if text, _ := os.ReadFile(last.Log); !strings.Contains(string(text), "finished the purchases in flight") {
+		t.Errorf("a service that was asked to end was killed; its log: %s", text)
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	must(t, "get", err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(t, "read all", err)
+	return string(text)
 }
 
 // Each kind of fault is there, or says why not.
