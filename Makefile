@@ -78,7 +78,7 @@ compile:
 prove: build
 	@deploy/deps.sh
 	@touch bin/prove.begun
-	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
+	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --markdown docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
 COMPARED = $(BIN) compare --turn 300ms $(or $(FIGURES),--strategies all) --markdown docs/figures.md --figures web/static/figures.json

@@ -30,7 +30,7 @@ type ProveCmd struct {
 	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
-	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
+	Markdown string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept (${default})."`
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
@@ -94,9 +94,9 @@ func (c *ProveCmd) Validate() (err error) {
 		return err
 	}
 	// Where the results go is tried before the work, not after it.
-	if c.Readme != "" {
-		if err := measure.CheckBlock(c.Readme, prove.Block); err != nil {
-			return fmt.Errorf("--readme: %w", err)
+	if c.Markdown != "" {
+		if err := measure.CheckBlock(c.Markdown, prove.Block); err != nil {
+			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
 	if info, err := os.Stat(c.Examples); err == nil && !info.IsDir() {
@@ -204,7 +204,7 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 }
 
 func (c *ProveCmd) forms(m *prove.Matrix) forms {
-	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--readme", c.Readme, measure.WithBlock(c.Readme, prove.Block, m.WriteMarkdown)}}
+	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, measure.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
 // keep writes a counterexample's file, and returns its name.
