@@ -186,6 +186,14 @@ func TestRunDoesNotStart(t *testing.T) {
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "needs the service's token, as SECKILL_TOKEN"},
 		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
 		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the SQL ledger did not reset or show SKU 1: no such luck"},
+		{"a unit is gone at once", func(c *Config) {
+			all := c.Ledger
+			c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
+				snap, err := all.Snapshot(t.Context(), sku)
+				snap.Stock.Num--
+				return snap, err
+			})
+		}, "do they share a database?"},
 		{"the targets sell different stocks", func(c *Config) {
 			c.Targets = append(c.Targets, serve(t, &fake{}).Targets[0])
 		}, "do they share a database?"},

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 type entry struct {
@@ -17,25 +19,17 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
 	f := Open(dir)
 	for id, text := range map[string]string{"a": "first", "b": "second"} {
-		if err := f.Put(Run, id, entry{text}); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, f.Put(Run, id, entry{text}))
 	}
-	if err := f.Put(Comparison, "a", entry{"another"}); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, f.Put(Comparison, "a", entry{"another"}))
 	foreign := map[string]string{
 		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`, "run-older.json": `{"seckill_history":0,"entry":{}}`,
 		"run-empty.json": "", "run-wrong.json": `{"seckill_history":1,"entry":{"Text":7}}`, "notes.txt": "mine",
 	}
 	for name, text := range foreign {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		labtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
 	want := map[string]entry{"a": {"first"}, "b": {"second"}}
 	if got := Load[entry](Open(dir), Run); !maps.Equal(got, want) {
 		t.Errorf("the next lab reads %v, want %v", got, want)
@@ -59,9 +53,7 @@ func TestWhatCannotBeKept(t *testing.T) {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.WriteFile(file, nil, 0o600))
 	if err := Open(file).Put(Run, "a", entry{}); err == nil {
 		t.Error("an entry was put where no folder can be")
 	}

@@ -10,24 +10,25 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// Released when the first renewal is just due: it comes before the release, or
-// not at all.
-func TestReleasedWhenRenewalIsDue(t *testing.T) {
-	for range 300 {
-		var over atomic.Bool
-		h := NewHold(t.Context(), 0, func(context.Context) error {
-			over.Store(true)
-			return nil
-		})
-		h.Renew(50*time.Microsecond, 0, func(context.Context) (bool, error) {
-			if over.Load() {
-				t.Error("renewed after the lock was given back")
-			}
-			return true, nil
-		})
-		time.Sleep(50 * time.Microsecond)
-		labtest.Must(t, h.Release(t.Context()))
-	}
+// A release waits for the renewal that is under way, which could extend what is freed.
+func TestReleaseWaitsForTheRenewal(t *testing.T) {
+	var over atomic.Bool
+	h := NewHold(t.Context(), 0, func(context.Context) error {
+		if !over.Load() {
+			t.Error("the lock was given back during a renewal")
+		}
+		return nil
+	})
+	begun := make(chan struct{})
+	h.Renew(time.Microsecond, 0, func(ctx context.Context) (bool, error) {
+		close(begun)
+		<-ctx.Done()                      // the release is under way
+		time.Sleep(20 * time.Millisecond) // for a release that does not wait
+		over.Store(true)
+		return true, ctx.Err()
+	})
+	<-begun
+	labtest.Must(t, h.Release(t.Context()))
 }
 
 // The holder is told, by the renewer or by their own clock.
