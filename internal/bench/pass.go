@@ -114,7 +114,7 @@ func (l load) pass(ctx context.Context, config backend.Config, contenders int) (
 		return pass, err
 	}
 	var seen tap.Counter
-	pass, err = r.run(tap.With(ctx, &seen), contenders)
+	pass, err = r.run(tap.Counting(ctx, &seen), contenders)
 	if pass.Taken > 0 {
 		sent := uint64(0)
 		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {

@@ -10,7 +10,6 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 // A purchase stops, is seen with what is left, and sells when it is let go. Fault points
@@ -27,8 +26,7 @@ func TestAPurchaseIsCaught(t *testing.T) {
 	defer cancel()
 	sold := make(chan int, 1)
 	go func() {
-		var next tap.Counter
-		for points.Watch(&next, "naive", nil, seckill.Purchase{SKU: 1}) == &next && ctx.Err() == nil { // no fault waits yet
+		for points.Watch(ctx, "naive", nil, seckill.Purchase{SKU: 1}) == ctx && ctx.Err() == nil { // no fault waits yet
 			time.Sleep(time.Millisecond)
 		}
 		sold <- ask(t, s, "POST", "/api/v1/seckill?strategy=naive", good).status

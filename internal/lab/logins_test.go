@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,10 +107,10 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		t.Errorf("shown: %s", said)
 	}
 	for _, p := range l.Processes() {
-		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
-		if os.IsNotExist(err) {
-			t.Skip("no /proc here")
+		if runtime.GOOS != "linux" {
+			break // no /proc
 		}
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
 		must(t, "read the arguments of "+p.Name, err)
 		if len(args) == 0 || holds(args) {
 			t.Errorf("the arguments of %s: %q", p.Name, args)

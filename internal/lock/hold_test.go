@@ -3,8 +3,8 @@ package lock
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"seckill/internal/lab/labtest"
@@ -12,23 +12,24 @@ import (
 
 // A release waits for the renewal that is under way, which could extend what is freed.
 func TestReleaseWaitsForTheRenewal(t *testing.T) {
-	var over atomic.Bool
-	h := NewHold(t.Context(), 0, func(context.Context) error {
-		if !over.Load() {
-			t.Error("the lock was given back during a renewal")
-		}
-		return nil
+	synctest.Test(t, func(t *testing.T) {
+		over, begun := false, make(chan struct{})
+		h := NewHold(t.Context(), 0, func(context.Context) error {
+			if !over {
+				t.Error("the lock was given back during a renewal")
+			}
+			return nil
+		})
+		h.Renew(time.Second, 0, func(ctx context.Context) (bool, error) {
+			close(begun)
+			<-ctx.Done()
+			time.Sleep(time.Second) // the release waits meanwhile
+			over = true
+			return true, ctx.Err()
+		})
+		<-begun
+		labtest.Must(t, h.Release(t.Context()))
 	})
-	begun := make(chan struct{})
-	h.Renew(time.Microsecond, 0, func(ctx context.Context) (bool, error) {
-		close(begun)
-		<-ctx.Done()                      // the release is under way
-		time.Sleep(20 * time.Millisecond) // for a release that does not wait
-		over.Store(true)
-		return true, ctx.Err()
-	})
-	<-begun
-	labtest.Must(t, h.Release(t.Context()))
 }
 
 // The holder is told, by the renewer or by their own clock.

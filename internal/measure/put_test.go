@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"seckill/internal/lab/labtest"
 )
 
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -22,9 +22,7 @@ func file(t *testing.T, text string) string {
 func TestWithBlock(t *testing.T) {
 	const text = "before\n<!-- a: x -->\nold\n<!-- /a -->\nbetween\n<!-- b: y -->\nkept\n<!-- /b -->\nafter\n"
 	var b bytes.Buffer
-	if err := WithBlock(file(t, text), "a", func(w io.Writer) error { _, err := io.WriteString(w, "new\n"); return err })(&b); err != nil {
-		t.Fatal(err)
-	}
+	labtest.Must(t, WithBlock(file(t, text), "a", func(w io.Writer) error { _, err := io.WriteString(w, "new\n"); return err })(&b))
 	if want := strings.Replace(text, "old", "new", 1); b.String() != want {
 		t.Errorf("%s, want %s", &b, want)
 	}

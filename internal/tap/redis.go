@@ -28,7 +28,7 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if From(ctx) == nil || handshake(cmd) {
+		if handshake(cmd) {
 			return next(ctx, cmd)
 		}
 		err := Ask(ctx, Redis, func() *Command {
@@ -47,7 +47,7 @@ func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // its parts from this client.
 func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if From(ctx) == nil || len(cmds) == 0 || handshake(cmds[0]) {
+		if len(cmds) == 0 || handshake(cmds[0]) {
 			return next(ctx, cmds)
 		}
 		err := Ask(ctx, Redis, func() *Command {

@@ -4,8 +4,7 @@
 // back-off).
 //
 // A Tap travels in the context. Without one a command pays for a single
-// context look-up. With one, the Tap can count, trace, hold
-// (block in Before), stop (an error from Before: the command is never sent)
+// context look-up. With one, the Tap can trace, hold (block in Before), stop (an error from Before: the command is never sent)
 // and lose replies (another error from After: the command took effect, the
 // caller sees a failure).
 package tap
@@ -99,16 +98,36 @@ type Sleeper interface {
 
 type key struct{}
 
+// A watch is what a context carries: who sees its commands, and who counts them.
+type watch struct {
+	tap     Tap      // nil: none
+	counter *Counter // nil: none
+}
+
+func watchOf(ctx context.Context) watch {
+	w, _ := ctx.Value(key{}).(watch)
+	return w
+}
+
+func (w watch) count(backend string) {
+	if w.counter != nil {
+		w.counter.of(backend).Add(1)
+	}
+}
+
 // With returns a context in which every command passes t.
 func With(ctx context.Context, t Tap) context.Context {
-	return context.WithValue(ctx, key{}, t)
+	return context.WithValue(ctx, key{}, watch{t, watchOf(ctx).counter})
+}
+
+// Counting returns a context in which n counts every command that is sent, whatever
+// Tap sees it.
+func Counting(ctx context.Context, n *Counter) context.Context {
+	return context.WithValue(ctx, key{}, watch{watchOf(ctx).tap, n})
 }
 
 // From returns the context's Tap, or nil.
-func From(ctx context.Context) Tap {
-	t, _ := ctx.Value(key{}).(Tap)
-	return t
-}
+func From(ctx context.Context) Tap { return watchOf(ctx).tap }
 
 type helperKey struct{}
 
@@ -181,27 +200,25 @@ func Do(ctx context.Context, backend string, describe func() *Command, send func
 func Ask(
 	ctx context.Context, backend string, describe func() *Command, send func(context.Context) error, reply func(error) string,
 ) error {
-	t := From(ctx)
-	switch n, counts := t.(*Counter); {
-	case t == nil:
-		return send(ctx)
-	case counts:
-		defer n.of(backend).Add(1)
+	w := watchOf(ctx)
+	if w.tap == nil {
+		w.count(backend)
 		return send(ctx)
 	}
 	c := describe()
 	c.Backend = backend
-	if err := t.Before(ctx, c); err != nil {
+	if err := w.tap.Before(ctx, c); err != nil {
 		if late, ok := errors.AsType[*Late](err); ok {
 			late.Keep(func(ctx context.Context) error { return send(context.WithValue(ctx, lateKey{}, true)) })
 		}
 		return err
 	}
+	w.count(backend)
 	err := send(ctx)
 	if reply != nil {
 		c.Reply = reply(err)
 	}
-	return t.After(ctx, c, err)
+	return w.tap.After(ctx, c, err)
 }
 
 // Wait waits until done yields or is closed, or until ctx ends (its error is
@@ -224,11 +241,8 @@ func WaitAtMost[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
-	switch n := From(ctx).(type) {
-	case nil:
-		return await(ctx, realTimer(limit), done, nil)
-	case *Counter: // as in Ask: it looks at nothing
-		defer n.of(Waiting).Add(1)
+	if w := watchOf(ctx); w.tap == nil { // there is no one to describe the wait to
+		w.count(Waiting)
 		return await(ctx, realTimer(limit), done, nil)
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
@@ -340,21 +354,14 @@ func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, d)
 }
 
-// A Counter is a Tap that counts commands by backend; waits are counted too,
-// under Waiting. The zero value is ready, one Counter may serve any number of
-// purchases at once.
+// A Counter counts commands by backend (see Counting); waits are counted too, under
+// Waiting. The zero value is ready, one Counter may serve any number of purchases at
+// once.
 type Counter struct {
 	counts [6]atomic.Uint64 // the first is of backends that are not counted
 }
 
 var counted = []string{SQL, Redis, ZooKeeper, Etcd, Waiting}
-
-func (n *Counter) Before(context.Context, *Command) error { return nil }
-
-func (n *Counter) After(_ context.Context, c *Command, err error) error {
-	n.of(c.Backend).Add(1)
-	return err
-}
 
 // Count is the number of commands sent to backend so far.
 func (n *Counter) Count(backend string) uint64 { return n.of(backend).Load() }

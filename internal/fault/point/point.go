@@ -107,26 +107,26 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 	}
 }
 
-// Watch puts a trap's eyes between a purchase and next, where one waits for it;
-// else it returns next. lockKey, unless nil, says what its strategy locks.
-// A nil Points watches nothing.
-func (p *Points) Watch(next tap.Tap, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) tap.Tap {
+// Watch returns a context in which a trap sees the commands of a purchase that it waits
+// for; else ctx. lockKey, unless nil, says what its strategy locks. A nil Points watches
+// nothing.
+func (p *Points) Watch(ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) context.Context {
 	if p == nil || p.armed.Load() == 0 {
-		return next
+		return ctx
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.traps {
 		if !t.taken.Load() && t.Strategy == strategy && t.SKU == bought.SKU {
-			w := &watcher{next: next, trap: t, holder: Holder{RequestID: bought.RequestID, User: bought.User,
+			w := &watcher{trap: t, holder: Holder{RequestID: bought.RequestID, User: bought.User,
 				Quantity: bought.Quantity}}
 			if lockKey != nil {
 				w.holder.LockKey = lockKey(bought.SKU)
 			}
-			return w
+			return tap.With(ctx, w)
 		}
 	}
-	return next
+	return ctx
 }
 
 // take ends the wait for a purchase, once. One that is caught stays, and ignores its

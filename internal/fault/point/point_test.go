@@ -53,8 +53,7 @@ func hold(t *testing.T, points *point.Points, o point.Order) (caught chan point.
 		defer close(caught)
 		points.Hold(ctx, o, func(c point.Catch) { caught <- c })
 	}()
-	var next tap.Counter
-	for points.Watch(&next, o.Strategy, nil, seckill.Purchase{SKU: o.SKU}) == &next {
+	for points.Watch(ctx, o.Strategy, nil, seckill.Purchase{SKU: o.SKU}) == ctx {
 		if ctx.Err() != nil {
 			t.Fatal("the trap is not set")
 		}
@@ -69,7 +68,7 @@ func buy(t *testing.T, s *saletest.Sale, at point.Name, p seckill.Purchase) {
 	caught, letGo := hold(t, &points, point.Order{Point: at, Strategy: info.Name, SKU: p.SKU, For: 30_000})
 	defer letGo()
 	sold := make(chan error, 1)
-	ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, info.Name, info.Key, p))
+	ctx := points.Watch(t.Context(), info.Name, info.Key, p)
 	go func() {
 		_, err := s.Processes[0].Deduct(ctx, p)
 		sold <- err
@@ -111,7 +110,7 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	defer letGo()
 	purchase := func(sku int64) error {
 		p := seckill.Purchase{SKU: sku, User: 1, RequestID: "a"}
-		ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, "x", nil, p))
+		ctx := points.Watch(t.Context(), "x", nil, p)
 		for _, q := range []string{"SELECT num FROM stock WHERE id = 7", "UPDATE stock SET num = 1"} {
 			verb, _, _ := strings.Cut(q, " ")
 			if err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },

@@ -98,7 +98,7 @@ export function Reserved({ orders: { all, reserved, doing, note, act }, purchase
   const state = order?.reservation?.state;
   useEffect(() => { // the button that was pressed is gone
     if (state && document.activeElement === document.body && (note || purchase.result)) panel.current?.focus();
-  }, [order?.order_id, state]);
+  }, [order?.order_id, state, purchase.result]); // the list may show it before the answer comes
   const ends = reserved?.reservation?.expires_at;
   const left = ends ? until('database', ends) : 0;
   useTicking(left);
