@@ -54,7 +54,7 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 	}
 	preset, err := compare.PresetNamed(cmp.Or(query.Get("preset"), compare.Presets()[0].Name))
 	if err != nil {
-		return wanted, nil, web.Invalid("preset", "one_of", nil, err.Error())
+		return wanted, nil, web.Invalid("preset", "one_of", map[string]any{"values": compare.PresetNames()}, err.Error())
 	}
 	wanted = preset.Settings
 	wanted.Seed = newSeed()

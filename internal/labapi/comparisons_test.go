@@ -91,7 +91,7 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"preset":"hot-row"}`, 400, "preset", "unused", "the query"},
 		{`{"strategies":["good"],"sku_id":7}`, 400, "sku_id", "unused", ""},
 	})
-	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", "hot-row"}})
+	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", `"values":["flash-sale","hot-row"`}})
 }
 
 // A comparison is held with as many service processes as there should be, and

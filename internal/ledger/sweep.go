@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -12,8 +13,9 @@ import (
 const sweepPiece = 1000
 
 // Sweep removes the orders and refusals of runs that are over, with their units
-// (StockStore InUnits) and reservations, in small pieces. It returns how many orders it
-// removed, and the context's error when that ends first: what is left is for the next
+// (StockStore InUnits) and reservations, in small pieces. It pauses after each for as
+// long as that took, so that buyers have at least half of the database. It returns how
+// many orders it removed, and the context's error when that ends first: what is left is for the next
 // call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for _, table := range []string{"orders", "refusals", "stock_units", "reservations"} {
@@ -39,9 +41,15 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 // remove removes the rows of a table that belong to a SKU's runs before st.
 func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int64, err error) {
 	for {
+		begun := time.Now()
 		n, err := s.removePiece(ctx, table, st.ID, st.Run)
 		if removed += n; err != nil || n < sweepPiece {
 			return removed, before(err)
+		}
+		select {
+		case <-time.After(time.Since(begun)):
+		case <-ctx.Done():
+			return removed, ctx.Err()
 		}
 	}
 }

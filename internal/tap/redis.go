@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,10 +95,14 @@ func sets(cmd redis.Cmder) []Pair {
 	return nil
 }
 
-// settle makes what the Tap decided what the caller reads from the commands.
+// settle makes what the Tap decided what the caller reads from the commands. An error
+// that one of them answered (redis.Nil, say) is no decision, and the others' answers stay.
 func settle(err error, cmds ...redis.Cmder) error {
+	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
+		return err
+	}
 	for _, cmd := range cmds {
-		if err != nil && cmd.Err() == nil {
+		if cmd.Err() == nil {
 			cmd.SetErr(err)
 		}
 	}

@@ -203,13 +203,18 @@ func TestRedisReplies(t *testing.T) {
 	client.Get(ctx, "k")
 	client.DecrBy(ctx, "n", 2)
 	client.Eval(ctx, "return {1, 'two'}", nil)
+	var number *redis.IntCmd
 	client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.Get(ctx, "gone")
 		p.Get(ctx, "k")
-		p.Incr(ctx, "n")
+		number = p.Incr(ctx, "n")
 		return nil
 	})
+	if number.Err() != nil {
+		t.Errorf("a missing key's neighbour in a pipeline says %v", number.Err())
+	}
 	// A missing key is a result (redis.Nil), not a reply.
-	want := []string{"GET: ", "SET: 1", "SET: 0", "GET: mine", "DECRBY: -2", "EVAL: 1 two", "MULTI: mine; -1"}
+	want := []string{"GET: ", "SET: 1", "SET: 0", "GET: mine", "DECRBY: -2", "EVAL: 1 two", "MULTI: (nil); mine; -1"}
 	if !slices.Equal(r.replies, want) {
 		t.Errorf("the replies are %q, want %q", r.replies, want)
 	}

@@ -71,11 +71,15 @@ func PresetNamed(name string) (Preset, error) {
 	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	var names []string
-	for _, p := range all {
+	return Preset{}, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(PresetNames(), ", "))
+}
+
+// PresetNames are those of all presets.
+func PresetNames() (names []string) {
+	for _, p := range Presets() {
 		names = append(names, p.Name)
 	}
-	return Preset{}, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(names, ", "))
+	return names
 }
 
 // Ranges are those of the scenario's and the comparison's own numbers.

@@ -45,7 +45,7 @@ export default {
     concurrency: 'At a time', concurrencyHint: 'concurrent buyers',
     rate: 'Rate', rateHint: 'buyers per second',
     duration: 'For', durationHint: 'seconds',
-    more: 'Lease, processes, seed, faults',
+    more: 'Lease, processes, seed',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',

@@ -79,7 +79,7 @@ export default {
     concurrency: '并发', concurrencyHint: '同时下单的买家',
     rate: '速率', rateHint: '每秒到达的买家',
     duration: '持续', durationHint: '秒',
-    more: '租约、进程、种子、故障',
+    more: '租约、进程、种子',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
     servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
     seed: '种子', seedHint: '种子相同，买家就相同；留空则随机',

@@ -101,7 +101,7 @@ export default {
     title: 'Nothing is being compared',
     text: ['Choose strategies and start. Each runs the same sale several times, and the ledger is judged every time: the figures of a strategy that oversells are worth nothing.'],
     points: [
-      'Results come in while it runs. The lab does nothing else meanwhile.',
+      'The lab does nothing else meanwhile.',
       'The result: who is faster and by how much, whether each was right and served its buyers, latency, commands and processor time.',
       'Results are kept below, also across restarts.',
     ],
