@@ -181,6 +181,31 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 	}
 }
 
+// A create may be on its way for longer than its caller waits. A clean-up that came
+// before it would leave the node there until the session ends.
+func TestZooKeeperCleansUpAfterWhatIsOnItsWay(t *testing.T) {
+	other := labtest.Instance(t, backend.ZooKeeper)
+	late := freshDir(t, other.ZooKeeper) + "/late"
+	w := labtest.NewWire(t, other.Config.ZooKeeperAddrs[0])
+	c := labtest.Open(t, backend.Config{ZooKeeperAddrs: []string{w.Addr()}}).ZooKeeper
+	w.Freeze()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Create(ctx, late, nil, zk.FlagEphemeral); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("created through a frozen wire: %v", err)
+	}
+	ctx = tap.With(t.Context(), &recorder{before: func(*tap.Command) error {
+		w.Pass() // it is about to wait
+		return nil
+	}})
+	labtest.Must(t, c.CleanUp(ctx, late, func(context.Context) error {
+		if stat, err := other.ZooKeeper.Exists(t.Context(), late); stat == nil || err != nil {
+			t.Errorf("it cleans up before the node is there: %+v, %v", stat, err)
+		}
+		return nil
+	}))
+}
+
 func goroutines(in string) (n int) {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]
