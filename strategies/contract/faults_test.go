@@ -36,6 +36,28 @@ func leaseEnd(c *trial) {
 	if cause := context.Cause(next.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
 		c.broken("the context of a released lease ended with %v", cause)
 	}
+	if c.h.can(Tells) {
+		c.answeredTooLate()
+	}
+}
+
+// The answer comes when the lease is over and another has the lock: its time has run
+// since it was asked for, and the holder is told before they begin.
+func (c *trial) answeredTooLate() {
+	for n, reached := 1, true; reached && n <= most; n++ {
+		key, next := c.fresh(), lock.Lease(nil)
+		at := &taptest.Nth{N: n, OnAfter: func(err error) error {
+			next = c.in(c.contend(c.b, key))
+			return err
+		}}
+		l, err := c.a.Acquire(tap.With(c.Context(), at), key, lock.Options{Lease: c.h.Lease})
+		if reached = at.Reached(); err == nil && reached {
+			c.toldFirst(key, l)
+		}
+		if next != nil {
+			c.free(next)
+		}
+	}
 }
 
 // A holder whose lease has ended releases the lock that another has by now. A
@@ -74,6 +96,21 @@ func death(c *trial) {
 		c.broken("the dead process acquired and was told %v", err)
 	}
 	c.stillHeld(next, "the dead holder's release")
+}
+
+// A lock that lives as long as its process's session is held for longer than a session
+// lasts that is not kept alive.
+func outlasting(c *trial) {
+	begun := time.Now()
+	_, l := c.holder(c.key, renewedLease, true, c.open)
+	for time.Since(begun) < renewedLease*3/2 {
+		time.Sleep(renewedLease / 30)
+		c.busy(c.key)
+	}
+	if l.Context().Err() != nil {
+		c.broken("the holder was told %v", context.Cause(l.Context()))
+	}
+	c.free(l)
 }
 
 // holder is a process that has the lock: for lease, or renewed from a lease of that. On

@@ -16,6 +16,7 @@ const (
 	Fence        Promise = "fencing tokens"
 	LeaseEnd     Promise = "a lease ends"
 	LateRelease  Promise = "released after its lease"
+	Outlasting   Promise = "held for longer than a session"
 	Death        Promise = "a holder dies"
 	LostReply    Promise = "a reply is lost"
 	ForeignLock  Promise = "foreign clients"
@@ -53,6 +54,7 @@ var questions = []question{
 	{Fence, false, always, fence},
 	{LeaseEnd, false, needs(Expires), leaseEnd},
 	{LateRelease, false, needs(Expires), lateRelease},
+	{Outlasting, false, func(h *Harness) bool { return h.can(Tells) && !h.can(Expires) }, outlasting},
 	{Death, false, remote, death},
 	{LostReply, false, remote, lostReply},
 	{ForeignLock, false, func(h *Harness) bool { return len(h.Foreign) > 0 }, foreign},

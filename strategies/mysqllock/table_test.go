@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -145,5 +147,20 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 			})
 			labtest.Must(t, err)
 		})
+	}
+}
+
+// A deadlock undoes the statement that frees a lock: it is sent again, or the row of a
+// holder that has left would stay.
+func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
+	for _, info := range []catalog.Info{LockInsert, LockInsertPlain} {
+		b := newBench(t, info)
+		l := b.Take(t, lock.Options{Lease: time.Minute})
+		var deadlock error = &mysql.MySQLError{Number: backend.MySQLDeadlock}
+		labtest.Must(t, l.Release(tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) (err error) {
+			err, deadlock = deadlock, nil
+			return err
+		}})))
+		locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 	}
 }
