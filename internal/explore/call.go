@@ -16,6 +16,7 @@ var (
 	errReplyLost   = errors.New("connection lost before the reply came")
 	errCommandLost = errors.New("connection lost before the command was sent")
 	errNoAnswer    = errors.New("no answer in time")
+	errPanics      = errors.New("the code of the request panics")
 )
 
 // A call is one command, wait or back-off of an actor.
@@ -94,6 +95,9 @@ func (a *actor) stands(c *call) {
 func (c *call) answered() error {
 	select {
 	case err := <-c.answer:
+		if errors.Is(err, errPanics) {
+			panic(err)
+		}
 		return err
 	case <-c.actor.run.over:
 		return errDead

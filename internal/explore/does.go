@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"seckill/internal/catalog"
@@ -21,6 +22,7 @@ const (
 	Locks    Does = "locks"
 	Resets   Does = "resets"
 	Starts   Does = "starts"
+	Forgets  Does = "forgets"
 	Accepts  Does = "accepts"
 	Writes   Does = "writes"
 	Asks     Does = "asks"
@@ -116,6 +118,27 @@ var actorKinds = map[Does]actorKind{
 		},
 		answer: func(Outcome) string { return "the sale has begun" },
 	},
+	// It is a Redis that comes back without its data, where the row has the last word, and
+	// a buyer for whom the number is made anew, all in one step.
+	Forgets: {
+		can: func(i catalog.Info) bool { return i.Stock == ledger.InRowAndRedis },
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			o.Err = tap.Do(ctx, Work, func() *tap.Command {
+				return &tap.Command{Name: "loses its data", Text: "loses its data"}
+			}, func(context.Context) (err error) {
+				untapped, number := context.Background(), fmt.Sprintf("seckill:stock:%d", w.sku)
+				for _, key := range []string{number, "{" + number + "}:run", "{" + number + "}:buyers", "{" + number + "}:open"} {
+					err = errors.Join(err, p.In.Redis.Del(untapped, key).Err())
+				}
+				if err == nil {
+					o.Receipt, err = p.Strategy.Deduct(untapped, w.purchase(o.Buyer))
+				}
+				return err
+			})
+		},
+		told:   tellPurchase,
+		answer: sold,
+	},
 	Accepts:  accepts,
 	Writes:   writes,
 	Asks:     asks,
@@ -165,8 +188,8 @@ func tell(p seckill.Purchase, o Outcome) ledger.Told {
 	return t
 }
 
-// Work is the backend of the one step that a buyer does under a lock that
-// protects nothing.
+// Work is the backend of a step that is no command of one backend: what a buyer does
+// under a lock that protects nothing.
 const Work = "work"
 
 func (w *World) hold(ctx context.Context, p *process) error {

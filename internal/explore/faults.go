@@ -102,6 +102,19 @@ var faultKinds = map[Fault]faultKind{
 			return nil
 		},
 	},
+	// Only in place of a write in a transaction: elsewhere database/sql keeps the lock of a
+	// connection whose driver panics.
+	Panics: {
+		at: func(r *run, can []*thread) (list []policy.Option) {
+			for _, o := range atCommands(Panics)(r, can) {
+				if c := r.aimed(o.Choice).command; c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE") {
+					list = append(list, o)
+				}
+			}
+			return list
+		},
+		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
+	},
 	ReplyLost: {
 		at: atCommands(ReplyLost),
 		strikes: func(r *run, c *call, step Step) {

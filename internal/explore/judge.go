@@ -36,8 +36,32 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	s.Audit = ledger.Judge(e)
-	s.Problems = append(problems(s), w.untold(ctx, p, s)...)
+	s.Problems = slices.Concat(problems(s), w.contradictions(s, e.Snapshot.Orders), w.untold(ctx, p, s))
 	return nil
+}
+
+// contradictions are answers that the judge of a sale lets pass: to it a release is a
+// cancellation, which a paid order may have; a buyer who is told duplicate may have had
+// another request under way; and units that came back may have come too late for one who
+// is told sold out. Here it is known what else there was.
+func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Problem) {
+	for _, b := range s.Buyers {
+		user := w.purchase(b.Buyer).User
+		ordered := slices.ContainsFunc(orders, func(o ledger.Order) bool { return o.UserID == user })
+		paid := slices.ContainsFunc(s.Buyers, func(o Outcome) bool {
+			return o.owner() == b.owner() && (o.Does == Pays || o.Does == PaysLate) && o.Err == nil && !o.Dead
+		})
+		switch {
+		case b.Dead || b.Other:
+		case b.Does == Releases && b.Err == nil && paid:
+			list = append(list, Problem{ledger.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
+		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && !s.Scenario.does(Resets):
+			list = append(list, Problem{ledger.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
+		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
+			list = append(list, Problem{ledger.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and %d units are left", s.Audit.Remaining)})
+		}
+	}
+	return list
 }
 
 // evidence is what the servers have for the ledger's judge.

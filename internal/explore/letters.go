@@ -16,6 +16,7 @@ var letters = []faultLetter{
 	{'D', Dies, false},
 	{'G', GivenUp, false},
 	{'Q', Leaves, false},
+	{'P', Panics, false},
 	{'R', ReplyLost, false},
 	{'C', CommandLost, false},
 	{'W', Delayed, false},

@@ -11,16 +11,16 @@ import (
 
 // Letters and choices are the same thing.
 func TestSchedulesReadAndWrite(t *testing.T) {
-	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaS"
+	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaSPa"
 	choices, err := explore.ParseSchedule(all)
 	labtest.Must(t, err)
-	if got := explore.FormatSchedule(choices...); got != all || len(choices) != 18 {
+	if got := explore.FormatSchedule(choices...); got != all || len(choices) != 19 {
 		t.Errorf("%q became %d choices, %q", all, len(choices), got)
 	}
 	slices.SortFunc(choices, func(a, b explore.Choice) int {
 		return strings.Compare(explore.FormatSchedule(a), explore.FormatSchedule(b))
 	})
-	if len(slices.Compact(choices)) != 18 {
+	if len(slices.Compact(choices)) != 19 {
 		t.Errorf("two choices are written alike: %v", choices)
 	}
 	for text, says := range map[string]string{"abbi": "letter 4", "A": "letter 1", "aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {

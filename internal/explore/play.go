@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"seckill/internal/explore/policy"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -68,6 +70,9 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	}
 	if s.Next {
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: cmp.Or(actorKinds[s.Buyers[0].Does].next, Buys)}
+		if slices.Contains(s.Faults, Panics) {
+			next.Process = s.Buyers[0].Process // which lives on, with what a panic has left there
+		}
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
@@ -121,10 +126,24 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	r.actors = append(r.actors, a)
 	r.begin(a)
 	r.programs.Go(func() {
-		actorKinds[b.Does].perform(tap.With(a.ctx, a), r.world, p, &a.outcome)
+		a.performs()
 		a.tell(func() { a.program().over, a.grip, a.outcome.Ended = true, loose, len(r.schedule.Steps) })
 	})
 	return nil
+}
+
+// performs does what the actor does, and recovers from a panic that is a fault, as the
+// service does.
+func (a *actor) performs() {
+	defer func() {
+		switch p := recover(); {
+		case p == errPanics:
+			a.outcome.Err = fmt.Errorf("%w: %w", seckill.ErrUnknown, errPanics)
+		case p != nil:
+			panic(p)
+		}
+	}()
+	actorKinds[a.Does].perform(tap.With(a.ctx, a), a.run.world, a.process, &a.outcome)
 }
 
 // alone lets one buyer go on, or a fault befall it, until it cannot, or need not.

@@ -83,6 +83,9 @@ const (
 	// Leaves: the buyer closes their connection, or their time is up. Their process
 	// lives on; whatever it does for them under their context is refused.
 	Leaves Fault = "leaves"
+	// Panics: the code of the buyer panics in place of its next write to the database, and
+	// the service recovers. Their process lives on.
+	Panics Fault = "panics"
 	// GivenUp: the server ends the session or the lease of a process that has
 	// died. It follows Dies at any later moment, and is no fault of its own.
 	GivenUp Fault = "given up by the server"

@@ -117,6 +117,10 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 						Buyers: all, Faults: dies})
 				}
+				if b.info.Stock == ledger.InRowAndRedis { // the next buyer is refused if they come to nobody
+					back := buyers(processes, explore.Cancels, explore.Forgets)
+					list = append(list, &explore.Scenario{Name: "the last units come back while Redis loses its data", Stock: 2, Next: true, Buyers: back})
+				}
 				return list
 			}},
 		{ID: "dead-holder", Title: "dead holder", Choosing: true,
@@ -144,13 +148,16 @@ func Questions() []Question {
 			Asks: "A buyer hangs up, or their time is up, before any of their commands or while they wait; their process lives on: " +
 				"is what they are told true, is the stock right, and do the others get through?",
 			premise: "it breaks when every buyer stays", nothing: nothingEnds, breaks: notOverlap,
-			scenarios: func(*bench, int) []*explore.Scenario {
-				leaves := []explore.Fault{explore.Leaves}
+			scenarios: func(b *bench, _ int) []*explore.Scenario {
+				leaves, goes := []explore.Fault{explore.Leaves}, []explore.Fault{explore.Leaves}
+				if b.info.Shares { // one whose code panics goes, too, and leaves the others of the batch
+					goes = append(goes, explore.Panics)
+				}
 				return []*explore.Scenario{
 					{Name: "two buyers in one process, enough for one, one may leave", Stock: 2, Wakes: true,
 						Buyers: buyers(1, explore.Buys, explore.Buys), Faults: leaves},
 					{Name: "three buyers in one process, enough for all, one may leave", Stock: 6, Next: true, Wakes: true,
-						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: leaves}}
+						Buyers: buyers(1, explore.Buys, explore.Buys, explore.Buys), Faults: goes}}
 			}},
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock? " +
@@ -236,6 +243,10 @@ func Questions() []Question {
 				beside[1].Again = 1
 				more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
 					b.reserved()...)
+				if b.info.Stock == ledger.InBuckets { // one bucket has them all then
+					more = append(more, &explore.Scenario{Name: "the last units come back, and two want them", Stock: 2, Next: true,
+						Buyers: buyers(processes, explore.Cancels, explore.Buys, explore.Buys)})
+				}
 				return append(more,
 					// One who cancels reads the order first, and so comes when others wait.
 					&explore.Scenario{Name: "two buy in one process, one cancels there", Stock: 6, Next: true,
@@ -254,6 +265,17 @@ func Questions() []Question {
 				few := func(name string, does ...explore.Does) *explore.Scenario {
 					return &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: buyers(processes, does...)}
 				}
+				list := b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})
+				if b.info.Stock == ledger.InRowAndRedis || b.info.Stock == ledger.InStream { // which let buyers through whom the row refuses
+					oneUser := few("one user buys with two keys while the sale starts", explore.Buys, explore.Buys, explore.Starts)
+					oneUser.Buyers[1].User = oneUser.Buyers[0].Name
+					list = append(list, oneUser)
+				}
+				if b.info.Stock == ledger.InStream { // a writer may sleep, and another refuse what it has read
+					taken := few("two buy while the sale starts, the writer's lease ends", explore.Buys, explore.Buys, explore.Starts)
+					taken.Faults = ends
+					list = append(list, taken)
+				}
 				return append([]*explore.Scenario{
 					few("one buys while the sale is set anew", explore.Buys, explore.Resets),
 					few("two buy while the sale is set anew", explore.Buys, explore.Buys, explore.Resets),
@@ -261,7 +283,7 @@ func Questions() []Question {
 					few("two set the sale anew", explore.Resets, explore.Resets),
 					few("one buys while two set the sale anew", explore.Buys, explore.Resets, explore.Resets),
 					few("one buys while the sale starts", explore.Buys, explore.Starts),
-				}, b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})...)
+				}, list...)
 			}},
 		{ID: "same-key", Title: "one key, one order",
 			Asks: "Two copies of one request go through the whole service, in two processes; replies and claims are lost, and they are sent again: " +
