@@ -237,29 +237,27 @@ func (o wantedSale) Became(a response) (r reply, final bool) {
 	return nonsense("a look-up that says %s", excerpt(a.Body)), true
 }
 
-// cancelled says what became of the cancellation of an order.
-func cancelled(a response) reply { return stateOf(a, ledger.OutcomeCancelled, "cancelled") }
+// What the cancellation of an order, a payment, and the cancellation of a reservation must say.
+var (
+	cancelled = says(ledger.OutcomeCancelled, "cancelled")
+	paid      = says(ledger.OutcomeSold, "paid")
+	released  = says(ledger.OutcomeCancelled, "cancelled", "expired")
+)
 
-// paid says what became of a payment.
-func paid(a response) reply { return stateOf(a, ledger.OutcomeSold, "paid") }
-
-// released says what became of the cancellation of a reservation.
-func released(a response) reply {
-	return stateOf(a, ledger.OutcomeCancelled, "cancelled", "expired")
-}
-
-// stateOf is the outcome, if the answer says that the order or reservation is in one of
+// says is the outcome if the answer says that the order, or reservation, is in one of
 // the states.
-func stateOf(a response, outcome ledger.Outcome, states ...string) reply {
-	if a.Status != http.StatusOK {
-		return wantedSale{}.Bought(a)
+func says(outcome ledger.Outcome, states ...string) func(response) reply {
+	return func(a response) reply {
+		if a.Status != http.StatusOK {
+			return wantedSale{}.Bought(a)
+		}
+		var r struct {
+			Status string `json:"status"` // of an order
+			State  string `json:"state"`  // of a reservation
+		}
+		if read(a, &r) && slices.Contains(states, r.Status+r.State) {
+			return reply{Outcome: outcome}
+		}
+		return nonsense("the state %q: %s", r.Status+r.State, excerpt(a.Body))
 	}
-	var r struct {
-		Status string `json:"status"` // of an order
-		State  string `json:"state"`  // of a reservation
-	}
-	if read(a, &r) && slices.Contains(states, r.Status+r.State) {
-		return reply{Outcome: outcome}
-	}
-	return nonsense("the state %q: %s", r.Status+r.State, excerpt(a.Body))
 }

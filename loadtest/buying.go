@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"seckill/internal/ledger"
 )
 
@@ -91,61 +93,35 @@ func (w *worker) insist(p purchase, kind ledger.Call, sent, holds time.Duration,
 // proxy resends a slow request.
 const CopiesEach = 3
 
-// A copied request has several calls in flight under one key.
-type copied struct {
-	*load
-	p  purchase
-	at timing
-
-	ready  sync.WaitGroup // all have a connection, so that all send at once
-	served chan struct{}  // the buyer has an answer that says what they got
-	serve  func()
-
-	mu   sync.Mutex
-	left int
-	best finalReply
-}
-
-// sendCopies returns when the buyer has an answer. Copies that are told to wait
-// go on in the background.
+// sendCopies has several calls in flight under one key. It returns when the buyer has an
+// answer that says what they got: copies that are told to wait go on in the background.
 func (w *worker) sendCopies(p purchase, at timing) {
-	c := &copied{load: w.load, p: p, at: at, served: make(chan struct{}), left: CopiesEach}
-	c.serve = sync.OnceFunc(func() { close(c.served) })
-	c.ready.Add(CopiesEach)
+	var ready sync.WaitGroup // all have a connection, so that all send at once
+	ready.Add(CopiesEach)
+	told := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
-		w.copies.Go(func() { c.send(turn) })
+		w.copies.Go(func() {
+			copied, c := p, w.take()
+			defer w.put(c)
+			copied.turn = turn
+			c.connect(p.index + turn)
+			ready.Done()
+			ready.Wait()
+			told <- c.ask(copied, w.elapsed())
+		})
 	}
-	<-c.served
-}
-
-func (c *copied) send(turn int) {
-	p := c.p
-	p.turn = turn
-	w := c.take()
-	w.connect(p.index + turn)
-	c.ready.Done()
-	c.ready.Wait()
-	c.end(w, w.ask(p, c.elapsed()))
-	c.put(w)
-}
-
-// end takes what one copy was told. The last one counts the request.
-func (c *copied) end(w *worker, final finalReply) {
-	c.mu.Lock()
-	if c.best.Outcome == "" {
-		c.best = final
-	} else {
-		c.best = c.best.orBetter(final)
+	best, left := <-told, CopiesEach-1
+	for ; left > 0 && !best.Definite(); left-- {
+		best = best.orBetter(<-told)
 	}
-	c.left--
-	last := c.left == 0
-	c.mu.Unlock()
-	if last || final.Definite() {
-		c.serve()
-	}
-	if last {
-		w.ended(c.p, c.best, c.at)
-	}
+	w.copies.Go(func() {
+		for range left {
+			best = best.orBetter(<-told)
+		}
+		c := w.take()
+		defer w.put(c)
+		c.ended(p, best, at)
+	})
 }
 
 // ranking orders outcomes by how much they say about what the buyer got: a call
@@ -184,5 +160,97 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	default:
 		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.pay))
 		w.tally.paid(p, r, doubt)
+	}
+}
+
+const (
+	usualFinal = 30 * time.Second // buyers stop asking then
+	// askEvery is how long buyers wait before they ask: those who ask all the time
+	// would be the load.
+	askEvery   = 100 * time.Millisecond
+	mostAskers = 8 // connections over which they ask
+)
+
+// A promise is a request that was accepted.
+type promise struct {
+	purchase
+	first finalReply
+	at    timing // of the first answer
+}
+
+// promise takes over a request that was accepted, and is open. A goroutine for each
+// would take ten times the memory, and there may be hundreds of thousands.
+func (l *load) promise(one promise) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.promises = append(l.promises, one)
+	if !l.asking {
+		l.asking = true
+		l.copies.Go(l.askForAll)
+	}
+}
+
+// askForAll has all buyers who were accepted ask again and again, until every one
+// has a final answer, or has stopped asking.
+func (l *load) askForAll() {
+	for {
+		time.Sleep(askEvery)
+		l.mu.Lock()
+		all := l.promises
+		l.promises, l.asking = nil, len(all) > 0
+		l.mu.Unlock()
+		if len(all) == 0 {
+			return
+		}
+		var asking errgroup.Group
+		asking.SetLimit(mostAskers)
+		for _, one := range all {
+			asking.Go(func() error { l.askOnce(one); return nil })
+		}
+		_ = asking.Wait() // it has no errors
+	}
+}
+
+// askOnce asks what a request came to. While it is open, its buyer goes on asking.
+func (l *load) askOnce(one promise) {
+	final, w := one.first, l.take()
+	defer l.put(w)
+	select {
+	case <-l.stopped: // nothing is asked any more
+	default:
+		if r, known := w.became(one.purchase); known {
+			final.reply = r
+		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
+			l.promise(one)
+			return
+		}
+	}
+	final.at = l.elapsed()
+	l.tally.became(one.purchase, final, one.at)
+	w.afterwards(one.purchase, final)
+}
+
+// accepted counts a request's first answer.
+func (t *tally) accepted(p purchase, r finalReply, at timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answered(p, r, at)
+	t.result.Accepted++
+}
+
+// became counts the last answer to an accepted request.
+func (t *tally) became(p purchase, r finalReply, at timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.result.Counts[ledger.OutcomeAccepted]--
+	t.result.Counts[r.Outcome]++
+	at.answered = r.at
+	t.came(p, r, at)
+	if r.Outcome == ledger.OutcomeAccepted { // it has none in time
+		return
+	}
+	t.keep(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.reply)
+	if r.Outcome != ledger.OutcomeSold {
+		t.answer(r.reply, ledger.CallBuy)
 	}
 }

@@ -143,25 +143,20 @@ func (s Scenario) possible() error {
 
 // fits finds fields that do not go together.
 func (s Scenario) fits() error {
-	profile := fmt.Sprintf("the profile %q", s.Profile)
-	for _, unused := range []struct {
-		field string
-		given bool
-		with  string
+	for _, wrongly := range []struct {
+		so               bool
+		field, code, why string
 	}{
-		{"rate", s.Rate != 0, profile}, {"duration", s.Duration != 0, profile}, {"zipf", s.Zipf != 0, "one SKU"},
+		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", fmt.Sprintf("it means nothing with the profile %q", s.Profile)},
+		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", fmt.Sprintf("it means nothing with the profile %q", s.Profile)},
+		{s.Zipf != 0 && s.SKUs < 2, "zipf", "unused", "it means nothing with one SKU"},
+		{s.Async && s.Reserve != 0, "async", "unused", "it means nothing with reservations: a reservation is answered at once"},
+		{s.Reserve%time.Second != 0, "reserve", "range", "reservations for " + s.Reserve.String() + ": give whole seconds"},
+		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing", "only who reserves can forget to pay: give --reserve, such as 2s"},
 	} {
-		if _, used := s.numbers()[unused.field]; unused.given && !used {
-			return wrong(unused.field, "unused", nil, "it means nothing with %s", unused.with)
+		if wrongly.so {
+			return wrong(wrongly.field, wrongly.code, nil, "%s", wrongly.why)
 		}
-	}
-	switch {
-	case s.Async && s.Reserve != 0:
-		return wrong("async", "unused", nil, "it means nothing with reservations: a reservation is answered at once")
-	case s.Reserve%time.Second != 0:
-		return wrong("reserve", "range", nil, "reservations for %s: give whole seconds", s.Reserve)
-	case s.Reserve == 0 && s.Forget != 0:
-		return wrong("reserve", "missing", nil, "only who reserves can forget to pay: give --reserve, such as 2s")
 	}
 	return nil
 }

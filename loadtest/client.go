@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -84,7 +83,7 @@ func (b *buyer) ask(p purchase, means func(response) reply, method string, path 
 	at, l := b.targets[turn], &b.lines[turn]
 	begun := time.Now()
 	deadline := begun.Add(b.Timeout)
-	if l.conn != nil && begun.Sub(l.used) > idle && hasEnded(l.conn) {
+	if begun.Sub(l.used) > idle {
 		b.hangUp(l)
 	}
 	if l.conn == nil {
@@ -134,26 +133,9 @@ func (b *buyer) write(at *url.URL, method string, path []string) {
 	b.out = append(append(b.out, "\r\n"...), b.body...)
 }
 
-// idle is how long a connection may be quiet before it is checked: a service may
-// have closed it.
-const idle = 50 * time.Millisecond
-
-// hasEnded reports whether the other side has closed an idle connection, without
-// waiting and without reading from it.
-func hasEnded(conn net.Conn) (ended bool) {
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
-		return false
-	}
-	raw, err := socket.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) {
-			_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-			ended = err != syscall.EAGAIN && err != syscall.EINTR // HTTP sends nothing unasked
-		})
-	}
-	return ended || err != nil
-}
+// idle is how long a connection may be quiet: then a service may have closed it, or
+// have been started again, and another is opened.
+const idle = time.Second
 
 func (b *buyer) dial(at *url.URL, l *link, deadline time.Time) error {
 	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), "80")))

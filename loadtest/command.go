@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 )
 
 // Command is the command line that holds the sale of s again, with the same
@@ -35,22 +34,17 @@ func Flags(s, usual any) string {
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		name = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, "_ns"), "_id"), "_", "-")
-		switch value := v.Interface().(type) {
-		case bool:
-			fmt.Fprintf(&b, " --%s=%v", name, value)
-		case []string:
-			text := strings.Join(value, ",")
-			if strings.ContainsAny(text, "<>!") { // requirements
-				text = "'" + text + "'"
-			}
-			fmt.Fprintf(&b, " --%s %s", name, text)
-		case []int:
-			fmt.Fprintf(&b, " --%s %s", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
-		case time.Duration:
-			fmt.Fprintf(&b, " --%s %s", name, value)
-		default:
-			fmt.Fprintf(&b, " --%s %v", name, value)
+		text, between := fmt.Sprint(v.Interface()), " "
+		switch v.Kind() {
+		case reflect.Bool:
+			between = "="
+		case reflect.Slice:
+			text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 		}
+		if strings.ContainsAny(text, "<>!") { // requirements
+			text = "'" + text + "'"
+		}
+		b.WriteString(" --" + name + between + text)
 	}
 	return b.String()
 }

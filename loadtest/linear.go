@@ -100,38 +100,24 @@ func ordersOf(snap ledger.Snapshot) lookup {
 	}
 }
 
-// linearResult sums up the histories of several SKUs.
-type linearResult struct {
-	Linearizability
-	undecided int
-}
-
 const linearLimit = 3 * time.Second
 
 // add checks the answers about one SKU. Answers that cannot all be true are a
 // violation, even where the ledger balances.
-func (l *linearResult) add(sale *ledger.Report, stock int64, ops []linear.Op) {
+func (l *Linearizability) add(sale *ledger.Report, stock int64, ops []linear.Op) {
 	if sale.StockStore.Split() {
 		ops = linear.Saw(ops)
 	}
 	f := linear.Check(stock, ops, linearLimit)
-	if f.Decided && !f.Linearizable {
-		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why, f.Params)
-	}
 	l.Checked += f.Checked
 	switch {
-	case !f.Decided:
-		l.undecided++
-	case !f.Linearizable && l.Answer != LinearNo:
+	case f.Decided && !f.Linearizable:
+		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why, f.Params)
 		l.Answer, l.Why = LinearNo, f.Why
-	case f.Linearizable && l.Answer == "":
+	case l.Answer == LinearNo:
+	case !f.Decided:
+		l.Answer, l.Why = LinearNotChecked, "the search did not end in time"
+	case l.Answer == "":
 		l.Answer = LinearYes
 	}
-}
-
-func (l *linearResult) verdict() Linearizability {
-	if l.Answer != LinearNo && (l.Answer == "" || l.undecided > 0) {
-		l.Answer, l.Why = LinearNotChecked, "the search did not end in time"
-	}
-	return l.Linearizability
 }

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -85,12 +84,27 @@ func (l *load) warm(n int) {
 
 // run sends every request that ctx allows, and returns when every buyer has an
 // answer or has given up. Copies may still be in flight: see finish.
+//
+// An open loop sends requests when they are due, whatever became of those before them,
+// so a service that stalls meets the buyers who come meanwhile. (A loop that waits
+// for answers leaves them out: coordinated omission.) When every connection is busy
+// and there may be no more, requests wait for one, and that wait counts as their
+// latency.
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
-	if l.Open() {
-		l.runOpen(ctx)
-	} else {
-		l.runClosed(ctx)
+	most, warm := min(l.connections, l.requests), fewWarm
+	switch l.Profile {
+	case Closed:
+		most = min(l.Concurrency, l.requests)
+		warm = most // a short run must not measure handshakes
+	case Spike:
+		warm = most // the crowd has connected before the sale opens
+	}
+	l.warm(min(most, warm))
+	l.begun = time.Now()
+	sent := l.send(ctx, make(chan struct{}, most))
+	if ctx.Err() == nil { // only their lateness kept the others from being sent
+		l.tally.drop(l.requests - sent)
 	}
 	l.all.Wait()
 }
@@ -117,28 +131,6 @@ func (l *load) pause(d time.Duration) bool {
 	}
 }
 
-// runClosed has every worker send its next request when it has an answer.
-func (l *load) runClosed(ctx context.Context) {
-	n := min(l.Concurrency, l.requests)
-	l.warm(n) // a short run must not measure handshakes
-	l.begun = time.Now()
-	var next atomic.Int64
-	for range n {
-		l.all.Go(func() {
-			w := l.take()
-			defer l.put(w)
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= l.requests {
-					return
-				}
-				now := l.elapsed()
-				w.request(i, timing{due: now, sent: now, waited: true}) // nothing is due in a closed loop
-			}
-		})
-	}
-}
-
 const (
 	usualConnections = 1000
 	// fewWarm is how many connections are open before the first request.
@@ -147,30 +139,13 @@ const (
 	usualDrain = time.Minute
 )
 
-// runOpen sends requests when they are due, whatever became of those before them,
-// so a service that stalls meets the buyers who come meanwhile. (A loop that waits
-// for answers leaves them out: coordinated omission.) When every connection is busy
-// and there may be no more, requests wait for one, and that wait counts as their
-// latency.
-func (l *load) runOpen(ctx context.Context) {
-	most := min(l.connections, l.requests)
-	warm := min(most, fewWarm)
-	if l.Profile == Spike {
-		warm = most // the crowd has connected before the sale opens
+// send sends every request when it is due and fits into busy, and returns how many
+// were sent. In a closed loop each is due when it fits.
+func (l *load) send(ctx context.Context, busy chan struct{}) int {
+	var end <-chan time.Time
+	if l.Open() {
+		end = time.After(l.due(l.requests-1) + l.drain)
 	}
-	l.warm(warm)
-	l.begun = time.Now()
-	sent := l.sendWhenDue(ctx, make(chan struct{}, most))
-	if ctx.Err() == nil { // only their lateness kept the others from being sent
-		l.tally.drop(l.requests - sent)
-	}
-}
-
-// sendWhenDue sends every request when it is due and fits into busy, and returns how
-// many were sent.
-func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
-	end := time.NewTimer(l.due(l.requests-1) + l.drain)
-	defer end.Stop()
 	waitedTill := time.Duration(0) // when every connection was last busy
 	for i := range l.requests {
 		at := timing{due: l.due(i)}
@@ -185,14 +160,16 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 				waitedTill = l.elapsed()
 			case <-ctx.Done():
 				return i
-			case <-end.C:
+			case <-end:
 				return i
 			}
 		}
 		at.waited = at.due < waitedTill
 		l.all.Go(func() {
 			w := l.take()
-			at.sent = l.elapsed()
+			if at.sent = l.elapsed(); !l.Open() {
+				at.due, at.waited = at.sent, true
+			}
 			w.request(i, at)
 			l.put(w)
 			<-busy

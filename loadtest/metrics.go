@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -25,6 +26,7 @@ const (
 	metricPurchases = "seckill_purchases_total"        // by strategy
 	metricInFlight  = "seckill_purchases_in_flight"
 	metricProcessor = "process_cpu_seconds_total"
+	metricStarted   = "process_start_time_seconds"
 )
 
 type metrics map[string]*dto.MetricFamily
@@ -50,30 +52,39 @@ func (m metrics) inFlight() (n float64) {
 	return n
 }
 
-// A cost is what a strategy's purchases cost, at one target or at all.
+// A cost is what a strategy's purchases have cost so far, at all targets.
 type cost struct {
-	purchases int64
-	commands  map[string]int64 // by backend
-	processor float64          // seconds, of the process; 0: it does not say
+	started   float64 // sum of the times when the processes were
+	purchases float64
+	commands  map[string]float64 // by backend
+	processor float64            // seconds, of the processes; 0: they do not say
 }
 
-func (m metrics) cost(strategy string) cost {
-	c := cost{commands: map[string]int64{}}
-	for _, metric := range m[metricPurchases].GetMetric() {
-		if label(metric, "strategy") == strategy {
-			c.purchases += int64(metric.GetCounter().GetValue())
+func (r *run) cost(ctx context.Context) (c cost, err error) {
+	c.commands = map[string]float64{}
+	for _, s := range r.services {
+		m, err := s.metrics(ctx)
+		if err != nil {
+			return c, err
+		}
+		for _, family := range []string{metricStarted, metricProcessor, metricPurchases, metricCommands} {
+			for _, metric := range m[family].GetMetric() {
+				n, backend := metric.GetCounter().GetValue()+metric.GetGauge().GetValue(), label(metric, "backend")
+				switch {
+				case family == metricStarted:
+					c.started += n
+				case family == metricProcessor:
+					c.processor += n
+				case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
+				case family == metricPurchases:
+					c.purchases += n
+				default:
+					c.commands[backend] += n
+				}
+			}
 		}
 	}
-	for _, metric := range m[metricCommands].GetMetric() {
-		backend := label(metric, "backend")
-		if label(metric, "strategy") == strategy && backend != tap.Waiting {
-			c.commands[backend] += int64(metric.GetCounter().GetValue())
-		}
-	}
-	for _, metric := range m[metricProcessor].GetMetric() {
-		c.processor += metric.GetCounter().GetValue()
-	}
-	return c
+	return c, nil
 }
 
 func label(m *dto.Metric, name string) string {
@@ -85,26 +96,17 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// costs reads what a strategy's purchases have cost so far, at each target.
-func costs(ctx context.Context, services []service, strategy string) (all []cost, err error) {
-	for _, s := range services {
-		now, err := s.metrics(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, now.cost(strategy))
-	}
-	return all, nil
-}
-
 // startMeter reads what has been spent before a load; stop writes into the result
 // what the load has cost.
 func (r *run) startMeter(ctx context.Context) (stop func(context.Context)) {
-	before, err := costs(ctx, r.services, r.Strategy)
+	before, err := r.cost(ctx)
 	return func(ctx context.Context) {
-		var after []cost
+		var after cost
 		if err == nil {
-			after, err = costs(ctx, r.services, r.Strategy)
+			after, err = r.cost(ctx)
+		}
+		if err == nil && after.started != before.started {
+			err = errors.New("a target was started again")
 		}
 		if err != nil {
 			r.result.CommandsMissing = err.Error()
@@ -114,31 +116,19 @@ func (r *run) startMeter(ctx context.Context) (stop func(context.Context)) {
 	}
 }
 
-// spent sums up what all targets have spent between two readings.
-func (r *Result) spent(before, after []cost) {
-	sum, counted := cost{commands: map[string]int64{}}, len(after) > 0
-	for i, now := range after {
-		before := before[i]
-		if now.purchases < before.purchases { // a new process counts from zero
-			before = cost{}
-		}
-		counted = counted && before.processor > 0 && now.processor >= before.processor
-		sum.processor += now.processor - before.processor
-		sum.purchases += now.purchases - before.purchases
-		for backend, n := range now.commands {
-			sum.commands[backend] += n - before.commands[backend]
-		}
+// spent is what was spent between two readings.
+func (r *Result) spent(before, after cost) {
+	if before.processor > 0 {
+		r.Processor.Services = new(after.processor - before.processor)
 	}
-	if counted {
-		r.Processor.Services = &sum.processor
-	}
-	if sum.purchases == 0 {
+	purchases := after.purchases - before.purchases
+	if purchases == 0 {
 		r.CommandsMissing = "the targets count no purchases of " + r.Settings.Strategy
 		return
 	}
-	for backend, n := range sum.commands {
-		if n > 0 {
-			r.Commands = append(r.Commands, Commands{backend, n, float64(n) / float64(sum.purchases)})
+	for backend, n := range after.commands {
+		if n -= before.commands[backend]; n > 0 {
+			r.Commands = append(r.Commands, Commands{backend, int64(n), n / purchases})
 		}
 	}
 	slices.SortFunc(r.Commands, func(a, b Commands) int {
@@ -166,7 +156,10 @@ const (
 func (r *Result) bottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
-	used, most := r.cores(), float64(runtime.GOMAXPROCS(0))
+	used, most := 0.0, float64(runtime.GOMAXPROCS(0)) // processors on average; a short run does not tell
+	if r.Processor.Generator != nil && r.Seconds >= 2 {
+		used = *r.Processor.Generator / r.Seconds
+	}
 	switch {
 	case r.Requests == 0:
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
@@ -178,15 +171,6 @@ func (r *Result) bottleneck() []Problem {
 			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most)}
 	}
 	return nil
-}
-
-// cores is how many processors the generator used on average; 0: not known, or the
-// run was too short to tell.
-func (r *Result) cores() float64 {
-	if r.Processor.Generator == nil || r.Seconds < 2 {
-		return 0
-	}
-	return *r.Processor.Generator / r.Seconds
 }
 
 // cpuTime is the processor time that this process has used.

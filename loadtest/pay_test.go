@@ -36,7 +36,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		early, lost bool
 	}{{time.Second, true, false}, {3 * time.Second, false, false}, {time.Second, false, true}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second}.normal()
 			p := newPlan(s, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller { return &hasty{answers: c.answers, lost: c.lost} })
 			l.run(t.Context())

@@ -38,7 +38,7 @@ func TestMix(t *testing.T) {
 	const n = 50_000
 	for _, seed := range seeds {
 		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantity: 1, Duplicates: 0.25,
-			Cancellations: 0.1, Buying: Buying{Reserve: time.Second, Forget: .2}, Buyers: n, Seed: seed}, make([]int64, 4))
+			Cancellations: 0.1, Reserve: time.Second, Forget: .2, Buyers: n, Seed: seed}, make([]int64, 4))
 		got := map[string]int{}
 		for i := range n {
 			a := p.purchase(i)

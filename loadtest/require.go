@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -23,57 +24,36 @@ type Requirement struct {
 // A Check is a requirement and what the run came to.
 type Check struct {
 	Requirement string  `json:"requirement"`
-	Actual      float64 `json:"actual"` // in the unit of Unit
-	Unit        string  `json:"unit"`   // "ms", "1/s", or empty: a number
+	Actual      float64 `json:"actual"` // times in milliseconds
 	Met         bool    `json:"met"`
 }
 
-// A metric is a number of a run that can be asked for.
-type metric struct {
-	unit string
-	of   func(*Result) float64
-}
-
-// Units of a Check.
-const (
-	UnitMillis = "ms"
-	UnitRate   = "1/s"
-)
-
-var requirable = map[string]metric{
-	"p50":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P50 })},
-	"p90":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P90 })},
-	"p99":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P99 })},
-	"p99.9":    {UnitMillis, millis(func(r *Result) int64 { return r.Latency.P999 })},
-	"max":      {UnitMillis, millis(func(r *Result) int64 { return r.Latency.Max })},
-	"sold_p99": {UnitMillis, millis(func(r *Result) int64 { return r.SoldLatency.P99 })},
+// requirable are the numbers of a run that can be asked for; times are in milliseconds.
+var requirable = map[string]func(*Result) float64{
+	"p50":      func(r *Result) float64 { return millis(r.Latency.P50) },
+	"p90":      func(r *Result) float64 { return millis(r.Latency.P90) },
+	"p99":      func(r *Result) float64 { return millis(r.Latency.P99) },
+	"p99.9":    func(r *Result) float64 { return millis(r.Latency.P999) },
+	"max":      func(r *Result) float64 { return millis(r.Latency.Max) },
+	"sold_p99": func(r *Result) float64 { return millis(r.SoldLatency.P99) },
 	// What was answered and sold a second.
-	"rate":       {UnitRate, func(r *Result) float64 { return r.RequestsPerSec }},
-	"sales_rate": {UnitRate, func(r *Result) float64 { return r.SalesPerSec }},
+	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
+	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
 	// Counts of requests.
-	"sold":     {"", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid) }},
-	"sold_out": {"", counted(ledger.OutcomeSoldOut)},
-	"busy":     {"", counted(ledger.OutcomeBusy)},
-	"conflict": {"", counted(ledger.OutcomeConflict)},
-	"unknown":  {"", counted(ledger.OutcomeUnknown)},
-	"errors":   {"", counted(ledger.OutcomeError)},
-	"late":     {"", func(r *Result) float64 { return float64(r.Late) }},
-	"dropped":  {"", func(r *Result) float64 { return float64(r.Dropped) }},
+	"sold":     func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid) },
+	"sold_out": counted(ledger.OutcomeSoldOut),
+	"busy":     counted(ledger.OutcomeBusy),
+	"conflict": counted(ledger.OutcomeConflict),
+	"unknown":  counted(ledger.OutcomeUnknown),
+	"errors":   counted(ledger.OutcomeError),
+	"late":     func(r *Result) float64 { return float64(r.Late) },
+	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
 }
 
-// Metrics are the numbers of a run that a requirement may ask for, by name; times are
-// in milliseconds.
-func (r *Result) Metrics() map[string]float64 {
-	all := map[string]float64{}
-	for name, m := range requirable {
-		all[name] = m.of(r)
-	}
-	return all
-}
+// times are the metrics that are one.
+var times = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
 
-func millis(micros func(*Result) int64) func(*Result) float64 {
-	return func(r *Result) float64 { return float64(micros(r)) / 1000 }
-}
+func millis(micros int64) float64 { return float64(micros) / 1000 }
 
 func counted(o ledger.Outcome) func(*Result) float64 {
 	return func(r *Result) float64 { return float64(r.Counts[o]) }
@@ -90,11 +70,10 @@ func ParseRequirement(text string) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("a requirement %q: write it like p99<50ms, rate>=1000 or errors==0", text)
 	}
 	r := Requirement{Metric: m[1], Op: m[2], text: strings.Join(m[1:], "")}
-	known, ok := requirable[r.Metric]
-	if !ok {
+	if requirable[r.Metric] == nil {
 		return r, fmt.Errorf("a requirement on %q: there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(requirable)), ", "))
 	}
-	if known.unit == UnitMillis {
+	if slices.Contains(times, r.Metric) {
 		d, err := time.ParseDuration(m[3])
 		if r.Value = float64(d) / float64(time.Millisecond); err != nil || d < 0 {
 			return r, fmt.Errorf("a requirement %q: %q is no time such as 50ms or 1.5s", text, m[3])
@@ -110,20 +89,9 @@ func ParseRequirement(text string) (Requirement, error) {
 
 // check holds the requirement against a result.
 func (q Requirement) check(r *Result) Check {
-	k := requirable[q.Metric]
-	c := Check{Requirement: q.text, Actual: k.of(r), Unit: k.unit}
-	switch q.Op {
-	case "<":
-		c.Met = c.Actual < q.Value
-	case "<=":
-		c.Met = c.Actual <= q.Value
-	case ">":
-		c.Met = c.Actual > q.Value
-	case ">=":
-		c.Met = c.Actual >= q.Value
-	case "==":
-		c.Met = c.Actual == q.Value
-	}
+	c := Check{Requirement: q.text, Actual: requirable[q.Metric](r)}
+	order := cmp.Compare(c.Actual, q.Value)
+	c.Met = strings.Contains(q.Op, "<") && order < 0 || strings.Contains(q.Op, ">") && order > 0 || strings.Contains(q.Op, "=") && order == 0
 	// A percentile of nothing is 0 and must not meet a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[ledger.OutcomeSold]+r.Counts[ledger.OutcomeReserved] == 0 {
 		c.Met = false

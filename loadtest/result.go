@@ -22,16 +22,14 @@ type Result struct {
 
 	Requests int                    `json:"requests"` // that were sent
 	Counts   map[ledger.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
-	// Calls counts every answer that was given, Counts every request by its final
-	// answer: a request has further calls where it was sent several times at
-	// once (Copies) or again (Retries).
-	Calls          map[ledger.Outcome]int `json:"calls"`
-	Copies         int                    `json:"copies"`
-	Retries        int                    `json:"retries"`
-	Answers        []Answer               `json:"answers"` // every other answer to a call than a sale, by code
-	RequestsPerSec float64                `json:"requests_per_second"`
-	SalesPerSec    float64                `json:"sales_per_second"` // until the last sale
-	SellingSeconds float64                `json:"selling_seconds"`  // first request to last sale; 0: none
+	// Copies and Retries are further calls of requests that were sent several times at
+	// once, or again.
+	Copies         int      `json:"copies"`
+	Retries        int      `json:"retries"`
+	Answers        []Answer `json:"answers"` // every other answer to a call than a sale, by code
+	RequestsPerSec float64  `json:"requests_per_second"`
+	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
+	SellingSeconds float64  `json:"selling_seconds"`  // first request to last sale; 0: none
 	// Latency counts from when a request was due, which in a closed loop is
 	// when it was sent; ServiceTime from when it was sent. Where they differ,
 	// ServiceTime hides what buyers waited.
@@ -50,10 +48,10 @@ type Result struct {
 	// Histogram has Latency's values, in microseconds, for those who add up runs.
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
-	// TwoSteps is there when answers in two steps were asked for. Latency is then of
-	// the first answers, and SoldLatency of the last: until the COMMIT of the order, and
-	// up to 0.1 s until the buyer asked again.
-	TwoSteps     *TwoSteps    `json:"two_steps,omitempty"`
+	// Accepted counts requests whose first answer said so. Latency is then of the first
+	// answers, and SoldLatency of the last: until the COMMIT of the order, and up to
+	// 0.1 s until the buyer asked again.
+	Accepted     int          `json:"accepted,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
 	// Commands is what the purchases cost the backends, as the services count
@@ -182,7 +180,6 @@ const (
 	ProblemStillRunning  = "still_running"    // seconds
 	ProblemOtherStrategy = "other_strategy"   // count, found, strategy
 	ProblemUnusable      = "target_unusable"  // target, error
-	ProblemStockUnread   = "stock_unread"     // sku, where, error
 	ProblemDisagree      = "ledgers_disagree" // target, sku, stock, run, where, left, found, found_run
 	ProblemInterrupted   = "interrupted"      // sent, of
 	ProblemLate          = "generator_late"   // lag_ms, latency_ms

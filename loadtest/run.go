@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"seckill/internal/backend"
@@ -16,20 +17,13 @@ import (
 // is audited. Every run has a Result; the error is an ErrConfig, and then no
 // service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	if err := c.Check(); err != nil {
+	r, err := c.start()
+	if err != nil {
 		return nil, err
-	}
-	if len(c.Targets) == 0 {
-		return nil, configError("no target: give the address of at least one service")
 	}
 	if c.Ledger == nil {
 		return nil, configError("no ledger: the verdict is read from the services' database")
 	}
-	if c.settling == (settling{}) {
-		c.settling = defaultSettling
-	}
-	c.Scenario = c.normal()
-	r := newRun(c)
 	defer r.transport.CloseIdleConnections()
 
 	ready, err := r.prepare(ctx)
@@ -59,16 +53,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // the client that measures services. There is no verdict; the error is an
 // ErrConfig.
 func Send(ctx context.Context, c Config) (*Result, error) {
-	if err := c.Check(); err != nil {
+	r, err := c.start()
+	if err != nil {
 		return nil, err
 	}
-	if len(c.Targets) == 0 {
-		return nil, configError("no target: give the address of at least one handler")
-	}
-	c.Scenario = c.normal()
-	r := newRun(c)
 	r.services = nil // a bare handler has no metrics
-	defer r.transport.CloseIdleConnections()
 	r.send(ctx)()
 	r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests
 	return r.result, nil
@@ -90,6 +79,21 @@ type run struct {
 	result    *Result
 
 	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
+}
+
+// start is a run that has not called any service yet.
+func (c Config) start() (*run, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Targets) == 0 {
+		return nil, configError("no target: give the address of at least one service")
+	}
+	if c.settling == (settling{}) {
+		c.settling = defaultSettling
+	}
+	c.Scenario = c.normal()
+	return newRun(c), nil
 }
 
 func newRun(c Config) *run {
@@ -161,16 +165,11 @@ func newResult(c Config) *Result {
 		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
 		Counts:   map[ledger.Outcome]int{},
-		Calls:    map[ledger.Outcome]int{},
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
-		Linearizable: Linearizability{Answer: LinearNotChecked},
-		Start:        time.Now(),
+		Start: time.Now(),
 	}
 	for _, o := range Outcomes { // also those that do not come
-		r.Counts[o], r.Calls[o] = 0, 0
-	}
-	if c.Async {
-		r.TwoSteps = &TwoSteps{}
+		r.Counts[o] = 0
 	}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})
@@ -211,23 +210,21 @@ func (r *run) report() (finish func()) {
 		last, lastAt = p.Requests, now
 		r.OnProgress(p)
 	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
+	ctx, stop := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
-		for {
+		for ctx.Err() == nil {
 			select {
 			case <-tick.C:
-				show()
-			case <-stop:
-				show()
-				return
+			case <-ctx.Done():
 			}
+			show()
 		}
-	}()
+	})
 	return func() {
-		close(stop)
-		<-stopped
+		stop()
+		showing.Wait()
 	}
 }

@@ -185,7 +185,7 @@ func TestRunDoesNotStart(t *testing.T) {
 		{"one target is unreachable", gone, "http://127.0.0.1:1 cannot be used"},
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "needs the service's token, as SECKILL_TOKEN"},
 		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
-		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the SQL ledger did not reset or show SKU 1: no such luck"},
+		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the ledger could not be read: no such luck"},
 		{"a unit is gone at once", func(c *Config) {
 			all := c.Ledger
 			c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
@@ -237,9 +237,9 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"a target without a scheme", func(c *Config) { c.Targets[0] = "127.0.0.1:8080" }, "is not an address such as"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
-		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.5 GB"},
-		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.1 GB"},
-		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.3 GB"},
+		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.7 GB"},
+		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.2 GB"},
+		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.4 GB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{token: "secret"}

@@ -29,7 +29,7 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 			return false, err
 		}
 		if err != nil {
-			r.problem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+			r.result.Problems = append(r.result.Problems, unusable(s, err))
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -58,29 +58,31 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	return err == nil, err
 }
 
+// unusable is the problem of a target that does not do what a run needs of it.
+func unusable(s service, err error) Problem {
+	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+}
+
 // begin resets the SKU, or joins the sale that is on.
 func (r *run) begin(ctx context.Context, sku int64) (set ledger.Stock, err error) {
+	first := r.services[0]
 	if !r.Joins {
-		set, err = r.services[0].reset(ctx, sku, r.Stock)
-	} else if now, unread := r.services[0].stock(ctx, sku); unread != nil {
-		err = unread
-	} else if set = now.Stock; set.Initial != r.Stock {
-		return set, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, set.Initial)
+		set, err = first.reset(ctx, sku, r.Stock)
+	} else {
+		var now ledger.Snapshot
+		now, err = first.stock(ctx, sku)
+		if set = now.Stock; err == nil && set.Initial != r.Stock {
+			return set, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, set.Initial)
+		}
 	}
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusForbidden {
 		err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
 	}
-	return set, unread(sku, r.services[0].base, err)
-}
-
-// unread is the problem of a SKU that a service or the ledger did not reset or show,
-// if err says so.
-func unread(sku int64, where string, err error) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		return set, unusable(first, err)
 	}
-	return newProblem(ProblemStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "%s did not reset or show SKU %d: %v", where, sku, err)
+	return set, nil
 }
 
 // learn reads the strategies of one target.
@@ -116,23 +118,34 @@ func (r *run) learn(ctx context.Context, s service) error {
 // on different databases would each sell a stock of their own.
 func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) error {
 	first := r.services[0].base
-	isSet := func(where string, now ledger.Stock, err error) error {
-		if err == nil && (now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins) {
-			return newProblem(ProblemDisagree, params{"target": first, "sku": sku, "stock": r.Stock, "run": set.Run,
-				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
-				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
-				first, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
+	isSet := func(where string, now ledger.Stock) error {
+		if now.Run == set.Run && now.Initial == r.Stock && (now.Num == r.Stock || r.Joins) {
+			return nil
 		}
-		return unread(sku, where, err)
+		return newProblem(ProblemDisagree, params{"target": first, "sku": sku, "stock": r.Stock, "run": set.Run,
+			"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
+			"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
+			first, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
 	}
 	for _, s := range r.services {
 		now, err := s.stock(ctx, sku)
-		if err := isSet(s.base, now.Stock, err); err != nil {
+		if err != nil {
+			return unusable(s, err)
+		}
+		if err := isSet(s.base, now.Stock); err != nil {
 			return err
 		}
 	}
 	now, err := r.Ledger.Snapshot(ctx, sku)
-	return isSet("the SQL ledger", now.Stock, err)
+	if err != nil {
+		return unread(err)
+	}
+	return isSet("the SQL ledger", now.Stock)
+}
+
+// unread is the problem of a ledger that could not be read.
+func unread(err error) Problem {
+	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
@@ -148,8 +161,8 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	if r.Reserve > 0 {
 		r.settling.limit += r.Reserve // the last reservation expires, and is given back
 	}
-	var linear linearResult
-	var unread error
+	var failed error
+	linear := &r.result.Linearizable
 	patience, others := r.longestStand(), map[string]int{}
 	until := time.Now().Add(r.settling.limit) // for all SKUs: what hangs is waited for once
 	for k := range r.SKUs {
@@ -158,7 +171,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		snap, settled, err := r.settling.wait(ctx, until, r.services, from, sku, answered, r.tally.open[k])
 		r.result.settled[sku] = settled
 		if r.result.Settled = r.result.Settled && settled; err != nil {
-			unread = err
+			failed = err
 			continue
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
@@ -173,18 +186,16 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, numbers.Thousands(others[name]))
 	}
-	if unread != nil {
-		r.problem(ProblemLedgerUnread, params{"error": unread.Error()}, "the ledger could not be read: %v", unread)
+	if failed != nil {
+		r.result.Problems = append(r.result.Problems, unread(failed))
 	} else if !r.result.Settled {
 		r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 	}
 	switch {
 	case r.Joins:
-		r.result.Linearizable.Why = "others bought in the same sale, and what they were told is not known"
+		linear.Why = "others bought in the same sale, and what they were told is not known"
 	case r.Reserve > 0:
-		r.result.Linearizable.Why = "reservations come back by the clock, which no sequence of purchases has"
-	default:
-		r.result.Linearizable = linear.verdict()
+		linear.Why = "reservations come back by the clock, which no sequence of purchases has"
 	}
 	return reports
 }

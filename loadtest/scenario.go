@@ -1,8 +1,15 @@
 package loadtest
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"math"
+	"os"
+	"strings"
 	"time"
+
+	"github.com/goccy/go-yaml"
 )
 
 // ShopSKU is what the shop of `seckill up` sells. A run that does not join the shop's
@@ -29,7 +36,12 @@ type Scenario struct {
 	// Duplicates are asked with another request id. Only one may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who ask a second time (load: ${LoadDuplicates}, compare: none)."`
 	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
-	Buying        `yaml:",inline"`
+	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
+	// who cancel do not pay.
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
+	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	// Async: the strategy must be able to accept, or every answer is final as without.
+	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 	// Copies go to different targets where there are several.
 	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
 	Retry  int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
@@ -43,16 +55,6 @@ type Scenario struct {
 
 	// Require are read by ParseRequirement.
 	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
-}
-
-// Buying is how buyers buy: at once, or in two steps of one kind or the other.
-type Buying struct {
-	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
-	// who cancel do not pay.
-	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	// Async: the strategy must be able to accept, or every answer is final as without.
-	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 }
 
 // A Profile says when requests are sent.
@@ -82,7 +84,7 @@ func DefaultScenario() Scenario {
 // A run that would need more is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 400 // its record, and what the judge makes of it
+	bytesACall  = 460 // its record, and what the judge makes of it
 	bytesAnUnit = 550 // of the orders in the ledger: one a unit
 )
 
@@ -129,4 +131,27 @@ func (s Scenario) due(i int) time.Duration {
 		return 0
 	}
 	return time.Duration(float64(i) / s.Rate * float64(time.Second))
+}
+
+// ReadScenario reads a Scenario from a YAML file over base, with the fields' names
+// from their tags. Unknown fields are refused; missing ones keep base's value. The
+// error is an ErrConfig.
+func ReadScenario(path string, base Scenario) (Scenario, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return base, configError("%v", err)
+	}
+	s := base
+	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
+	if err = d.Decode(&s); err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
+		err = errors.New("there are several documents in it: keep one")
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return base, configError("%s: there is nothing in it", path)
+	case err != nil: // the library shows a page of source below its line
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return base, configError("%s: %s", path, text)
+	}
+	return s, nil
 }

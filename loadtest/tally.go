@@ -122,14 +122,12 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
 		t.unsure[p.sku-t.plan.SKU] = true
 	}
-	if call.Call == ledger.CallBuy {
-		t.result.Calls[r.Outcome]++
-		switch {
-		case try > 0:
-			t.result.Retries++
-		case p.copied && p.turn > 0:
-			t.result.Copies++
-		}
+	switch {
+	case call.Call != ledger.CallBuy:
+	case try > 0:
+		t.result.Retries++
+	case p.copied && p.turn > 0:
+		t.result.Copies++
 	}
 	if r.Code != "" { // it did not do what was asked for
 		t.answer(r, call.Call)
@@ -167,13 +165,14 @@ func (t *tally) answer(r reply, call ledger.Call) {
 func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	c := &t.result.Cancellations
 	switch {
 	case r.Outcome == ledger.OutcomeCancelled:
-		t.result.Cancellations.Done++
+		c.Done++
 	case doubt:
-		t.result.Cancellations.Unknown++
+		c.Unknown++
 	default:
-		if t.result.Cancellations.Refused++; sold {
+		if c.Refused++; sold {
 			t.units += p.quantity
 		}
 	}
@@ -183,17 +182,18 @@ func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 func (t *tally) paid(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	c := &t.result.Reservations
 	switch {
 	case r.Outcome == ledger.OutcomeSold:
-		t.result.Reservations.Paid++
+		c.Paid++
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, r.at)
 	case r.Outcome == ledger.OutcomeExpired:
-		t.result.Reservations.Expired++ // and then no earlier call has paid
+		c.Expired++ // and then no earlier call has paid
 	case doubt:
-		t.result.Reservations.Unknown++
+		c.Unknown++
 	default:
-		t.result.Reservations.Refused++
+		c.Refused++
 	}
 }
 

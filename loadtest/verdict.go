@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,11 +14,10 @@ import (
 // Exit statuses of a run, and of runs with several strategies, where those that may
 // break do not count.
 const (
-	ExitHeld     = 0  // of several: what must hold held, and what is broken was caught
+	ExitHeld     = 0
 	ExitOversold = 10 // also when units or orders were lost besides
 	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
 	ExitUnmet    = 12 // held, and a requirement was not met
-	ExitMissed   = 13 // of several: a broken strategy was not caught
 	ExitBlocked  = 15 // nothing oversold, lost or invented, and the sale stood still
 	ExitNotValid = 20 // the run itself proves nothing
 )
@@ -57,6 +57,7 @@ func (r *Result) ExitStatus() int {
 // run is interrupted.
 func (r *Result) conclude(require []string) {
 	r.Checks = []Check{}
+	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
 	for _, text := range require {
 		q, _ := ParseRequirement(text) // Check has refused what cannot be read
 		r.Checks = append(r.Checks, q.check(r))
@@ -169,7 +170,7 @@ func (r *Result) Summary() string {
 		if len(r.Signs.Short) > 0 {
 			var short []string
 			for _, s := range r.Signs.Short {
-				short = append(short, s.String())
+				short = append(short, s.Text)
 			}
 			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
 		}
@@ -187,4 +188,106 @@ func (r *Result) Summary() string {
 		return "not oversold, but the ledger or the buyers were wronged"
 	}
 	return "this run proves nothing"
+}
+
+// Signs are the two questions in a verdict, apart: is the ledger right, and were
+// the buyers served? A sale can be right to the last unit and stand still, or
+// answer at once and sell too much.
+type Signs struct {
+	// Right is yes if nothing was oversold, lost or invented.
+	Right Sign `json:"right"`
+	// Served is yes if all of this is so:
+	//
+	//   - The sale never stood still for longer than it may (ledger.Served).
+	//   - 99 of 100 answers came within Limits.LateMs of when the request was due.
+	//   - At most Limits.Uncertain of the buyers ended with an error or without a
+	//     certain answer.
+	//   - At least Limits.Sold of the units were sold that were there and asked for.
+	//     Only where that number is known: one SKU, nothing cancelled or
+	//     expired.
+	//
+	// It is not known if the run is not valid, or if nothing says whether the sale
+	// stood still and it fell short of nothing else.
+	Served Sign      `json:"served"`
+	Short  []Problem `json:"short"` // what Served fell short of, with its figures
+	Limits Limits    `json:"limits"`
+}
+
+// A Sign answers one question of a verdict.
+type Sign string
+
+const (
+	Yes      Sign = "yes"
+	No       Sign = "no"
+	NotKnown Sign = "not_known"
+)
+
+// Limits of what counts as served.
+type Limits struct {
+	LateMs    float64 `json:"late_ms"`
+	Uncertain float64 `json:"uncertain"`
+	Sold      float64 `json:"sold"`
+}
+
+var served = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
+
+// Codes of shortfalls, with their parameters.
+const (
+	ShortStood     = "stood"     // ms, allowed_ms
+	ShortLate      = "late"      // p99_ms
+	ShortUncertain = "uncertain" // errors, unknown, of
+	ShortUnsold    = "unsold"    // sold, of
+)
+
+// signs gives both signs of a run that has its verdict.
+func (r *Result) signs() Signs {
+	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: served}
+	switch r.Verdict {
+	case ledger.Held, Blocked:
+		s.Right = Yes
+	case ledger.Oversold, ledger.Lost:
+		s.Right = No
+	default:
+		return s
+	}
+	s.Short = r.shortfalls()
+	switch stood := r.Audit.Served; {
+	case len(s.Short) > 0:
+		s.Served = No
+	case stood != nil && stood.State == ledger.ServedYes:
+		s.Served = Yes
+	}
+	return s
+}
+
+func (r *Result) shortfalls() []Problem {
+	short := []Problem{}
+	add := func(code string, params params, format string, args ...any) {
+		short = append(short, newProblem(code, params, format, args...))
+	}
+	if stood := r.Audit.Served; stood.Blocked() {
+		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs}, "the sale stood still for %s", numbers.Duration(int64(stood.LongestMs*1000)))
+	}
+	if late := r.Latency.P99; float64(late) > 1000*served.LateMs {
+		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", numbers.Duration(late), numbers.Duration(int64(1000*served.LateMs)))
+	}
+	errs := r.Counts[ledger.OutcomeError]
+	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
+	if float64(failed+unknown) > served.Uncertain*float64(r.Requests) {
+		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
+			numbers.Count(failed, "error"), numbers.Thousands(unknown), numbers.Count(r.Requests, "buyer"))
+	}
+	if wanted := r.wanted(); float64(r.Audit.Sold) < served.Sold*float64(wanted) {
+		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted}, "only %s of %s sold", numbers.Thousands(r.Audit.Sold), numbers.Count(wanted, "unit"))
+	}
+	return short
+}
+
+// wanted is how many units could have been sold; 0: not known.
+func (r *Result) wanted() int64 {
+	q := r.Settings.Quantity
+	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
+		return 0
+	}
+	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[ledger.OutcomeDuplicate])) * q
 }

@@ -32,7 +32,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
 		{"../internal/labapi/*.go", `(?:Code|history\.\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/wire/wire.go", `http\.Status\w+, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
-		{"../internal/fault/effect.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
+		{"../internal/fault/fault.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 10, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
 		{"../internal/ledger/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},

@@ -42,10 +42,10 @@ func (ChaosCmd) Help() string {
 	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
 nothing else.
 
-Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that promises not to, %d one lost or undersold,
-%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
+Exit status: %d what must hold held, %d one oversold that promises not to, %d one lost or undersold,
+%d one stood still, or did not go on after the fault, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitMissed, loadtest.ExitNotValid, statusFailed, statusUsage)
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
 }
 
 // Validate finds what is wrong with the flags and the files they name.
@@ -108,11 +108,10 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return listFaults(stdout)
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier,
-		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier}
 	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.settings.Where, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
-		func(l *lab.Lab) error { return l.Serve(ctx, options.Services) })
+		func(l *lab.Lab) error { return l.Serve(ctx, c.settings.ServiceSettings) })
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
-		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
+		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
 	config := loadtest.Config{Scenario: c.Scenario}
 	where, err := c.where(ctx, stderr, c.Target)

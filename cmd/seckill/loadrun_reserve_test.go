@@ -14,7 +14,7 @@ func TestLoadRunWithReservations(t *testing.T) {
 	store := books(t)
 	_, urls := sharedServices(t)
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "reserve",
-		Stock: 60, Buyers: 240, Buying: loadtest.Buying{Reserve: 2 * time.Second, Forget: .3}, Cancellations: .2, Copies: .1, Retry: 1, Concurrency: 32}})
+		Stock: 60, Buyers: 240, Reserve: 2 * time.Second, Forget: .3, Cancellations: .2, Copies: .1, Retry: 1, Concurrency: 32}})
 	c, a := r.Reservations, r.Audit
 	t.Logf("%s: %+v, %+v, sold %d, reserved %d, expired %d, cancelled %d", r.Verdict, c, r.Cancellations, a.Sold, a.Reserved, a.Expired, a.Cancelled)
 	if r.Verdict != ledger.Held {

@@ -20,20 +20,18 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Buying: loadtest.Buying{Async: true},
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Async: true,
 		Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05},
 		OnProgress: func(p loadtest.Progress) {
 			if p.Requests > 100 {
 				kill()
 			}
 		}})
-	s := r.TwoSteps
-	t.Logf("%s, %+v", r.Verdict, *s)
 	if r.Verdict != ledger.Held {
 		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}
-	if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted {
-		t.Errorf("the buyers count %+v", *s)
+	if r.Accepted < 300 || r.Counts[ledger.OutcomeAccepted] > 0 || r.Counts[ledger.OutcomeSold] < r.Accepted { // a copy may be told the order at once
+		t.Errorf("%d accepted, and the requests came to %v", r.Accepted, r.Counts)
 	}
 	if processes[0].Alive() {
 		t.Error("the run ended before a process was killed")

@@ -34,7 +34,7 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 					t.Errorf("shipped as broken, and the run says %s: %+v", r.Verdict, r.Audit)
 				}
 			case r.ExitStatus() != loadtest.ExitHeld || r.Counts[ledger.OutcomeUnknown] != 0:
-				t.Errorf("the run says %s: %v %+v\nby request %v, by call %v", r.Verdict, r.Problems, r.Audit.Violations, r.Counts, r.Calls)
+				t.Errorf("the run says %s: %v %+v\n%v, %d copies", r.Verdict, r.Problems, r.Audit.Violations, r.Counts, r.Copies)
 			case r.Audit.Sold+int64(r.Cancellations.Done) < 60 && refused == 0:
 				t.Errorf("%d sold of 60, and no buyer was told busy or conflict", r.Audit.Sold)
 			}

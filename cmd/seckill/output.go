@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (o Output) forms(r measure.Report) forms {
 		markdown = measure.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
 	}
 	return forms{{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, markdown}, {"--csv", o.CSV, r.WriteCSV},
-		{"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, r.Figures)}}
+		{"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
 // check finds two forms at one place, a Markdown file without the marks of name, and

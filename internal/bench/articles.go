@@ -13,26 +13,17 @@ import (
 
 // Articles are the experiments that the articles describe, or leave to the reader.
 type Articles struct {
-	measure.Run
 	// Central and Segmented are article B's experiment: lock operations through
 	// one central row and through a hundred. There are five times as many names as
 	// workers, so that workers wait for the table and hardly ever for a lock. Ratio
 	// is how many times longer one row takes; B measured 8 s and 5 s.
-	Central   *Scene         `json:"central"`
-	Segmented *Scene         `json:"segmented"`
-	Ratio     measure.Spread `json:"central_over_segmented"`
+	Central, Segmented *Scene
+	Ratio              measure.Spread
 	// Polls and Leases are the two numbers that article E leaves to choose, with
 	// one lock that polls: the pause between two attempts, and the lease.
-	Polls  []Setting `json:"poll_sweep"`
-	Leases []Setting `json:"lease_sweep"`
-	Lock   string    `json:"lock"` // that was swept
-	TaskMS float64   `json:"task_ms"`
-}
-
-// A Setting is one value of the pause or the lease, and what came of it.
-type Setting struct {
-	MS float64 `json:"ms"`
-	*Scene
+	Polls, Leases []*Scene
+	Lock          string // that was swept
+	TaskMS        float64
 }
 
 // Multiples of the task. Article E: the pause in proportion to the task; the
@@ -54,11 +45,11 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 	a := &Articles{Lock: polling.Name, TaskMS: measure.Milliseconds(o.Hold),
 		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
 	scenes := []*Scene{a.Central, a.Segmented}
-	sweep := func(ms time.Duration, s catalog.Settings, hold func() time.Duration) Setting {
+	sweep := func(to time.Duration, s catalog.Settings, hold func() time.Duration) *Scene {
 		scene := o.scene(polling, s, sweepers)
-		scene.load.hold = hold
+		scene.ms, scene.load.hold = measure.Milliseconds(to), hold
 		scenes = append(scenes, scene)
-		return Setting{measure.Milliseconds(ms), scene}
+		return scene
 	}
 	for _, x := range pollFactors {
 		s := usual
@@ -74,11 +65,6 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 		a.Leases = append(a.Leases, sweep(s.LockLease, s, func() time.Duration { return times(o.Hold, rand.ExpFloat64()) }))
 	}
 	err := o.measure(ctx, scenes)
-	for _, s := range scenes {
-		if s.Error != "" {
-			err = errors.Join(err, fmt.Errorf("%s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
-		}
-	}
 	if !a.Central.valid() || !a.Segmented.valid() {
 		return a, errors.Join(err, errors.New("a lock table failed or let two holders in at a time: there is no ratio of the two"))
 	}
@@ -110,23 +96,20 @@ const ArticlesName = "articles"
 
 // Report is everything, in all its forms.
 func (a *Articles) Report(run measure.Run) measure.Report {
-	a.Run = run
-	central := measure.Table{Title: fmt.Sprintf("A lock table of one row, and of a hundred: %d workers", a.Central.Contenders), Words: 1,
-		Head: []string{"lock", "locks/s", "p99 wait ms"}}
-	if a.Ratio.Median > 0 {
-		central.Title += fmt.Sprintf("; one row takes %v times as long (article B measured 8 s and 5 s)", a.Ratio)
-	}
-	for _, s := range []*Scene{a.Central, a.Segmented} {
-		central.Rows = append(central.Rows, append([]string{s.Lock}, s.row([]column{{of: rate, spread: true}, {of: waitP99, spread: true}})...))
+	ratio := ""
+	if a.Ratio.Median() > 0 {
+		ratio = fmt.Sprintf("; one row takes %v times as long (article B measured 8 s and 5 s)", a.Ratio)
 	}
 	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
-	tables := []measure.Table{central,
-		sweepTable("Pauses between attempts: "+swept,
-			[]string{"poll ms", "locks/s", "p99 wait ms", "fewest/most", "commands"}, a.Polls, rate, waitP99, fairness, commands),
-		sweepTable("Leases without renewal, tasks of exponentially distributed length: "+swept,
-			[]string{"lease ms", "locks/s", "gone at release %", "updates lost %"}, a.Leases, rate, gone, lost)}
-	return measure.Report{Tables: tables, JSON: a, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
-		Figures: struct {
+	tables := []measure.Table{
+		table(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio), "lock",
+			[]column{locksPerSecond, longWait}, a.Central, a.Segmented),
+		table("Pauses between attempts: "+swept, "poll ms",
+			[]column{locksPerSecond, longWait, {"fewest/most", fairness, true}, {"commands", commands, true}}, a.Polls...),
+		table("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
+			[]column{locksPerSecond, {"gone at release %", gone, true}, {"updates lost %", lost, true}}, a.Leases...)}
+	return measure.Report{Tables: tables, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+		JSON: struct {
 			measure.Run
 			Lock    string           `json:"lock"`
 			TaskMS  float64          `json:"task_ms"`
@@ -136,30 +119,14 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
 }
 
-// sweepFigures are what the lessons read of the values that were measured.
-func sweepFigures(all []Setting) (figures []map[string]any) {
+// sweepFigures are those of the values that were measured.
+func sweepFigures(all []*Scene) (figures []map[string]any) {
 	for _, s := range all {
 		if len(s.Passes) > 0 {
 			of := s.figures()
-			of["ms"] = s.MS
+			of["ms"] = s.ms
 			figures = append(figures, of)
 		}
 	}
 	return figures
-}
-
-func sweepTable(title string, head []string, all []Setting, figures ...figure) measure.Table {
-	t := measure.Table{Title: title, Head: head}
-	for _, s := range all {
-		row := []string{measure.Number(s.MS)}
-		for _, f := range figures {
-			cell := measure.None
-			if len(s.Passes) > 0 {
-				cell = s.spread(f).String()
-			}
-			row = append(row, cell)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }

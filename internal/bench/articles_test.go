@@ -20,11 +20,11 @@ func TestExperiments(t *testing.T) {
 	o.Hold, o.For, o.Rounds = 10*time.Millisecond, time.Second, 1
 	c, err := RunArticles(t.Context(), o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	labtest.Must(t, err)
-	first, last := c.Leases[0].Scene, c.Leases[len(c.Leases)-1].Scene
-	if first.spread(lost).Median == 0 || first.spread(gone).Median == 0 || last.spread(lost).Median >= first.spread(lost).Median {
+	first, last := c.Leases[0], c.Leases[len(c.Leases)-1]
+	if first.spread(lost).Median() == 0 || first.spread(gone).Median() == 0 || last.spread(lost).Median() >= first.spread(lost).Median() {
 		t.Errorf("a lease of half the task lost %v %%, one of ten times %v %%", first.spread(lost), last.spread(lost))
 	}
-	if c.Ratio.Low <= 0 || len(c.Polls) != len(pollFactors) || c.Polls[0].spread(rate).Median <= 0 {
+	if c.Ratio[1] <= 0 || len(c.Polls) != len(pollFactors) || c.Polls[0].spread(rate).Median() <= 0 {
 		t.Errorf("central over segmented %v, pauses %+v", c.Ratio, c.Polls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,7 +8,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,12 +36,13 @@ type Options struct {
 
 // A Scene is one lock under one load.
 type Scene struct {
-	Lock       string `json:"lock"`
-	Contenders int    `json:"contenders"` // 1: uncontended, acquired and released without a pause
-	Passes     []Pass `json:"passes"`
-	Error      string `json:"error,omitempty"` // why it could not be measured
+	Lock       string
+	Contenders int // 1: uncontended, acquired and released without a pause
+	Passes     []Pass
+	Error      string // why it could not be measured
 
 	load load
+	ms   float64 // in a sweep: the value that is tried
 }
 
 // scene is one of a lock with the settings of a purchase.
@@ -73,19 +76,17 @@ func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() 
 
 // A Report is what one run measured of locks.
 type Report struct {
-	measure.Run
-	HoldMS float64  `json:"hold_ms"`
-	Rounds int      `json:"rounds"`
-	Scenes []*Scene `json:"scenes"`
+	HoldMS float64
+	Rounds int
+	Scenes []*Scene
 }
 
 // turns is how often each contender of a fair lock gets it in one pass, at
 // least; with fewer, fewest/most says nothing.
 const turns = 10
 
-// Run measures all locks, alone and contended. If ctx ends first, Run
-// returns the figures until then with the error. A lock that fails has an error
-// in its Scene and does not stop the others.
+// Run measures all locks, alone and contended, and returns what was measured, and why
+// not everything was: a lock that fails does not stop the others, the end of ctx does.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
@@ -105,7 +106,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, o.measure(ctx, r.Scenes)
 }
 
-func (o Options) measure(ctx context.Context, scenes []*Scene) error {
+func (o Options) measure(ctx context.Context, scenes []*Scene) (failed error) {
 	for turn := range measure.Turns(o.Rounds, len(scenes)) {
 		s := scenes[turn.Subject]
 		o.Progress(turn.Done, turn.Total, s.Lock+", "+crowd(s.Contenders))
@@ -119,12 +120,13 @@ func (o Options) measure(ctx context.Context, scenes []*Scene) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return errors.Join(failed, context.Cause(ctx))
 		case err != nil:
 			s.Error = err.Error()
+			failed = errors.Join(failed, fmt.Errorf("%s, %s: %w", s.Lock, crowd(s.Contenders), err))
 		}
 	}
-	return nil
+	return failed
 }
 
 func crowd(contenders int) string {
@@ -135,18 +137,9 @@ func crowd(contenders int) string {
 }
 
 // Overlaps names the locks that let two holders in at a time.
-func (r *Report) Overlaps() []string {
-	return r.locks(func(s *Scene) bool { return s.lost() > 0 })
-}
-
-// Failed names the locks that could not be measured in full.
-func (r *Report) Failed() []string {
-	return r.locks(func(s *Scene) bool { return s.Error != "" })
-}
-
-func (r *Report) locks(with func(*Scene) bool) (names []string) {
+func (r *Report) Overlaps() (names []string) {
 	for _, s := range r.Scenes {
-		if with(s) && !slices.Contains(names, s.Lock) {
+		if s.lost() > 0 && !slices.Contains(names, s.Lock) {
 			names = append(names, s.Lock)
 		}
 	}
@@ -155,37 +148,23 @@ func (r *Report) locks(with func(*Scene) bool) (names []string) {
 
 // tables are the report for people: one for each number of contenders.
 func (r *Report) tables() (all []measure.Table) {
-	var crowds []int
+	crowds := map[int][]*Scene{}
 	for _, s := range r.Scenes {
-		if !slices.Contains(crowds, s.Contenders) {
-			crowds = append(crowds, s.Contenders)
-			all = append(all, r.table(s.Contenders))
+		crowds[s.Contenders] = append(crowds[s.Contenders], s)
+	}
+	for _, n := range slices.Sorted(maps.Keys(crowds)) {
+		title := "Uncontended: acquire and release, one after the other"
+		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, longWait, {"commands", commands, false}}
+		if n > 1 {
+			title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
+			columns = slices.Insert(columns, 3, column{"fewest/most", fairness, false})
 		}
+		all = append(all, table(title, "lock", columns, crowds[n]...))
 	}
 	if len(all) > 0 {
-		all[len(all)-1].Notes = r.remarks()
+		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)}
 	}
 	return all
-}
-
-func (r *Report) table(contenders int) measure.Table {
-	t := measure.Table{Title: "Uncontended: acquire and release, one after the other", Words: 1}
-	columns := []column{{"locks/s", rate, true}, {"p50 ms", waitP50, false}, {"p99 ms", waitP99, true}, {"commands", commands, false}}
-	if contenders > 1 {
-		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
-		columns = []column{{"locks/s", rate, true}, {"p50 wait ms", waitP50, false}, {"p99 wait ms", waitP99, true},
-			{"fewest/most", fairness, false}, {"commands", commands, false}}
-	}
-	t.Head = []string{"lock"}
-	for _, c := range columns {
-		t.Head = append(t.Head, c.head)
-	}
-	for _, s := range r.Scenes {
-		if s.Contenders == contenders {
-			t.Rows = append(t.Rows, append([]string{s.Lock}, s.row(columns)...))
-		}
-	}
-	return t
 }
 
 // A column is a median, with the lowest and the highest round where those say something: of rates
@@ -196,36 +175,43 @@ type column struct {
 	spread bool
 }
 
-func (s *Scene) row(columns []column) (row []string) {
-	switch {
-	case s.lost() > 0:
-		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
-	case s.Error != "":
-		row = append(row, "failed")
-	case len(s.Passes) > 0:
-		for _, c := range columns {
-			text := measure.Number(s.spread(c.of).Median)
-			if c.spread {
-				text = s.spread(c.of).String()
-			}
-			row = append(row, text)
-		}
-	}
-	for len(row) < len(columns) {
-		row = append(row, measure.None)
-	}
-	return row
-}
+var (
+	locksPerSecond = column{"locks/s", rate, true}
+	longWait       = column{"p99 ms", waitP99, true}
+)
 
-// remarks say how the figures were measured, and what could not be.
-func (r *Report) remarks() []string {
-	notes := []string{fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)}
-	for _, s := range r.Scenes {
-		if s.Error != "" {
-			notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
-		}
+// table has a line for each scene: those of a sweep by their value, others by their lock.
+func table(title, first string, columns []column, scenes ...*Scene) measure.Table {
+	t := measure.Table{Title: title, Words: 1, Head: []string{first}}
+	for _, c := range columns {
+		t.Head = append(t.Head, c.head)
 	}
-	return notes
+	for _, s := range scenes {
+		row, void := []string{s.Lock}, ""
+		switch {
+		case s.ms > 0: // updates that are lost are a figure of it
+			row[0] = measure.Number(s.ms)
+		case s.lost() > 0:
+			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost())
+		case s.Error != "":
+			void = "failed"
+		}
+		for i, c := range columns {
+			cell := measure.None
+			switch {
+			case void != "" && i == 0:
+				cell = void
+			case void != "" || len(s.Passes) == 0:
+			case c.spread:
+				cell = s.spread(c.of).String()
+			default:
+				cell = measure.Number(s.spread(c.of).Median())
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // LocksName is of the block of figures in Markdown files, and of their member in
@@ -234,7 +220,6 @@ const LocksName = "locks"
 
 // Report is the report in all its forms.
 func (r *Report) Report(run measure.Run) measure.Report {
-	r.Run = run
 	locks := map[string]map[int]any{} // by the number of contenders
 	for _, s := range r.Scenes {
 		if !s.valid() {
@@ -245,15 +230,15 @@ func (r *Report) Report(run measure.Run) measure.Report {
 		}
 		locks[s.Lock][s.Contenders] = s.figures()
 	}
-	return measure.Report{Tables: r.tables(), JSON: r, Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
-		Figures: struct {
+	return measure.Report{Tables: r.tables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+		JSON: struct {
 			measure.Run
 			HoldMS float64                `json:"hold_ms"`
 			Locks  map[string]map[int]any `json:"locks"`
 		}{run, r.HoldMS, locks}}
 }
 
-// figures are what the lessons read of a scene.
+// figures are what results say of a scene.
 func (s *Scene) figures() map[string]any {
 	return map[string]any{"locks_per_second": s.spread(rate), "p99_ms": s.spread(waitP99), "commands": s.spread(commands), "lost_percent": s.spread(lost)}
 }

@@ -35,7 +35,7 @@ func TestFiguresOfTheLessons(t *testing.T) {
 		{Lock: "etcd", Contenders: 8, Passes: []Pass{pass}, Error: "gone"}, {Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
 	read := func(r measure.Report) string {
-		text, err := json.Marshal(r.Figures)
+		text, err := json.Marshal(r.JSON)
 		labtest.Must(t, err)
 		return string(text)
 	}
@@ -44,8 +44,8 @@ func TestFiguresOfTheLessons(t *testing.T) {
 		t.Error(got)
 	}
 	table := &Scene{Lock: "table", Contenders: 50, Passes: []Pass{pass}}
-	c := Articles{Lock: "redis-lua", Central: table, Segmented: &Scene{}, Polls: []Setting{{5, &Scene{Lock: "polled", Passes: []Pass{pass, pass}}}, {10, &Scene{}}},
-		Leases: []Setting{{15, &Scene{}}}}
+	c := Articles{Lock: "redis-lua", Central: table, Segmented: &Scene{}, Polls: []*Scene{{ms: 5, Lock: "polled", Passes: []Pass{pass, pass}}, {ms: 10}},
+		Leases: []*Scene{{ms: 15}}}
 	report := c.Report(measure.Run{})
 	if got := read(report); !strings.Contains(got, `"lock":"redis-lua"`) || strings.Count(got, `"ms":`) != 1 || !strings.Contains(got, `"ms":5,`) {
 		t.Error(got)

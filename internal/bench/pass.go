@@ -18,27 +18,27 @@ import (
 
 // A Pass is one measurement of one lock. Times are in milliseconds.
 type Pass struct {
-	Round int     `json:"round"`
-	Locks int     `json:"locks"` // acquired within the measured time
-	Rate  float64 `json:"locks_per_second"`
+	Round int
+	Locks int // acquired within the measured time
+	Rate  float64
 
 	// How long an acquisition took, of all that began within the measured time,
 	// even if they ended later.
-	WaitP50 float64 `json:"wait_p50_ms"`
-	WaitP99 float64 `json:"wait_p99_ms"`
+	WaitP50 float64
+	WaitP99 float64
 
-	Fewest int `json:"fewest_per_contender"`
-	Most   int `json:"most_per_contender"`
+	Fewest int
+	Most   int
 
 	// Taken counts all acquisitions, also before and after the measured time.
-	Taken int `json:"taken"`
+	Taken int
 	// Lost counts overwritten increments of the counter under the lock: other
 	// than 0, two held it at a time.
-	Lost int `json:"lost_updates"`
+	Lost int
 	// Gone counts holders whose lock had ended before they released it.
-	Gone int `json:"gone_before_release"`
+	Gone int
 	// Commands were sent to the backends for each acquisition.
-	Commands float64 `json:"commands_per_acquisition"`
+	Commands float64
 }
 
 // A figure of a pass.

@@ -215,9 +215,12 @@ func lockRow(ctx context.Context, s *scene) (*Injection, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx, waited, err := holdRow(ctx, in.DB, s.aim.SKU)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), in.Close())
+	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
+	var num int64
+	err = tx.Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
+	waited, unread := rowLockWaits(ctx, in.DB) // after this one, which may have waited, too
+	if err = errors.Join(err, unread); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
 	}
 	begun := time.Now()
 	return s.injected(true, func(ctx context.Context, e *Effect) error {
@@ -231,28 +234,9 @@ func lockRow(ctx context.Context, s *scene) (*Injection, error) {
 	})
 }
 
-// holdRow locks the row until the transaction ends. waited is how often statements
-// have waited for rows before.
-func holdRow(ctx context.Context, db *gorm.DB, sku int64) (tx *gorm.DB, waited int64, err error) {
-	if tx = db.WithContext(context.WithoutCancel(ctx)).Begin(); tx.Error != nil {
-		return nil, 0, tx.Error
-	}
-	var num int64
-	if err := tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", sku).Row().Scan(&num); err != nil {
-		return nil, 0, errors.Join(err, tx.Rollback().Error)
-	}
-	if waited, err = rowLockWaits(ctx, db); err != nil { // after this one, which may have waited, too
-		return nil, 0, errors.Join(err, tx.Rollback().Error)
-	}
-	return tx, waited, nil
-}
-
-// rowLockWaits is the server's own count.
+// rowLockWaits is how often statements have waited for rows, as the server counts.
 func rowLockWaits(ctx context.Context, db *gorm.DB) (n int64, err error) {
 	var name string
 	err = db.WithContext(ctx).Raw("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Row().Scan(&name, &n)
-	if err != nil {
-		return 0, fmt.Errorf("read how often statements waited for rows: %w", err)
-	}
-	return n, nil
+	return n, err
 }

@@ -70,8 +70,8 @@ func link(name string) place {
 			if why := notOurs(l, name); why != nil || l.Link(1, name) != nil {
 				return why
 			}
-			return NewLack(LackLink, map[string]any{"name": name},
-				"service processes of this lab reach %s directly: seckill chaos starts one with links in between", name)
+			return &Lack{LackLink, map[string]any{"name": name},
+				fmt.Sprintf("service processes of this lab reach %s directly: seckill chaos starts one with links in between", name)}
 		},
 		find: func(ctx context.Context, s *scene) error {
 			s.link = s.lab.Link(s.aim.Service, name)
@@ -95,8 +95,8 @@ func notOurs(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {
 		return nil
 	}
-	return NewLack(LackServer, map[string]any{"name": name},
-		"%s is not one server that the lab has started: install it, and start the lab without its address, --embedded and --topology", name)
+	return &Lack{LackServer, map[string]any{"name": name},
+		fmt.Sprintf("%s is not one server that the lab has started: install it, and start the lab without its address, --embedded and --topology", name)}
 }
 
 // leader is the one of several that leads, which a topology has started; of shards, the
@@ -108,8 +108,8 @@ func leader(name, topology string) place {
 			if l.Topology() == topology && l.Group(name) != nil {
 				return nil
 			}
-			return NewLack(LackTopology, map[string]any{"name": name, "topology": topology},
-				"%s is not several servers here as the fault needs them: start the lab with --topology %s", name, topology)
+			return &Lack{LackTopology, map[string]any{"name": name, "topology": topology},
+				fmt.Sprintf("%s is not several servers here as the fault needs them: start the lab with --topology %s", name, topology)}
 		},
 		find: func(ctx context.Context, s *scene) error {
 			s.servers = s.lab.Group(name)
@@ -236,8 +236,8 @@ func pauseHolder(ctx context.Context, s *scene) (*Injection, error) {
 	if err != nil {
 		return nil, err
 	}
-	resume := i.undo
-	i.undo = func(ctx context.Context, e *Effect) error {
+	resume := i.Undo
+	i.Undo = func(ctx context.Context, e *Effect) error {
 		defer s.letGo()
 		return resume(ctx, e)
 	}

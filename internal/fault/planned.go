@@ -3,7 +3,6 @@ package fault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -47,9 +46,6 @@ const (
 	IsOver    State = "over"
 	HasFailed State = "failed" // it did not happen, or did not end; Error says why
 )
-
-// Most bounds the faults of one sale, planned ones and those by hand.
-const Most = 20
 
 // injecting bounds the injection of a fault, and its undoing; a restarted
 // server has 30 s to answer.
@@ -101,22 +97,15 @@ func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Ha
 // Begin says that the buyers come now. Further calls do nothing.
 func (in *Injector) Begin() { in.begin() }
 
-// Why an Injector takes no more.
-var (
-	ErrEnded   = errors.New("the sales have ended")
-	ErrTooMany = fmt.Errorf("a sale has at most %d faults", Most)
-)
+// ErrEnded is why an Injector takes no more.
+var ErrEnded = errors.New("the sales have ended")
 
-// Add plans one more, for now if its time is over. It fails with ErrEnded or
-// ErrTooMany.
+// Add plans one more, for now if its time is over. The error is ErrEnded.
 func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	switch {
-	case in.sales.Err() != nil:
+	if in.sales.Err() != nil {
 		return Happening{}, ErrEnded
-	case len(in.faults) == Most:
-		return Happening{}, ErrTooMany
 	}
 	select {
 	case <-in.began:
@@ -201,7 +190,7 @@ func (in *Injector) last(i int, h Happening, happened *Injection) (Happening, er
 	if h.AtHolder() {
 		h.At, h.Service = in.elapsed(), effect.Service
 	}
-	if !happened.Lasts() {
+	if happened.Undo == nil {
 		return h, nil
 	}
 	if h.State = IsOn; h.For > 0 {
@@ -215,9 +204,9 @@ func (in *Injector) last(i int, h Happening, happened *Injection) (Happening, er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.sales), injecting)
 	defer cancel()
-	after, err := happened.Undo(ctx) // of its own: the first is being read
+	after := effect // of its own: the first is being read
 	h.Effect = &after
-	return h, err
+	return h, happened.Undo(ctx, &after)
 }
 
 // inject outlives the sales: half a fault could not be undone. Waiting for a

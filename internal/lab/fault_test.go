@@ -50,7 +50,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 	for _, u := range undo {
 		if u != nil {
-			_, err := u.Undo(t.Context())
+			err := u.Undo(t.Context(), &u.Effect)
 			must(t, "undo the kill", err)
 		}
 	}

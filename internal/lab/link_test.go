@@ -32,7 +32,8 @@ func TestLinks(t *testing.T) {
 	if err := client.Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
 		t.Error("the reply has arrived")
 	}
-	effect, err := trouble.Undo(t.Context())
+	effect := trouble.Effect
+	err = trouble.Undo(t.Context(), &effect)
 	must(t, "undo it", err)
 	if got, err := client.Get(t.Context(), "asked").Result(); err != nil || got != "yes" {
 		t.Errorf("what was asked came to %q, %v; want that Redis did it", got, err)

@@ -67,7 +67,8 @@ func TestSentinelsFailOver(t *testing.T) {
 	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
 	must(t, "begin the failover", err)
 	must(t, "write what is not copied", in.Redis.Set(t.Context(), "lost", "", 0).Err())
-	effect, err := failover.Undo(t.Context())
+	effect := failover.Effect
+	err = failover.Undo(t.Context(), &effect)
 	must(t, "fail over", err)
 	if !effect.Took {
 		t.Errorf("the failover came to %+v", effect)
@@ -108,7 +109,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if !lost.Effect.Took || l.Backends()[0].OK || !writes("with two", 20*time.Second) {
 		t.Errorf("one of three is lost: %+v, %+v; want it shown and not missed", lost.Effect, l.Backends())
 	}
-	_, err = lost.Undo(t.Context())
+	err = lost.Undo(t.Context(), &lost.Effect)
 	must(t, "undo it", err)
 	if !l.Backends()[0].OK || !writes("with three", 20*time.Second) {
 		t.Errorf("one is back: %+v", l.Backends())

@@ -70,9 +70,6 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 		chosen = s.chosen(wanted.Strategies, len(s.Strategies), p)
 	}
 	blame(p, wanted.Check())
-	if to := wanted.RelativeTo; to != "" && !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == to }) {
-		p.Blame("relative_to", "one_of", map[string]any{"values": wanted.Strategies}, to+" is not among the strategies that are compared")
-	}
 	return wanted, chosen, anyWrong(p)
 }
 

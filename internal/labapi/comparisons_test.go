@@ -85,7 +85,6 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":[]}`, 400, "strategies", "none", "name a strategy"},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
 		{`{"strategies":["good"],"rounds":0}`, 400, "rounds", "range", `"min":1`},
-		{`{"strategies":["good"],"relative_to":"broken"}`, 400, "relative_to", "one_of", "not among"},
 		{`{"strategies":["good"],"require":["p99<1s"]}`, 400, "require", "require", "no thresholds"},
 		{`{"strategies":["good"],"buyers":10}`, 400, "buyers", "no_demand", ""},
 		{`{"strategies":["good"],"preset":"hot-row"}`, 400, "preset", "unused", "the query"},

@@ -77,16 +77,6 @@ func TestFaults(t *testing.T) {
 	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 409, "run_ended")
 }
 
-func TestARunHasSoManyFaults(t *testing.T) {
-	_, h, load := start(t, func(c *Config) { c.Lab = newFakeLab() })
-	begun := beginRun(t, h.URL, goodRun)
-	<-load.configs
-	for range fault.Most {
-		begun.adds(`{"kind":"kill_service","at_ms":120000}`).wants(t, h.URL, 201, "")
-	}
-	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 400, `"too_many"`)
-}
-
 // A pause ends when it should, or when the run is stopped.
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()

@@ -91,15 +91,15 @@ func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*
 		select {
 		case effect.Service = <-l.holders:
 		case <-ctx.Done():
-			return fault.NewInjection(fault.Effect{Why: fault.NoUnits, Left: new(int64)}, nil), nil
+			return &fault.Injection{Effect: fault.Effect{Why: fault.NoUnits, Left: new(int64)}}, nil
 		}
 	}
 	l.did <- fmt.Sprint(kind, " ", effect.Service)
-	return fault.NewInjection(effect, func(_ context.Context, e *fault.Effect) error {
+	return &fault.Injection{Effect: effect, Undo: func(_ context.Context, e *fault.Effect) error {
 		l.did <- fmt.Sprint("undo ", kind, " ", effect.Service)
 		e.Stood = 7
 		return nil
-	}), nil
+	}}, nil
 }
 
 // fakeLoad is a load run that goes as far as the test lets it.

@@ -181,11 +181,7 @@ func (s *Server) addFault(c *gin.Context) error {
 	if run.injector != nil {
 		planned, err = run.injector.Add(wanted)
 	}
-	switch {
-	case errors.Is(err, fault.ErrTooMany):
-		p.Blame("faults", "too_many", map[string]any{"max": fault.Most}, fmt.Sprintf("give at most %d to a run", fault.Most))
-		return p
-	case err != nil:
+	if err != nil {
 		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,
 			Detail: "The run has ended, or is about to."}
 	}

@@ -6,8 +6,9 @@
 package measure
 
 import (
-	"encoding/json"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -59,25 +60,18 @@ func (s Series) Spread() Spread {
 	return SpreadOf(figures)
 }
 
-// A Spread is the median of several rounds, the lowest and the highest. Its JSON form
-// is a list of the three, with four digits each.
-type Spread struct {
-	Median, Low, High float64
-}
+// A Spread is the median of several rounds, the lowest and the highest, with four
+// digits each.
+type Spread [3]float64
 
-func (s Spread) MarshalJSON() ([]byte, error) {
-	three := []float64{s.Median, s.Low, s.High}
-	for i, x := range three {
-		three[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+// Median is the median.
+func (s Spread) Median() float64 { return s[0] }
+
+func (s Spread) rounded() Spread {
+	for i, x := range s {
+		s[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	}
-	return json.Marshal(three)
-}
-
-func (s *Spread) UnmarshalJSON(text []byte) error {
-	var three [3]float64
-	err := json.Unmarshal(text, &three)
-	*s = Spread{three[0], three[1], three[2]}
-	return err
+	return s
 }
 
 // SpreadOf summarizes figures. The median of an even number of them is the mean
@@ -88,12 +82,82 @@ func SpreadOf(figures []float64) Spread {
 	}
 	v := slices.Sorted(slices.Values(figures))
 	n := len(v)
-	return Spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Low: v[0], High: v[n-1]}
+	return Spread{(v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]}.rounded()
 }
 
 func (s Spread) String() string {
-	if s.Low == s.High {
-		return Number(s.Median)
+	if s[1] == s[2] {
+		return Number(s[0])
 	}
-	return Number(s.Median) + " (" + Number(s.Low) + "–" + Number(s.High) + ")"
+	return Number(s[0]) + " (" + Number(s[1]) + "–" + Number(s[2]) + ")"
 }
+
+// A Ratio says how many times as much one subject does as another.
+type Ratio struct {
+	Times  float64 `json:"times"`  // geometric mean over the rounds that both have
+	Low    float64 `json:"low"`    // Low to High is the 95 % confidence interval;
+	High   float64 `json:"high"`   // both are 0 with fewer than two rounds
+	Rounds int     `json:"rounds"` // that both have
+}
+
+// RatioOf compares a with b in the rounds that both have. The interval is
+// Student's t interval of the mean of the logarithms of the rounds' ratios: a
+// paired comparison, on logarithms because ratios multiply (Bland and Altman, The
+// use of transformation when comparing two means, BMJ 312:1153, 1996). It assumes
+// that these logarithms are about normal and that rounds are independent.
+func RatioOf(a, b Series) Ratio {
+	var logs []float64
+	for _, ratio := range a.Over(b) {
+		if ratio > 0 {
+			logs = append(logs, math.Log(ratio))
+		}
+	}
+	n := float64(len(logs))
+	if n == 0 {
+		return Ratio{}
+	}
+	mean, squares := 0.0, 0.0
+	for _, x := range logs {
+		mean += x / n
+	}
+	r := Ratio{Times: math.Exp(mean), Rounds: len(logs)}
+	if n < 2 {
+		return r
+	}
+	for _, x := range logs {
+		squares += (x - mean) * (x - mean)
+	}
+	half := student[len(logs)-2] * math.Sqrt(squares/(n-1)/n)
+	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
+	return r
+}
+
+// Apart reports that the interval excludes 1: the two can be told apart.
+func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
+
+// Spread is the ratio with its interval.
+func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.rounded() }
+
+// String is the ratio with its interval, if there is one.
+func (r Ratio) String() string {
+	if r.High == 0 {
+		return Times(r.Times)
+	}
+	return fmt.Sprintf("%s (%s–%s)", Times(r.Times), Times(r.Low), Times(r.High))
+}
+
+// Times shows a ratio with two decimals, a large one with fewer.
+func Times(x float64) string {
+	if x < 9.995 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return Number(x)
+}
+
+// MaxRounds is the most that RatioOf knows the interval of.
+const MaxRounds = 20
+
+// student are the 97.5 % quantiles of Student's t distribution, from 1 degree of
+// freedom on.
+var student = [MaxRounds - 1]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+	2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}

@@ -1,8 +1,7 @@
 package measure
 
 import (
-	"encoding/json"
-	"errors"
+	"math"
 	"testing"
 )
 
@@ -16,6 +15,7 @@ func TestSpread(t *testing.T) {
 		{[]float64{3, 1}, Spread{2, 1, 3}},
 		{[]float64{5, 1, 2}, Spread{2, 1, 5}},
 		{[]float64{4, 1, 2, 3}, Spread{2.5, 1, 4}},
+		{[]float64{1451.26, 0.61234, 1e6}, Spread{1451, 0.6123, 1e6}},
 	} {
 		if got := SpreadOf(c.values); got != c.want {
 			t.Errorf("spread of %v is %+v, want %+v", c.values, got, c.want)
@@ -33,9 +33,35 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("got %s, want %s", c.got, c.want)
 		}
 	}
-	text, err := json.Marshal(Spread{1451.26, 0.61234, 1e6})
-	var back Spread
-	if err = errors.Join(err, json.Unmarshal(text, &back)); err != nil || string(text) != "[1451,0.6123,1000000]" || back != (Spread{1451, 0.6123, 1e6}) {
-		t.Errorf("%s, %+v, %v", text, back, err)
+}
+
+// By hand: ratios 1.2, 1.4 and 1.5, whose logarithms have the mean .30809 and the
+// standard deviation .11425.
+func TestRatioOf(t *testing.T) {
+	a, b := Series{1: 120, 2: 280, 3: 150, 7: 5}, Series{1: 100, 2: 200, 3: 100, 8: 5}
+	got := RatioOf(a, b)
+	for _, c := range []struct{ got, want float64 }{{got.Times, 1.3608}, {got.Low, 1.0246}, {got.High, 1.8074}} {
+		if math.Abs(c.got-c.want) > .0005 {
+			t.Errorf("got %+v, want 1.3608 (1.0246–1.8074)", got)
+		}
+	}
+	if got.Rounds != 3 || !got.Apart() {
+		t.Errorf("%+v of three rounds", got)
+	}
+	many := Series{}
+	for round := range MaxRounds {
+		many[round] = 1
+	}
+	if r := RatioOf(many, many); r != (Ratio{1, 1, 1, MaxRounds}) {
+		t.Errorf("of the most rounds: %+v", r)
+	}
+	if one := RatioOf(Series{1: 3}, Series{1: 1}); one.Apart() || math.Abs(one.Times-3) > 1e-9 {
+		t.Errorf("one round says how much it varies: %+v", one)
+	}
+	if same := RatioOf(Series{1: 1.1, 2: 1}, Series{1: 1, 2: 1.1}); same.Apart() {
+		t.Errorf("equal within their noise, and told apart: %+v", same)
+	}
+	if none := RatioOf(Series{1: 1}, Series{2: 1}); none != (Ratio{}) || none.Apart() {
+		t.Errorf("no round in common: %+v", none)
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -32,31 +30,24 @@ type Report struct {
 	Tables   []Table     // those without rows are left out
 	Problems []string
 	Summary  string // in one sentence
-	CSV      Table  // the figures for programs: heads with units, Plain numbers
 	JSON     any
 	From     string // where it comes from, in a line of Markdown
 
 	// Name is that of the result's block in Markdown files, and of its member in the file
-	// that the lessons read, which is Figures.
+	// that the lessons read, which is Figures, or else JSON.
 	Name    string
 	Figures any
 }
 
-// WriteText writes the report for a terminal.
+// WriteText writes the report for a terminal: its tables in Markdown, too, with aligned
+// columns.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, line := range r.Answer {
 		fmt.Fprintln(&b, line)
 	}
-	if r.Answer != nil {
-		fmt.Fprintln(&b)
-	}
-	for _, t := range r.Tables {
-		if t.Rows != nil {
-			t.text(&b)
-			fmt.Fprintln(&b)
-		}
-	}
+	r.tables(&b, true)
+	b.WriteString("\n")
 	for _, fact := range r.Facts {
 		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
 	}
@@ -75,26 +66,23 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s.\n", r.From)
 	for _, line := range slices.Concat(r.Answer, r.Problems) {
-		fmt.Fprintf(&b, "\n%s\n", Markdown(line))
+		fmt.Fprintf(&b, "\n%s\n", line)
 	}
-	for _, t := range r.Tables {
-		if t.Rows != nil {
-			t.markdown(&b)
-		}
-	}
+	r.tables(&b, false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// WriteCSV writes the figures, or else the tables.
+// WriteCSV writes the facts and the tables.
 func (r Report) WriteCSV(w io.Writer) error {
-	tables := r.Tables
-	if r.CSV.Head != nil {
-		tables = []Table{r.CSV}
-	}
 	var lines [][]string
-	for _, t := range tables {
-		lines = append(append(lines, t.Head), t.Rows...)
+	for _, fact := range r.Facts {
+		lines = append(lines, fact[:])
+	}
+	for _, t := range r.Tables {
+		if t.Rows != nil {
+			lines = append(append(lines, t.Head), t.Rows...)
+		}
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }
@@ -107,58 +95,45 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r.JSON)
 }
 
-func (t Table) text(b *strings.Builder) {
-	fmt.Fprintf(b, "%s\n\n", t.Title)
-	rows := append([][]string{t.Head}, t.Rows...)
-	widths := make([]int, len(t.Head))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+func (r Report) tables(b *strings.Builder, terminal bool) {
+	for _, t := range r.Tables {
+		if t.Rows != nil {
+			t.write(b, terminal)
 		}
 	}
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < t.Words {
-				line += "  " + cell + fill
-			} else {
-				line += "  " + fill + cell
+}
+
+// write writes the table in Markdown; for a terminal its columns are aligned, and the
+// notes follow.
+func (t Table) write(b *strings.Builder, terminal bool) {
+	fmt.Fprintf(b, "\n### %s\n\n", t.Title)
+	rule := make([]string, len(t.Head))
+	for i := range rule {
+		if rule[i] = "--:"; i < t.Words {
+			rule[i] = "---"
+		}
+	}
+	rows, widths := slices.Concat([][]string{t.Head, rule}, t.Rows), make([]int, len(t.Head))
+	for i := range widths {
+		for _, row := range rows {
+			if terminal {
+				widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 			}
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if i < t.Words { // to the left
+			widths[i] = -widths[i]
+		}
 	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "\n%s\n", n)
-	}
-}
-
-// Markdown escapes text, and leaves out the spaces that align it on a terminal.
-func Markdown(text string) string {
-	return escapeMarkdown.Replace(strings.Join(strings.Fields(text), " "))
-}
-
-var escapeMarkdown = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`)
-
-func (t Table) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n", Markdown(t.Title))
-	line := func(cells []string) {
-		for _, cell := range cells {
-			b.WriteString("| " + Markdown(cell) + " ")
+	for _, row := range rows {
+		for i, cell := range row {
+			fmt.Fprintf(b, "| %*s ", widths[i], strings.ReplaceAll(cell, "|", `\|`))
 		}
 		b.WriteString("|\n")
 	}
-	line(t.Head)
-	for i := range t.Head {
-		if i < t.Words {
-			b.WriteString("|---")
-		} else {
-			b.WriteString("|--:")
+	for _, n := range t.Notes {
+		if terminal {
+			fmt.Fprintf(b, "\n%s\n", n)
 		}
-	}
-	b.WriteString("|\n")
-	for _, row := range t.Rows {
-		line(row)
 	}
 }
 
@@ -177,9 +152,6 @@ func Number(x float64) string {
 	}
 	return fmt.Sprintf("%.2f", x)
 }
-
-// Plain shows a number to programs, to six decimals.
-func Plain(x float64) string { return strconv.FormatFloat(math.Round(x*1e6)/1e6, 'f', -1, 64) }
 
 // Milliseconds converts a duration to a figure.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

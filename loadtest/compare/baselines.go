@@ -25,13 +25,13 @@ import (
 var baselines = []struct {
 	name, title string
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
-	redis, sql  bool // it needs them
+	needs       []backend.Capability
 }{
-	{"noop", "a gin handler that does nothing", (*baselineWork).nothing, false, false},
-	{"script", "gin and one Redis script", (*baselineWork).script, true, false},
-	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).insert, true, true},
-	{"update", "gin and an UPDATE of one row", (*baselineWork).update, false, true},
-	{"transaction", "gin and the statements of the strategy conditional", (*baselineWork).sell, false, true},
+	{"noop", "a gin handler that does nothing", (*baselineWork).nothing, nil},
+	{"script", "gin and one Redis script", (*baselineWork).script, []backend.Capability{backend.Redis}},
+	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).insert, []backend.Capability{backend.Redis, backend.RowLocks}},
+	{"update", "gin and an UPDATE of one row", (*baselineWork).update, []backend.Capability{backend.RowLocks}},
+	{"transaction", "gin and the statements of the strategy conditional", (*baselineWork).sell, []backend.Capability{backend.RowLocks}},
 }
 
 // BaselineNames are what Settings.Baselines may name, beside All.
@@ -42,91 +42,93 @@ func BaselineNames() (all []string) {
 	return all
 }
 
-const baselineStrategy = "bare"
+const (
+	baselineStrategy = "bare"
+	baselineConns    = 64 // to the database: as many as two service processes have
+	// endless is a stock that no run sells out.
+	endless = int64(1) << 52
+)
 
 // baselineWork has a key of its own in Redis and copies of the ledger's tables, so that
 // its orders stay as they are.
 type baselineWork struct {
-	redis         redis.UniversalClient
-	db            *sql.DB
-	key           string
-	stock, orders string       // tables
-	users         atomic.Int64 // each buys once
+	*backend.Instance
+	db                 *sql.DB
+	key, stock, orders string       // stock and orders are tables
+	users              atomic.Int64 // each buys once
+	server             *http.Server
 }
 
-// OpenBaselines serves them on a loopback port of this process, with the servers of
-// in. What lacks its server is not run. stop removes what was made; so does
-// OpenBaselines when it fails.
-func OpenBaselines(ctx context.Context, names []string, in *backend.Instance) (all []Candidate, not []NotRun, stop func() error, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, nil, err
+// open serves the baselines of o on a loopback port of this process, and makes them
+// candidates. What lacks its server is not run.
+func (w *baselineWork) open(ctx context.Context, o *Options) error {
+	config := o.Servers.Only(backend.SQL, backend.Redis)
+	config.MaxSQLConns = baselineConns
+	var err error
+	if w.Instance, err = backend.Open(ctx, config); err != nil {
+		return err
 	}
-	w := &baselineWork{}
-	if in != nil {
-		if err := w.open(ctx, in); err != nil {
-			return nil, nil, nil, errors.Join(err, listener.Close(), w.drop())
+	suffix := rand.Text()
+	w.key, w.stock, w.orders = "seckill:compare:"+suffix, "compare_stock_"+suffix, "compare_orders_"+suffix
+	if w.Redis != nil {
+		err = w.Redis.Set(ctx, w.key, endless, 0).Err()
+	}
+	if rows, _ := config.Has(backend.RowLocks); err == nil && rows {
+		w.db, err = w.DB.DB()
+		for _, statement := range []string{
+			"CREATE TABLE " + w.stock + " LIKE stock",
+			"CREATE TABLE " + w.orders + " LIKE orders",
+			fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endless),
+		} {
+			if err == nil {
+				_, err = w.db.ExecContext(ctx, statement)
+			}
 		}
 	}
-	gin.SetMode(gin.ReleaseMode)
-	g := gin.New()
-	server := &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(listener) }() // ends with stop
-	for _, b := range baselines {
-		switch {
-		case !slices.Contains(names, b.name) && !slices.Contains(names, All):
-		case b.redis && w.redis == nil, b.sql && w.db == nil:
-			not = append(not, NotRun{b.name, "no server is known for it"})
-		default:
-			g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) { return b.do(w, ctx, p) }))
-			all = append(all, Candidate{Strategy: b.name, Title: b.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + b.name})
-		}
-	}
-	return all, not, func() error { return errors.Join(server.Close(), w.drop()) }, nil
-}
-
-// endless is a stock that no run sells out.
-const endless = int64(1) << 52
-
-func (w *baselineWork) open(ctx context.Context, in *backend.Instance) error {
-	if in.Redis != nil {
-		w.redis, w.key = in.Redis, "seckill:compare:"+rand.Text()
-		if err := w.redis.Set(ctx, w.key, endless, 0).Err(); err != nil {
-			return err
-		}
-	}
-	if in.DB == nil || in.Config.MySQLDSN == "" {
-		return nil
-	}
-	db, err := in.DB.DB()
 	if err != nil {
 		return err
 	}
-	w.db, w.stock, w.orders = db, "compare_stock_"+rand.Text(), "compare_orders_"+rand.Text()
-	for _, statement := range []string{
-		"CREATE TABLE " + w.stock + " LIKE stock",
-		"CREATE TABLE " + w.orders + " LIKE orders",
-		fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endless),
-	} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("the tables of the baselines: %w", err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	gin.SetMode(gin.ReleaseMode)
+	g := gin.New()
+	w.server = &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = w.server.Serve(listener) }() // ends with close
+	for _, b := range baselines {
+		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
+			continue
 		}
+		if i := slices.IndexFunc(b.needs, func(need backend.Capability) bool { ok, _ := config.Has(need); return !ok }); i >= 0 {
+			_, why := config.Has(b.needs[i])
+			o.NotRun = append(o.NotRun, NotRun{b.name, why})
+			continue
+		}
+		g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) { return b.do(w, ctx, p) }))
+		o.Candidates = append(o.Candidates, Candidate{Strategy: b.name, Title: b.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + b.name})
 	}
 	return nil
 }
 
-// drop removes what open made, or a part of it, also when the comparison was interrupted.
-func (w *baselineWork) drop() (err error) {
+// close removes what open made, or a part of it, also when the comparison was interrupted.
+func (w *baselineWork) close() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if w.redis != nil {
-		err = w.redis.Del(ctx, w.key).Err()
+	if w.server != nil {
+		err = w.server.Close()
+	}
+	if w.Instance == nil {
+		return err
+	}
+	if w.Redis != nil {
+		err = errors.Join(err, w.Redis.Del(ctx, w.key).Err())
 	}
 	if w.db != nil {
 		_, dropped := w.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+w.stock+", "+w.orders)
 		err = errors.Join(err, dropped)
 	}
-	return err
+	return errors.Join(err, w.Instance.Close())
 }
 
 func (w *baselineWork) nothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
@@ -141,7 +143,7 @@ end
 return left`)
 
 func (w *baselineWork) script(ctx context.Context, p baselinePurchase) (int64, error) {
-	return takeUnit.Run(ctx, w.redis, []string{w.key}, p.Quantity).Int64()
+	return takeUnit.Run(ctx, w.Redis, []string{w.key}, p.Quantity).Int64()
 }
 
 type executor interface {
@@ -158,7 +160,7 @@ func (w *baselineWork) order(ctx context.Context, db executor, p baselinePurchas
 
 // insert is the order of a counter in Redis, in one statement.
 func (w *baselineWork) insert(ctx context.Context, p baselinePurchase) (int64, error) {
-	left, err := w.redis.DecrBy(ctx, w.key, p.Quantity).Result()
+	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +21,8 @@ type Options struct {
 	Settings
 	Sale       loadtest.Config // where; its scenario is the settings'
 	Candidates []Candidate
-	NotRun     []NotRun // chosen, but known to be unavailable
+	NotRun     []NotRun       // chosen, but known to be unavailable
+	Servers    backend.Config // where baselines work
 
 	// OnStep, if not nil, is called before each turn.
 	OnStep func(done, total int, next Step)
@@ -39,6 +42,10 @@ func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
 	}
+	bare, opened := &baselineWork{}, error(nil)
+	if o.Baselines != nil {
+		opened = bare.open(ctx, &o)
+	}
 	c := newComparison(o)
 	begun := time.Now()
 	for turn := range measure.Turns(o.Rounds, len(c.result.Entries)) {
@@ -57,6 +64,9 @@ func Run(ctx context.Context, o Options) *Result {
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // in the last turn, perhaps between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.conclude()
+	if err := errors.Join(opened, bare.close()); err != nil { // the database may be gone
+		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
+	}
 	return c.result
 }
 
@@ -70,12 +80,12 @@ func newComparison(o Options) *comparison {
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
 		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
-		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
+		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
 			if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
-				c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []Violation{}, Problems: []string{},
+				c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []ledger.Violation{}, Problems: []string{},
 					Rounds: []Round{}, times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 			}
 		}
@@ -86,7 +96,7 @@ func newComparison(o Options) *comparison {
 func (c *comparison) conclude() {
 	r := c.result
 	r.Entries = slices.DeleteFunc(r.Entries, func(e *Entry) bool {
-		idle := len(e.Rounds) == 0 && len(e.Problems) == 0 && (c.gone[e.Strategy] || r.Interrupted)
+		idle := len(e.Rounds) == 0 && len(e.Problems) == 0
 		if idle && !c.gone[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
 			r.NotRun = append(r.NotRun, NotRun{e.Strategy, "interrupted before its turn was over"})
 		}
@@ -113,11 +123,9 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
-	warm.Stock = max(1, min(warm.Stock, int64(warm.Concurrency)/2)) * warm.Quantity
-	warm.Buyers = max(2*int(warm.Stock/warm.Quantity), warm.Concurrency) + 1
-	warm.Plenty = warm.SKUs > 1 // a few buyers over many SKUs
-	warm.Forget = 0             // it would wait for deadlines
-	warm.Duplicates = 0         // of so few buyers none would be too many
+	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
+	warm.Plenty = true // there may be many SKUs
+	warm.Forget = 0    // it would wait for deadlines
 	return warm
 }
 
@@ -126,7 +134,8 @@ func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (
 	if !e.Baseline {
 		return c.load(ctx, sale)
 	}
-	sale.Targets, sale.Strategy, sale.Buying = []string{e.target}, baselineStrategy, loadtest.Buying{}
+	sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
+	sale.Reserve, sale.Forget, sale.Async = 0, 0, false // it has nothing but the purchase
 	return loadtest.Send(ctx, sale)
 }
 
@@ -201,11 +210,11 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {
-			e.violated(v.Rule, v.Message)
+			e.violated(v)
 		}
 	}
 	if r.Verdict == loadtest.Blocked {
-		e.violated(string(loadtest.Blocked), r.Stood())
+		e.violated(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.Stood()})
 	}
 	for _, p := range r.Problems {
 		if !slices.Contains(e.Problems, p.Text) {
@@ -214,8 +223,8 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	}
 }
 
-func (e *Entry) violated(rule, message string) {
-	if !slices.ContainsFunc(e.Violations, func(known Violation) bool { return known.Rule == rule }) {
-		e.Violations = append(e.Violations, Violation{Rule: rule, Message: message})
+func (e *Entry) violated(v ledger.Violation) {
+	if !slices.ContainsFunc(e.Violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
+		e.Violations = append(e.Violations, v)
 	}
 }

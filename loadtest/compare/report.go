@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"seckill/internal/ledger"
@@ -37,12 +36,12 @@ func (r *Result) Answer() (lines []string) {
 func (r *Result) fastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.Of() {
-		if e.right() && e.Figures[r.Settings.By].Median > 0 {
+		if e.right() && e.Figures[r.Settings.By].Median() > 0 {
 			right = append(right, e)
 		}
 	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
-		return cmp.Compare(b.Figures[r.Settings.By].Median, a.Figures[r.Settings.By].Median)
+		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
 	})
 	switch i := slices.IndexFunc(right, func(e *Entry) bool { return e.Strategy == r.RelativeTo }); {
 	case len(right) < 2:
@@ -110,7 +109,7 @@ func (e *Entry) why() string {
 
 func (e *Entry) cell(id string) string {
 	if s, ok := e.Figures[id]; ok {
-		return measure.Number(s.Median)
+		return measure.Number(s.Median())
 	}
 	return measure.None
 }
@@ -185,60 +184,13 @@ func (r *Result) findings() measure.Table {
 	return t
 }
 
-// rounds has every figure of every round.
-func (r *Result) rounds() measure.Table {
-	t := measure.Table{Head: []string{"strategy", "buyers_at_a_time", "round", "verdict", "sales_run"}}
-	for _, m := range metrics {
-		t.Head = append(t.Head, m.column)
-	}
-	for _, e := range r.Entries {
-		for _, round := range e.Rounds {
-			row := []string{e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round), string(round.Verdict), strconv.Itoa(round.Sales)}
-			for _, m := range metrics {
-				cell := ""
-				if figure, ok := round.Figures[m.id]; ok {
-					cell = measure.Plain(figure)
-				}
-				row = append(row, cell)
-			}
-			t.Rows = append(t.Rows, row)
-		}
-	}
-	return t
-}
-
 // Report is the result for people, and for programs.
 func (r *Result) Report() measure.Report {
-	run := measure.RunOf(r.Command, r.Begun, r.Machine, r.Servers)
-	return measure.Report{JSON: r, Answer: r.Answer(), Facts: r.facts(), Tables: []measure.Table{r.table(), r.findings()}, CSV: r.rounds(),
+	run := measure.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: measure.Versions(r.Servers)}
+	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
+		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)}}
+	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.table(), r.findings()},
 		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.figures(run)}
-}
-
-// facts describe the run, by name.
-func (r *Result) facts() [][2]string {
-	facts := [][2]string{
-		{"command", r.Command},
-		{"again", r.Settings.Command()},
-		{"when", r.Begun.UTC().Format("2006-01-02 15:04 MST")},
-		{"machine", r.Machine.String()},
-		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)},
-		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
-	}
-	for _, b := range r.Servers {
-		text := strings.Join([]string{b.Version, string(b.Tier), b.Address}, ", ")
-		if !b.OK {
-			text += ", DOWN: " + b.Error
-		}
-		facts = append(facts, [2]string{b.Name, text})
-	}
-	var each []string
-	for _, d := range r.Durability {
-		each = append(each, fmt.Sprintf("%s=%s", d.Name, d.Value))
-	}
-	if each != nil {
-		facts = append(facts, [2]string{"durability", strings.Join(each, " · ")})
-	}
-	return facts
 }
 
 // Summary is the outcome in a sentence.
@@ -261,13 +213,13 @@ func (r *Result) Summary() string {
 }
 
 // figures are what the lessons read of a comparison: of each strategy its verdict,
-// its factor, and its metrics by their names in CSV.
+// its factor, and its metrics by their names there.
 func (r *Result) figures(run measure.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.Of() {
 		of := map[string]any{"verdict": e.Verdict}
 		if e.Factor != nil {
-			of["factor"] = measure.Spread{Median: e.Factor.Times, Low: e.Factor.Low, High: e.Factor.High}
+			of["factor"] = e.Factor.Spread()
 		}
 		for _, m := range metrics {
 			if s, ok := e.Figures[m.id]; ok {

@@ -22,7 +22,6 @@ type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
-	RelativeTo string   `json:"relative_to,omitempty" placeholder:"NAME" help:"The strategy that factors are relative to (conditional, or the first)."`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: ${Baselines}."`
 
 	loadtest.Scenario

@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,13 +17,7 @@ import (
 
 // Of is the result for people, and for programs.
 func Of(r *loadtest.Result) measure.Report {
-	metrics := r.Metrics()
-	plain := measure.Table{Title: "Figures", Head: []string{"metric", "value (times in ms)"}, Words: 1}
-	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		plain.Rows = append(plain.Rows, []string{name, measure.Plain(metrics[name])})
-	}
-	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, CSV: plain,
-		Name: Name, Figures: metrics}
+	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, Name: Name}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}
@@ -32,7 +25,7 @@ func Of(r *loadtest.Result) measure.Report {
 	if len(r.Targets) > 0 {
 		servers = r.Targets[0].Backends
 	}
-	report.From = measure.RunOf(r.Settings.Command(), r.Start, measure.ThisMachine(), servers).String()
+	report.From = measure.Run{Command: r.Settings.Command(), Begun: r.Start, Machine: measure.ThisMachine(), Servers: measure.Versions(servers)}.String()
 	return report
 }
 
@@ -71,13 +64,13 @@ func findings(r *loadtest.Result) measure.Table {
 }
 
 func requirements(r *loadtest.Result) measure.Table {
-	t := measure.Table{Title: "Requirements", Head: []string{"what", "came to", ""}, Words: 3}
+	t := measure.Table{Title: "Requirements", Head: []string{"what", "came to (times in ms)", ""}, Words: 3}
 	for _, c := range r.Checks {
 		met := "met"
 		if !c.Met {
 			met = "NOT MET"
 		}
-		t.Rows = append(t.Rows, []string{c.Requirement, strings.TrimSpace(measure.Number(c.Actual) + " " + c.Unit), met})
+		t.Rows = append(t.Rows, []string{c.Requirement, measure.Number(c.Actual), met})
 	}
 	return t
 }
@@ -128,26 +121,21 @@ func facts(r *loadtest.Result) (all rows) {
 }
 
 func (all *rows) outcomes(r *loadtest.Result) {
-	all.add("buyers", "%s", told(r.Counts))
+	var counts []string
+	for _, o := range loadtest.Outcomes {
+		if n := r.Counts[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
+			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+numbers.Thousands(n))
+		}
+	}
+	all.add("buyers", "%s", strings.Join(counts, " · "))
 	if r.Copies+r.Retries > 0 { // else each has one call
-		all.add("  by call", "%s · of these %s and %s", told(r.Calls), numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
+		all.add("  more calls", "%s and %s", numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
 			all.add(string(a.Outcome), "%s × %s: %s", a.Code, numbers.Thousands(a.Count), a.Sample)
 		}
 	}
-}
-
-// told is how often each outcome was counted.
-func told(counted map[ledger.Outcome]int) string {
-	var counts []string
-	for _, o := range loadtest.Outcomes {
-		if n := counted[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
-			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+numbers.Thousands(n))
-		}
-	}
-	return strings.Join(counts, " · ")
 }
 
 func (all *rows) speed(r *loadtest.Result) {
@@ -157,9 +145,8 @@ func (all *rows) speed(r *loadtest.Result) {
 	if r.Counts[ledger.OutcomeSold] > 0 {
 		all.add("  of sales", "%s", latency(r.SoldLatency))
 	}
-	if s := r.TwoSteps; s != nil {
-		all.add("two steps", "%s accepted: %s ordered · %s refused afterwards · %s without a final answer", numbers.Thousands(s.Accepted),
-			numbers.Thousands(s.Ordered), numbers.Thousands(s.Refused), numbers.Thousands(s.Open))
+	if r.Accepted > 0 {
+		all.add("two steps", "%s accepted at first", numbers.Thousands(r.Accepted))
 	}
 	if r.Settings.Open() { // above: from when a request was due
 		all.add("  once sent", "%s", latency(r.ServiceTime))
@@ -194,4 +181,18 @@ func latency(l loadtest.Latency) string {
 // join leaves out what is empty.
 func join(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
+
+// Line shows how a run goes, in one line; units are those for sale in all.
+func Line(p loadtest.Progress, units int64) string {
+	oversold, trouble := "", ""
+	if p.Units > units {
+		oversold = " OVERSOLD"
+	}
+	if n := p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown]; n > 0 {
+		trouble = ", " + numbers.Thousands(n) + " without an answer"
+	}
+	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", numbers.Thousands(p.Requests), numbers.Thousands(p.Buyers),
+		numbers.Thousands(p.Units), numbers.Thousands(units), oversold, trouble, numbers.Thousands(int64(p.Rate)), numbers.Duration(int64(p.P99*1000)),
+		p.Elapsed.Round(100*time.Millisecond))
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +45,7 @@ func example() *loadtest.Result {
 			ledger.OutcomeSold: 500, ledger.OutcomeSoldOut: 2500, ledger.OutcomeBusy: 0, ledger.OutcomeConflict: 0,
 			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
 		},
-		Signs:          loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes, Short: []loadtest.Shortfall{}},
+		Signs:          loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes, Short: []loadtest.Problem{}},
 		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
 		RequestsPerSec: 2400, SalesPerSec: 400,
 		Latency:     loadtest.Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},
@@ -70,7 +69,6 @@ func TestWrite(t *testing.T) {
 		{"blocked", func(r *loadtest.Result) {
 			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
 			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
-			r.Calls = map[ledger.Outcome]int{ledger.OutcomeSold: 80, ledger.OutcomeBusy: 2943, ledger.OutcomeUnknown: 4}
 			r.Cancellations = loadtest.Cancellations{Done: 5}
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
 			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310}
@@ -105,8 +103,8 @@ func TestWrite(t *testing.T) {
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
 			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, loadtest.Latency{P99: 850}, loadtest.Cancellations{Done: 20, Refused: 1, Unknown: 2}
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNotChecked}
-			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123.456, Unit: loadtest.UnitMillis},
-				{Requirement: "rate>=1000", Actual: 2400, Unit: loadtest.UnitRate, Met: true}, {Requirement: "errors<3", Met: true}}
+			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123.456},
+				{Requirement: "rate>=1000", Actual: 2400, Met: true}, {Requirement: "errors<3", Met: true}}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,11 +115,12 @@ func TestWrite(t *testing.T) {
 			golden(t, test.name+".txt", b.Bytes())
 		})
 	}
-	var csv strings.Builder
-	r := example()
-	r.RequestsPerSec = 2399.871234
-	labtest.Must(t, Of(r).WriteCSV(&csv))
-	if !strings.Contains(csv.String(), "2399.871234") {
-		t.Errorf("CSV without the plain number:\n%s", &csv)
+}
+
+func TestLine(t *testing.T) {
+	p := loadtest.Progress{Elapsed: 1500 * time.Millisecond, Requests: 1234, Buyers: 20_000, Units: 501, Rate: 2310, P99: 31,
+		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 501, ledger.OutcomeUnknown: 3}}
+	if got, want := Line(p, 500), "1,234 of 20,000 buyers, sold 501 of 500 OVERSOLD, 3 without an answer, 2,310/s, p99 31.0 ms, 1.5s"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

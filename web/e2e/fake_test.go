@@ -113,7 +113,7 @@ func (f *fake) Faults() []fault.Status {
 	return []fault.Status{
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true, Question: "oversell"}, // on paper
-		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab", Lack: fault.NewLack(fault.LackServer, map[string]any{"name": "redis"}, "redis is not one server of the lab")},
+		{Kind: fault.RestartRedis, Missing: "redis is not one server of the lab", Lack: &fault.Lack{Code: fault.LackServer, Params: map[string]any{"name": "redis"}}},
 		{Kind: "partition_zookeeper", Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }
@@ -125,8 +125,7 @@ func (f *fake) Inject(_ context.Context, kind fault.Name, aim fault.Aim) (*fault
 		effect.Holder = &point.Holder{User: 7, LockKey: "a-lock"}
 		*effect.Left = 1
 	}
-	return fault.NewInjection(effect,
-		func(context.Context, *fault.Effect) error { return nil }), nil
+	return &fault.Injection{Effect: effect, Undo: func(context.Context, *fault.Effect) error { return nil }}, nil
 }
 
 func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
@@ -163,7 +162,7 @@ func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Resu
 	signs := loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes}
 	if v != ledger.Held {
 		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No, Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
-			Short: []loadtest.Shortfall{{Code: loadtest.ShortLate, Params: map[string]float64{"p99_ms": 3100}}}}
+			Short: []loadtest.Problem{{Code: loadtest.ShortLate, Params: map[string]any{"p99_ms": 3100}}}}
 	}
 	return &loadtest.Result{
 		Signs: signs, Targets: []loadtest.Target{{Backends: fakeBackends}},
@@ -194,10 +193,10 @@ func measured(name string, concurrency int, verdict ledger.Verdict, answers floa
 	figures := map[string]measure.Spread{}
 	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
 		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
-		figures[id] = measure.Spread{Median: x, Low: x, High: x}
+		figures[id] = measure.Spread{x, x, x}
 	}
 	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != ledger.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
-		Served: loadtest.Yes, Violations: []compare.Violation{}, Problems: []string{}, Figures: figures,
+		Served: loadtest.Yes, Violations: []ledger.Violation{}, Problems: []string{}, Figures: figures,
 		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000}, {Percent: 100, Micros: 25_000}}}
 }
 
@@ -205,7 +204,7 @@ func measured(name string, concurrency int, verdict ledger.Verdict, answers floa
 // to write HTML.
 func goldenResult() *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, RelativeTo: "conditional", Servers: []backend.Status{},
-		Durability: []measure.ServerSetting{}, NotRun: []compare.NotRun{}, Problems: []string{}}
+		NotRun: []compare.NotRun{}, Problems: []string{}}
 	r.Settings.Crowds = []int{8}
 	for _, concurrency := range []int{64, 8} {
 		for _, e := range []compare.Entry{measured("conditional", concurrency, ledger.Held, 3234), measured("redis-counter-mysql", concurrency, ledger.Held, 8408),

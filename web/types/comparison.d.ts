@@ -3,7 +3,6 @@ declare namespace Json {
   interface CompareSettings {
     preset: string;
     strategies: string[];
-    relative_to?: string;
     baselines?: string[];
     stock: number;
     skus: number;
@@ -75,7 +74,6 @@ declare namespace Json {
   interface ComparisonResult {
     machine: { os: string; arch: string; cpus: number; go: string };
     servers: Backend[];
-    durability: { backend: string; name: string; value: string }[];
     settings: CompareSettings;
     relative_to: string;
     targets: string[];

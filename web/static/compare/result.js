@@ -87,8 +87,6 @@ function RanOn({ result, of: { command, services_settings: settings } }) {
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}, ${machine.go}
         ${result.servers.map((b) => html`, <span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)},
         ${' '}${w.services(result.targets?.length ?? 0)}, ${w.locks(settings)}</p>
-      ${result.durability.length > 0 && html`
-        <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
       <p class="hint">${w.sameCommand}</p>
       <pre tabindex="0" class="command"><code>${command}</code></pre>
       <p class="buttons"><${Copy} text=${command} label=${w.copyCommand} /></p>

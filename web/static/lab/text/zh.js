@@ -27,7 +27,6 @@ const problems = {
   still_running: ({ seconds }) => `压测结束 ${count(seconds)} 秒后，仍有没得到答复的购买在进行，所以账本读得太早。`,
   other_strategy: ({ count: n, found, strategy }) => `有 ${count(n)} 份订单由策略 ${found} 写入，而不是 ${strategy}。`,
   target_unusable: ({ target, error }) => `${target} 不可用：${error}`,
-  stock_unread: ({ sku, where, error }) => `${where} 无法重置或读取 SKU ${sku}：${error}`,
   ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} 在第 ${run} 场把 SKU ${sku} 重置为 ${count(stock)} 件，${where} 却说是第 ${found_run} 场，${count(found)} 件中剩 ${count(left)} 件。它们用的是同一个数据库吗？`,
   interrupted: ({ sent, of }) => `${count(of)} 位买家中只到了 ${count(sent)} 位就中断了。`,
   generator_late: ({ lag_ms: lag, latency_ms: latency }) => `压测器成了瓶颈：请求比应发时刻最多晚 ${lag.toFixed(1)} 毫秒（p99）才发出，而延迟一共才 ${latency.toFixed(1)} 毫秒。请给它单独的机器，或者降低速率。`,
