@@ -156,7 +156,7 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 		w.tally.cancelled(p, r.reply, doubt, !reserved)
 	case !reserved:
 	case p.forgets:
-		w.tally.forgot()
+		w.tally.count(func(r *Result) { r.Reservations.Forgotten++ })
 	default:
 		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.pay))
 		w.tally.paid(p, r, doubt)

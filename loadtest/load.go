@@ -104,7 +104,7 @@ func (l *load) run(ctx context.Context) {
 	l.begun = time.Now()
 	sent := l.send(ctx, make(chan struct{}, most))
 	if ctx.Err() == nil { // only their lateness kept the others from being sent
-		l.tally.drop(l.requests - sent)
+		l.tally.count(func(r *Result) { r.Dropped = l.requests - sent })
 	}
 	l.all.Wait()
 }

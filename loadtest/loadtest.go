@@ -10,9 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
+	"sync"
 	"time"
 
+	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/internal/numbers"
 )
 
 // A Config is one load run: a Scenario, and against what.
@@ -85,4 +90,221 @@ func (c Config) Check() error {
 
 func configError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
+}
+
+// Run resets the sale, sends the load, waits until the service has settled, and
+// judges. When ctx ends, no more requests are sent and what happened until then
+// is audited. Every run has a Result; the error is an ErrConfig, and then no
+// service was changed.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	r, err := c.start()
+	if err != nil {
+		return nil, err
+	}
+	if c.Ledger == nil {
+		return nil, configError("no ledger: the verdict is read from the services' database")
+	}
+	defer r.transport.CloseIdleConnections()
+
+	ready, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ready {
+		finish := r.send(ctx)
+		r.judge(context.WithoutCancel(ctx))
+		finish()
+	}
+	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
+		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
+	}
+	r.result.conclude(c.Require)
+	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.untried() { // faults keep answers away
+		answered := r.result.Requests - r.result.Uncertain()
+		r.problem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
+			"only %s of %s got a definite answer, and units were left: nothing could be oversold", numbers.Thousands(answered), numbers.Count(r.result.Requests, "buyer"))
+		r.result.conclude(c.Require)
+	}
+	return r.result, nil
+}
+
+// Send sends the scenario's purchases to targets that have nothing but the
+// purchase: no reset, no ledger, no metrics. It measures a bare handler with
+// the client that measures services. There is no verdict; the error is an
+// ErrConfig.
+func Send(ctx context.Context, c Config) (*Result, error) {
+	r, err := c.start()
+	if err != nil {
+		return nil, err
+	}
+	r.services = nil // a bare handler has no metrics
+	r.send(ctx)()
+	r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests
+	return r.result, nil
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+type run struct {
+	Config
+	plan      *plan
+	transport *http.Transport
+	services  []service
+	locks     []lockTimes // of the services that say
+	tally     *tally
+	result    *Result
+
+	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
+}
+
+// start is a run that has not called any service yet.
+func (c Config) start() (*run, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Targets) == 0 {
+		return nil, configError("no target: give the address of at least one service")
+	}
+	if c.settling == (settling{}) {
+		c.settling = defaultSettling
+	}
+	c.Scenario = c.normal()
+	return newRun(c), nil
+}
+
+func newRun(c Config) *run {
+	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
+	r := &run{Config: c, plan: p, tally: newTally(p, result), result: result,
+		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
+	for _, t := range c.Targets {
+		r.services = append(r.services, service{
+			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: r.transport},
+		})
+	}
+	return r
+}
+
+// send sends the load. Progress is reported until finish.
+func (r *run) send(ctx context.Context) (finish func()) {
+	stopMeter := r.startMeter(ctx)
+	client := newClient(r.Config)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
+	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
+	if r.finalWithin > 0 {
+		l.finalWithin = r.finalWithin
+	}
+	call(r.Begin)
+	finish = r.report()
+	r.result.Start = time.Now()
+	cpu, servers, known := cpuTime(), time.Duration(0), false
+	if r.ServersTime != nil {
+		servers, known = r.ServersTime()
+	}
+	l.run(ctx)
+	took := l.elapsed()
+	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
+	if known {
+		if now, still := r.ServersTime(); still && now >= servers { // none was started again
+			r.result.Processor.Servers = new((now - servers).Seconds())
+		}
+	}
+	l.finish()
+	r.tally.summarize(took)
+	call(r.End)
+	stopMeter(context.WithoutCancel(ctx))
+	r.result.Problems = append(r.result.Problems, r.result.bottleneck()...)
+	if r.result.Dropped > 0 && ctx.Err() == nil {
+		r.problem(ProblemNeverSent, params{"count": r.result.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
+			usualDrain, numbers.Thousands(r.result.Dropped))
+	}
+	return finish
+}
+
+// judge audits the sale with what was recorded of the buyers.
+func (r *run) judge(ctx context.Context) {
+	if reports := r.audit(ctx); reports != nil {
+		all := ledger.Sum(reports)
+		r.result.Audit = &all
+	}
+	if r.result.Uncertain() == r.result.Requests {
+		r.problem(ProblemNoAnswer, nil, "no buyer got a definite answer")
+	}
+	for _, a := range r.result.Answers {
+		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense || a.Code == "pay_"+codeNonsense {
+			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", numbers.Thousands(a.Count), a.Sample)
+		}
+	}
+}
+
+func newResult(c Config) *Result {
+	r := &Result{
+		Settings: c.Scenario,
+		Strategy: StrategyInfo{Name: c.Strategy},
+		Counts:   map[ledger.Outcome]int{},
+		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
+		Start: time.Now(),
+	}
+	for _, o := range Outcomes { // also those that do not come
+		r.Counts[o] = 0
+	}
+	for _, t := range c.Targets {
+		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})
+	}
+	return r
+}
+
+// Progress is the state of a run.
+type Progress struct {
+	Elapsed  time.Duration          `json:"elapsed_ns"`
+	Settling bool                   `json:"settling"` // the load has ended, the audit waits for purchases without an answer
+	Requests int                    `json:"requests"` // answered or given up
+	Buyers   int                    `json:"buyers"`   // in all
+	Counts   map[ledger.Outcome]int `json:"counts"`
+	Units    int64                  `json:"units"` // told sold and not given back, so far
+	Left     int64                  `json:"left"`  // stock as last told
+	Rate     float64                `json:"rate"`  // requests a second, over the last interval
+	P50      float64                `json:"p50_ms"`
+	P99      float64                `json:"p99_ms"`
+}
+
+const progressEvery = 100 * time.Millisecond
+
+// report calls OnProgress from a goroutine of its own. finish calls it once more.
+func (r *run) report() (finish func()) {
+	if r.OnProgress == nil {
+		return func() {}
+	}
+	start := time.Now()
+	last, lastAt := 0, start
+	show := func() {
+		p := r.tally.progress()
+		now := time.Now()
+		p.Buyers, p.Elapsed = r.plan.requests, now.Sub(start)
+		if since := now.Sub(lastAt).Seconds(); since > 0 {
+			p.Rate = float64(p.Requests-last) / since
+		}
+		last, lastAt = p.Requests, now
+		r.OnProgress(p)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+			show()
+		}
+	})
+	return func() {
+		stop()
+		showing.Wait()
+	}
 }

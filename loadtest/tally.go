@@ -197,16 +197,11 @@ func (t *tally) paid(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-func (t *tally) forgot() {
+// count changes what is counted.
+func (t *tally) count(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.result.Reservations.Forgotten++
-}
-
-func (t *tally) drop(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.result.Dropped += n
+	change(t.result)
 }
 
 // progress is the load as it stands; Elapsed, Buyers and Rate are the caller's.

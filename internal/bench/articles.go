@@ -42,12 +42,12 @@ const (
 // that ends first, and what could not be measured; there is all that was measured until then.
 func RunArticles(ctx context.Context, o Options, central, segmented, polling catalog.Info) (*Articles, error) {
 	usual := catalog.DefaultSettings()
-	a := &Articles{Lock: polling.Name, TaskMS: measure.Milliseconds(o.Hold),
+	a := &Articles{Lock: polling.Name, TaskMS: 1000 * o.Hold.Seconds(),
 		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
 	scenes := []*Scene{a.Central, a.Segmented}
 	sweep := func(to time.Duration, s catalog.Settings, hold func() time.Duration) *Scene {
 		scene := o.scene(polling, s, sweepers)
-		scene.ms, scene.load.hold = measure.Milliseconds(to), hold
+		scene.ms, scene.load.hold = 1000*to.Seconds(), hold
 		scenes = append(scenes, scene)
 		return scene
 	}

@@ -88,7 +88,7 @@ const turns = 10
 // Run measures all locks, alone and contended, and returns what was measured, and why
 // not everything was: a lock that fails does not stop the others, the end of ctx does.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := &Report{HoldMS: measure.Milliseconds(o.Hold), Rounds: o.Rounds}
+	r := &Report{HoldMS: 1000 * o.Hold.Seconds(), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
 		round := time.Duration(n) * o.Hold
 		for _, info := range o.Locks {

@@ -3,16 +3,15 @@ package bench
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/measure"
 	"seckill/internal/tap"
 )
 
@@ -216,23 +215,15 @@ func (r *race) result(lanes []lane) Pass {
 	for i := range r.counters {
 		pass.Lost -= int(r.counters[i].n.Load())
 	}
-	var waits []time.Duration
+	waits := hdrhistogram.New(1, time.Hour.Microseconds(), 3)
 	for _, l := range lanes {
 		pass.Locks += l.locks
 		pass.Fewest, pass.Most = min(pass.Fewest, l.locks), max(pass.Most, l.locks)
-		waits = append(waits, l.waits...)
+		for _, wait := range l.waits {
+			_ = waits.RecordValue(max(1, wait.Microseconds())) // in range: a pass is shorter
+		}
 	}
 	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
-	pass.WaitP50, pass.WaitP99 = percentile(waits, 50), percentile(waits, 99)
+	pass.WaitP50, pass.WaitP99 = float64(waits.ValueAtQuantile(50))/1000, float64(waits.ValueAtQuantile(99))/1000
 	return pass
-}
-
-// percentile is the smallest value that at least p percent do not exceed, in
-// milliseconds; 0 without values.
-func percentile(all []time.Duration, p int) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return measure.Milliseconds(all[(len(all)*p+99)/100-1])
 }

@@ -141,17 +141,9 @@ func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.rounded()
 // String is the ratio with its interval, if there is one.
 func (r Ratio) String() string {
 	if r.High == 0 {
-		return Times(r.Times)
+		return Number(r.Times)
 	}
-	return fmt.Sprintf("%s (%s–%s)", Times(r.Times), Times(r.Low), Times(r.High))
-}
-
-// Times shows a ratio with two decimals, a large one with fewer.
-func Times(x float64) string {
-	if x < 9.995 {
-		return fmt.Sprintf("%.2f", x)
-	}
-	return Number(x)
+	return fmt.Sprintf("%s (%s–%s)", Number(r.Times), Number(r.Low), Number(r.High))
 }
 
 // MaxRounds is the most that RatioOf knows the interval of.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"seckill/internal/numbers"
@@ -152,6 +151,3 @@ func Number(x float64) string {
 	}
 	return fmt.Sprintf("%.2f", x)
 }
-
-// Milliseconds converts a duration to a figure.
-func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -59,9 +59,9 @@ func (r *Result) pair(a, b *Entry) string {
 	}
 	interval := ""
 	if ratio.High > 0 {
-		interval = fmt.Sprintf(" (%s–%s)", measure.Times(ratio.Low), measure.Times(ratio.High))
+		interval = fmt.Sprintf(" (%s–%s)", measure.Number(ratio.Low), measure.Number(ratio.High))
 	}
-	return fmt.Sprintf("%s "+does[r.Settings.By]+" %s%s.", a.Strategy, measure.Times(ratio.Times), b.Strategy, interval)
+	return fmt.Sprintf("%s "+does[r.Settings.By]+" %s%s.", a.Strategy, measure.Number(ratio.Times), b.Strategy, interval)
 }
 
 // word is the verdict in a word; what is not as known is in capitals.
@@ -107,18 +107,17 @@ func (e *Entry) why() string {
 	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
-func (e *Entry) cell(id string) string {
-	if s, ok := e.Figures[id]; ok {
-		return measure.Number(s.Median())
+// cell shows the medians of some metrics.
+func (e *Entry) cell(ids ...string) string {
+	var cells []string
+	for _, id := range ids {
+		figure, ok := e.Figures[id]
+		if !ok {
+			return measure.None
+		}
+		cells = append(cells, measure.Number(figure.Median()))
 	}
-	return measure.None
-}
-
-func (e *Entry) percentiles(p50, p99 string) string {
-	if _, ok := e.Figures[p50]; !ok {
-		return measure.None
-	}
-	return e.cell(p50) + " / " + e.cell(p99)
+	return strings.Join(cells, " / ")
 }
 
 // factor is 1 for the strategy itself that factors are to.
@@ -148,8 +147,8 @@ func (r *Result) table() measure.Table {
 			"stands alone: about one in twenty misses the true factor.", r.RelativeTo))
 	}
 	for _, e := range r.Entries {
-		row := []string{r.label(e), e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.percentiles(BoughtP50, BoughtP99),
-			e.percentiles(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
+		row := []string{r.label(e), e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.cell(BoughtP50, BoughtP99),
+			e.cell(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
 		if r.RelativeTo != "" {
 			row = append(row, e.factor(r.RelativeTo))
 		}
