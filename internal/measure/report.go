@@ -17,7 +17,7 @@ type Table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
-	Notes []string // how to read it; only in text
+	Notes []string // how to read it; on a terminal
 	Words int      // columns that are words, from the left
 }
 
@@ -25,7 +25,7 @@ type Table struct {
 // for a terminal, as Markdown, as CSV, and as JSON for programs.
 type Report struct {
 	Answer   []string    // what it came to, in sentences; first of all
-	Facts    [][2]string // what it rests on, by name; only in text
+	Facts    [][2]string // what it rests on, by name; not in Markdown
 	Tables   []Table     // those without rows are left out
 	Problems []string
 	Summary  string // in one sentence
