@@ -393,6 +393,9 @@ func (b *bench) shared(processes int, fourth explore.Does, s explore.Scenario) [
 	if processes > 1 {
 		s.Buyers = buyers(1, explore.Buys, explore.Buys, explore.Buys, fourth)
 		s.Buyers[3].Process = 1
+		if fourth == explore.Buys {
+			s.Buyers[3].Quantity = 2 // more than the batch may leave
+		}
 	}
 	return []*explore.Scenario{&s}
 }

@@ -15,7 +15,7 @@ import (
 func (b *bench) faultless(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
 	few := b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, enough for some, " + where, Stock: 3})
-	many := b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, enough for all, " + where, Stock: 6})
+	many := b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, enough for the batch, " + where, Stock: 6})
 	return slices.Concat([]*explore.Scenario{
 		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Buys)},
