@@ -10,7 +10,6 @@ done
 # The places of internal/lab/find.go.
 PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/libexec:/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/mysql/bin
 PATH=$PATH:/opt/homebrew/opt/openjdk/bin:/usr/local/opt/openjdk/bin
-for folder in /opt/homebrew/opt/m*/bin /usr/local/opt/m*/bin /opt/local/lib/m*/bin; do PATH=$PATH:$folder; done
 
 run() { echo "+ $*"; "$@"; }
 fail() {

@@ -1,10 +1,8 @@
 package backend
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -12,18 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A RedisAddress is where a Redis is and how to log in to it.
-type RedisAddress struct {
-	Host     string // host:port
-	User     string // empty: Redis' default user
-	Password string // empty: none is needed
-	TLS      bool   // rediss://
-}
-
 // ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// is with
 // TLS. A database or options in a URL are an error: the service decides them. The error
 // does not repeat the password.
-func ParseRedis(address string) (a RedisAddress, err error) {
+func ParseRedis(address string) (*redis.Options, error) {
 	text := strings.TrimSpace(address)
 	plain := !strings.Contains(text, "://")
 	if plain {
@@ -37,50 +27,24 @@ func ParseRedis(address string) (a RedisAddress, err error) {
 		if at := strings.LastIndexByte(address, '@'); at >= 0 { // without an @ it may be half of one with a comma in its password
 			shown += address[at:]
 		}
-		return a, fmt.Errorf("the Redis address %q is not of the form host:port or redis://[user]:password@host:port (rediss:// with TLS), "+
+		return nil, fmt.Errorf("the Redis address %q is not of the form host:port or redis://[user]:password@host:port (rediss:// with TLS), "+
 			"without database and options: in a password, write %%40 for @, %%2F for / and %%2C for a comma", shown)
 	}
-	return RedisAddress{o.Addr, o.Username, o.Password, o.TLSConfig != nil}, nil
-}
-
-// String is what ParseRedis reads.
-func (a RedisAddress) String() string {
-	u := url.URL{Scheme: "redis", Host: a.Host}
-	if a.User != "" || a.Password != "" {
-		u.User = url.UserPassword(a.User, a.Password)
-	}
-	switch {
-	case a.TLS:
-		u.Scheme = "rediss"
-	case u.User == nil:
-		return a.Host
-	}
-	return u.String()
-}
-
-// trusting is TLS with a server whose certificate must be for the host of addr, by one
-// of the system's authorities.
-func trusting(addr string) *tls.Config {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		host = addr
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	return o, nil
 }
 
 // parseRedisList reads one address or several that belong together. A Cluster's
 // nodes announce each other's addresses without passwords, so all must have the
 // same login.
-func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err error) {
+func parseRedisList(addresses []string) (hosts []string, login *redis.Options, err error) {
 	for i, address := range addresses {
 		a, err := ParseRedis(address)
 		if err != nil {
-			return nil, login, err
+			return nil, nil, err
 		}
-		hosts = append(hosts, a.Host)
-		a.Host = ""
-		if i > 0 && a != login {
-			return nil, login, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password, and all TLS or none")
+		hosts = append(hosts, a.Addr)
+		if i > 0 && (a.Username != login.Username || a.Password != login.Password || (a.TLSConfig == nil) != (login.TLSConfig == nil)) {
+			return nil, nil, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password, and all TLS or none")
 		}
 		login = a
 	}
@@ -127,8 +91,8 @@ func Redact(text string) string {
 	return user + text[at:]
 }
 
-// ShowAddresses lists addresses without passwords.
-func ShowAddresses(addresses []string) string {
+// showAddresses lists addresses without passwords.
+func showAddresses(addresses []string) string {
 	hosts := make([]string, len(addresses))
 	for i, address := range addresses {
 		hosts[i] = strings.Replace(Redact(address), "redis://", "", 1)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -123,7 +124,7 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		in.openSQL, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd,
+		in.openMySQL, in.openSQLite, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -134,8 +135,10 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 
 // Check finds what is wrong with c before any server is asked.
 func (c Config) Check() error {
-	if c.MySQLDSN != "" && c.SQLitePath != "" {
-		return errors.New("--mysql-dsn and --sqlite-path are given: give one of them")
+	for _, k := range Kinds {
+		if flags := k.Flags(c); strings.Contains(flags, " and ") {
+			return fmt.Errorf("%s are given: give one of them", flags)
+		}
 	}
 	if _, err := mysql.ParseDSN(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
 		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(c.MySQLDSN), err)
@@ -145,7 +148,7 @@ func (c Config) Check() error {
 			return err
 		}
 	}
-	return c.checkRedis()
+	return nil
 }
 
 // Tier of a backend by name.

@@ -55,6 +55,18 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	return tracked, nil
 }
 
+// reach dials until one of the servers takes a connection. The clients of some backends
+// would try servers that refuse them again and again, and not say why.
+func (d *Dialer) reach(ctx context.Context, addrs ...string) (err error) {
+	for _, addr := range addrs {
+		var conn net.Conn
+		if conn, err = d.DialContext(ctx, "tcp", addr); err == nil {
+			return conn.Close()
+		}
+	}
+	return err
+}
+
 // Kill closes every open connection and refuses new ones for ever.
 func (d *Dialer) Kill() {
 	d.mu.Lock()

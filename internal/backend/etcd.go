@@ -63,16 +63,13 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	return nil
 }
 
-// meetEtcd dials before it asks: the client would try a server that refuses
-// connections again and again.
+// meetEtcd asks a server that can be reached.
 func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errors.New("it did not answer in time"))
 	defer cancel()
-	conn, err := in.Dialer.DialContext(ctx, "tcp", endpoint[strings.LastIndexByte(endpoint, '/')+1:])
-	if err != nil {
+	if err := in.Dialer.reach(ctx, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
 		return nil, err
 	}
-	conn.Close()
 	status, err := c.Status(ctx, endpoint)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -95,16 +95,7 @@ func (k Kind) offersAny(needs []Capability) bool {
 
 // KindOf finds the backend that offers a capability.
 func KindOf(need Capability) (k Kind, ok bool) {
-	return find(func(k Kind) bool { return slices.Contains(k.Offers, need) })
-}
-
-// KindNamed finds a backend by its name.
-func KindNamed(name string) (k Kind, ok bool) {
-	return find(func(k Kind) bool { return k.Name == name })
-}
-
-func find(is func(Kind) bool) (k Kind, ok bool) {
-	i := slices.IndexFunc(Kinds, is)
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.offersAny([]Capability{need}) })
 	if i < 0 {
 		return Kind{}, false
 	}

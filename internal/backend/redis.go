@@ -46,23 +46,8 @@ func RedisError(err error) error {
 	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
 
-// checkRedis finds settings that exclude each other.
-func (c Config) checkRedis() error {
-	kind, _ := KindNamed(NameRedis)
-	ways := 0
-	for _, a := range kind.Addresses {
-		if len(a.In(c)) > 0 {
-			ways++
-		}
-	}
-	if ways > 1 {
-		return fmt.Errorf("%s are given: give --redis-addrs; or --redis-sentinels, which know where Redis is; or --redis-ring, which has several", kind.Flags(c))
-	}
-	return nil
-}
-
 func (in *Instance) openRedis(ctx context.Context) error {
-	kind, _ := KindNamed(NameRedis)
+	kind, _ := KindOf(Redis)
 	addresses := kind.In(in.Config)
 	if len(addresses) == 0 {
 		return nil
@@ -77,21 +62,21 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	}
 	in.closers = append(in.closers, c.Close)
 	in.Redis = c
-	if err := in.askRedis(ctx); err != nil {
-		return unreachable(NameRedis, ShowAddresses(addresses), err)
+	info := ""
+	if err = in.askRedis(ctx); err == nil {
+		info, err = c.Info(ctx).Result()
 	}
-	info, err := c.Info(ctx).Result()
 	if err != nil {
-		return unreachable(NameRedis, ShowAddresses(addresses), err)
+		return unreachable(NameRedis, showAddresses(addresses), err)
 	}
 	in.versions[NameRedis] = RedisVersion(info)
 	return nil
 }
 
 // redisOptions are those of one server, of a Cluster and of what sentinels watch.
-func (in *Instance) redisOptions(hosts []string, login RedisAddress, wait time.Duration) *redis.UniversalOptions {
+func (in *Instance) redisOptions(hosts []string, login *redis.Options, wait time.Duration) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(login.TLS),
+		Addrs: hosts, Username: login.Username, Password: login.Password, Dialer: in.dialRedis(login.TLSConfig != nil),
 		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
 		MaxRedirects:          mostRedirects,
 		DialTimeout:           dialTimeout,
@@ -114,21 +99,18 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 		addresses = in.Config.RedisSentinels
 	}
 	hosts, login, err := parseRedisList(addresses)
-	if err != nil && watched {
-		err = fmt.Errorf("--redis-sentinels: %w", err)
-	}
 	if err != nil {
 		return nil, err
 	}
 	o := in.redisOptions(hosts, login, redisWait)
 	if watched {
 		o.MasterName = DefaultMaster
-		o.SentinelUsername, o.SentinelPassword = login.User, login.Password
+		o.SentinelUsername, o.SentinelPassword = login.Username, login.Password
 		o.DialerRetries = 1 // a primary that is gone is not waited for: the sentinels are asked again
 	}
 	c := redis.NewUniversalClient(o)
-	if cluster, ok := c.(*redis.ClusterClient); ok {
-		watchCluster(cluster)
+	if cluster, ok := c.(*redis.ClusterClient); ok { // the tap sees what is sent to every node, each time, not only the calls
+		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	} else {
 		c.AddHook(tap.RedisHook{})
 	}
@@ -145,7 +127,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o := in.redisOptions([]string{a.Host}, a, redlockWait) // redsync bounds each node by its context
+		o := in.redisOptions([]string{a.Addr}, a, redlockWait) // redsync bounds each node by its context
 		o.DialerRetries = 1                                    // a node that is down costs a vote, not a wait
 		c := redis.NewClient(o.Simple())
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
@@ -153,7 +135,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		in.RedisNodes = append(in.RedisNodes, c)
 		info, err := c.Info(ctx).Result()
 		if err != nil {
-			lost = unreachable(NameRedlock, a.Host, err)
+			lost = unreachable(NameRedlock, a.Addr, err)
 			continue
 		}
 		reached++

@@ -25,7 +25,7 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		hosts[name], names[host] = host, name
 	}
 	o := &redis.RingOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(login.TLS),
+		Addrs: hosts, Username: login.Username, Password: login.Password, Dialer: in.dialRedis(login.TLSConfig != nil),
 		NewClient: func(o *redis.Options) *redis.Client {
 			c := redis.NewClient(o)
 			c.AddHook(tap.RedisHook{Node: names[o.Addr]})

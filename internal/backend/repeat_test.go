@@ -104,22 +104,6 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 	"script": func(ctx context.Context, c redis.UniversalClient, key string) error {
 		return increment.EvalSha(ctx, c, []string{key}).Err()
 	},
-	"pipeline": func(ctx context.Context, c redis.UniversalClient, key string) error {
-		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-			p.Incr(ctx, key)
-			p.Get(ctx, key)
-			return nil
-		})
-		return err
-	},
-	"pipeline whose first command is refused": func(ctx context.Context, c redis.UniversalClient, key string) error {
-		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-			p.Eval(ctx, "return redis.error_reply('TRYAGAIN not now')", []string{"{" + key + "}"})
-			p.Incr(ctx, key)
-			return nil
-		})
-		return err
-	},
 	"MULTI/EXEC": func(ctx context.Context, c redis.UniversalClient, key string) error {
 		_, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Incr(ctx, key)
@@ -179,7 +163,7 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
 							t.Errorf("the caller was told %v, and it ran %d times; want an error, and once", err, ran)
 						}
-						if n := sent.named(key); n != r.times() && way != "pipeline whose first command is refused" {
+						if n := sent.named(key); n != r.times() {
 							t.Errorf("the tap saw %d commands, the server %d: %q", n, r.times(), sent.seen)
 						}
 						if errors.Is(err, io.EOF) {

@@ -7,10 +7,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -27,17 +24,10 @@ import (
 	"seckill/internal/tap"
 )
 
-func (in *Instance) openSQL(ctx context.Context) error {
-	switch {
-	case in.Config.MySQLDSN != "":
-		return in.openMySQL(ctx)
-	case in.Config.SQLitePath != "":
-		return in.openSQLite(ctx)
-	}
-	return nil
-}
-
 func (in *Instance) openMySQL(ctx context.Context) error {
+	if in.Config.MySQLDSN == "" {
+		return nil
+	}
 	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
 	if err != nil { // Check has read it
 		return err
@@ -147,12 +137,8 @@ func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {
-	file := in.Config.SQLitePath
-	f, err := os.OpenFile(file, os.O_RDWR, 0)
-	if err == nil {
-		f.Close()
-	} else if _, folder := os.Stat(filepath.Dir(file)); folder != nil || !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the SQLite file cannot be used: %w", err) // SQLite does not say why, and late
+	if in.Config.SQLitePath == "" {
+		return nil
 	}
 	// An immediate transaction takes the database's write lock at BEGIN: a
 	// deferred one fails half-way if another writes first.
@@ -185,7 +171,7 @@ func addLastInsertID(c *sqlite3.Conn) error {
 }
 
 func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version string, name func(string) string) error {
-	address := in.sqlAddress()
+	address := Redact(cmp.Or(in.Config.MySQLDSN, in.Config.SQLitePath))
 	db, err := gorm.Open(d, &gorm.Config{
 		Logger:                 logger.Discard, // errors are returned, and logged once, above
 		SkipDefaultTransaction: true,           // strategies begin their own
@@ -200,17 +186,6 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 	in.DB = db
 	in.versions[NameMySQL] = name(v)
 	return nil
-}
-
-func (in *Instance) sqlAddress() string {
-	if in.Config.SQLitePath != "" {
-		return in.Config.SQLitePath
-	}
-	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	if err != nil {
-		return Redact(in.Config.MySQLDSN)
-	}
-	return cfg.Addr
 }
 
 func unreachable(name, address string, err error) error {

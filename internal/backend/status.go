@@ -23,7 +23,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	for i, k := range configured {
 		asking.Go(func() {
 			err := k.ask(in, ctx)
-			all[i] = Status{Name: k.Name, Tier: in.Tier(k.Name), Address: in.address(k), Version: in.versions[k.Name], OK: err == nil}
+			all[i] = Status{Name: k.Name, Tier: in.Tier(k.Name), Address: showAddresses(k.In(in.Config)), Version: in.versions[k.Name], OK: err == nil}
 			if err != nil {
 				all[i].Error = err.Error()
 			}
@@ -31,14 +31,6 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	}
 	asking.Wait()
 	return all
-}
-
-// address is where a backend is, without passwords.
-func (in *Instance) address(k Kind) string {
-	if k.Name == NameMySQL {
-		return in.sqlAddress()
-	}
-	return ShowAddresses(k.In(in.Config))
 }
 
 func (in *Instance) askSQL(ctx context.Context) error {

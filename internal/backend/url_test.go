@@ -130,7 +130,7 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 		return backend.Config{MySQLDSN: dsn.User + ":" + password + "@tcp(" + dsn.Addr + ")/seckill?tls=true"}
 	}
 	redisAt := func(password string, pair tls.Certificate) backend.Config {
-		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + inFront(t, pair, redis.Host)}}
+		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + inFront(t, pair, redis.Addr)}}
 	}
 	etcdAt := func(password string, pair tls.Certificate) backend.Config {
 		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + inFront(t, pair, etcd)}}

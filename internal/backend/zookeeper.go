@@ -83,7 +83,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
 		up: make(chan struct{}),
 	}
-	if err := c.meet(ctx, zk.FormatServers(addrs)); err != nil {
+	if err := in.Dialer.reach(ctx, zk.FormatServers(addrs)...); err != nil {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	c.wire.start = time.Now()
@@ -106,22 +106,10 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	in.ZooKeeper = c
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if in.versions[NameZooKeeper], err = ZooKeeperVersion(ctx, c.conn.Server()); err != nil {
+	if in.versions[NameZooKeeper], _, err = AskZooKeeper(ctx, c.conn.Server()); err != nil {
 		in.versions[NameZooKeeper] = "ZooKeeper" // its words may be forbidden
 	}
 	return nil
-}
-
-// meet dials before the library does, which would try servers that refuse connections
-// again and again, and not say why.
-func (c *ZooKeeperClient) meet(ctx context.Context, addrs []string) (err error) {
-	for _, addr := range addrs {
-		var conn net.Conn
-		if conn, err = c.dialer.DialContext(ctx, "tcp", addr); err == nil {
-			return conn.Close()
-		}
-	}
-	return err
 }
 
 // Close ends the session, which removes its ephemeral nodes at once if the
@@ -265,33 +253,28 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	return c.link, nil
 }
 
-// ZooKeeperVersion asks a server with the one four-letter word that servers allow by
-// default. While a server waits for the rest of its ensemble, it has no version.
-func ZooKeeperVersion(ctx context.Context, addr string) (string, error) {
-	answer, err := AskZooKeeper(ctx, addr, "srvr")
-	if err != nil {
-		return "", err
-	}
-	version := zookeeperSays.FindStringSubmatch(answer)
-	if version == nil {
-		return "", fmt.Errorf("srvr says %q", strings.TrimSpace(answer))
-	}
-	return "ZooKeeper " + version[1], nil
-}
-
 var zookeeperSays = regexp.MustCompile(`version: (\d[\d.]*)`)
 
-// AskZooKeeper sends one of the four-letter words on a connection of its own.
-func AskZooKeeper(ctx context.Context, addr, word string) (string, error) {
+// AskZooKeeper asks a server for its version and whether it leads others, by the one
+// four-letter word that servers allow by default. While a server waits for the rest of
+// its ensemble, it has no version.
+func AskZooKeeper(ctx context.Context, addr string) (version string, leads bool, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := io.WriteString(conn, word); err != nil {
-		return "", err
+	if _, err := io.WriteString(conn, "srvr"); err != nil {
+		return "", false, err
 	}
 	answer, err := io.ReadAll(conn)
-	return string(answer), err
+	if err != nil {
+		return "", false, err
+	}
+	said := zookeeperSays.FindStringSubmatch(string(answer))
+	if said == nil {
+		return "", false, fmt.Errorf("srvr says %q", answer)
+	}
+	return "ZooKeeper " + said[1], strings.Contains(string(answer), "Mode: leader"), nil
 }

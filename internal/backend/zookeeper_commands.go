@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -126,7 +125,7 @@ func (c *ZooKeeperClient) Sweep(ctx context.Context, dir, mark string) error {
 // Forget sweeps away what a create with a lost answer or a failed delete has
 // left: see CleanUp.
 func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
-	return c.CleanUp(ctx, dir+" marked "+mark, func(ctx context.Context) error { return c.Sweep(ctx, dir, mark) })
+	return c.CleanUp(ctx, func(ctx context.Context) error { return c.Sweep(ctx, dir, mark) })
 }
 
 // CleanUp removes what would otherwise stay as long as the session. It waits
@@ -136,7 +135,7 @@ func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
 // An error means that it could not be done under ctx. It then goes on in the
 // background, without the tap, until it is done or the client is closed, which
 // removes the node, too.
-func (c *ZooKeeperClient) CleanUp(ctx context.Context, what string, remove func(context.Context) error) error {
+func (c *ZooKeeperClient) CleanUp(ctx context.Context, remove func(context.Context) error) error {
 	c.mu.Lock()
 	c.pruneLate()
 	late, connected := slices.Clone(c.late), c.connected
@@ -151,8 +150,7 @@ func (c *ZooKeeperClient) CleanUp(ctx context.Context, what string, remove func(
 		return err
 	}
 	c.work.Go(func() {
-		// A hundred failures on a working connection are not the network's.
-		for tries, pause := 0, 20*time.Millisecond; tries < 100; tries, pause = tries+1, min(2*pause, time.Second) {
+		for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 			if _, err := c.Session(c.life); err == nil && c.cleanUp(c.life, late, remove) == nil {
 				return
 			}
@@ -160,7 +158,6 @@ func (c *ZooKeeperClient) CleanUp(ctx context.Context, what string, remove func(
 				return
 			}
 		}
-		slog.Warn("a ZooKeeper node could not be removed and stays until the session ends", "node", what)
 	})
 	return err
 }

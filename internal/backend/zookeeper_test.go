@@ -198,7 +198,7 @@ func TestZooKeeperCleansUpAfterWhatIsOnItsWay(t *testing.T) {
 		w.Pass() // it is about to wait
 		return nil
 	}})
-	labtest.Must(t, c.CleanUp(ctx, late, func(context.Context) error {
+	labtest.Must(t, c.CleanUp(ctx, func(context.Context) error {
 		if stat, err := other.ZooKeeper.Exists(t.Context(), late); stat == nil || err != nil {
 			t.Errorf("it cleans up before the node is there: %+v, %v", stat, err)
 		}

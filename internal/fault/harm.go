@@ -31,23 +31,23 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 	if err := p.Pause(); err != nil {
 		return nil, err
 	}
-	stands := lab.Await(ctx, time.Second, func(context.Context) error {
-		if !p.Stands() {
+	paused := lab.Await(ctx, time.Second, func(context.Context) error {
+		if !p.Paused() {
 			return errors.New("it runs")
 		}
 		return nil
 	})
-	return s.injected(stands == nil, func(ctx context.Context, e *Effect) error {
+	return s.injected(paused == nil, func(ctx context.Context, e *Effect) error {
 		p.Harm.Lock()
 		defer p.Harm.Unlock()
-		if p.Done() != run || !p.Alive() || !p.Paused() {
+		if !e.Took || p.Done() != run || !p.Paused() {
 			e.void(WentOn)
+		} else {
+			e.Stood = int(time.Since(begun).Milliseconds())
+		}
+		if p.Done() != run || !p.Alive() {
 			return nil
 		}
-		if !e.Took || !p.Stands() {
-			e.void(WentOn)
-		}
-		e.Stood = int(time.Since(begun).Milliseconds())
 		return p.Resume()
 	})
 }

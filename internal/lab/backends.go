@@ -92,8 +92,7 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 	e.prepare(k.Name)
 	version := e.Nodes[0].version
 	if l.IsArranged(k.Name) {
-		maker, number, _ := strings.Cut(version, " ")
-		version = fmt.Sprintf(l.topology.shape, maker, number)
+		version += fmt.Sprintf(" (%s of %d)", l.topology.name, len(e.Nodes))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,11 +148,7 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 		return backend.Status{}, err
 	}
 	defer in.Close()
-	status := in.Status(ctx)[0]
-	if !status.OK {
-		return status, fmt.Errorf("%s at %s does not answer: %s", k.Name, status.Address, status.Error)
-	}
-	return status, nil
+	return in.Status(ctx)[0], nil
 }
 
 // A kind says how the lab provides one of backend.Kinds.
@@ -186,9 +181,10 @@ func (l *Lab) makeKinds() map[string]kind {
 		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, leads: zookeeperLeads},
 		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, leads: etcdLeads},
 	}
-	for name, k := range all {
-		k.Kind, _ = backend.KindNamed(name)
-		all[name] = k
+	for _, of := range backend.Kinds {
+		k := all[of.Name]
+		k.Kind = of
+		all[of.Name] = k
 	}
 	return all
 }

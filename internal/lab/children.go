@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -18,9 +17,9 @@ import (
 )
 
 // Children are the processes of a lab: its servers and services. None outlives the
-// program, however that ends (a panic, kill -9): Linux kills them with it, and the
-// keeper, a shell, kills what is left elsewhere and removes the lab's folder. If the
-// keeper is killed, too, the folder stays until the next lab removes it.
+// program, however that ends (a panic, kill -9): the keeper, a shell, then kills what is
+// left and removes the lab's folder. Its command line has neither the program's name nor
+// the folder's, so `pkill -f` does not find it.
 type children struct {
 	keeper *exec.Cmd      // nil: there is no shell, as in a container, which ends as a whole
 	tell   io.WriteCloser // to the keeper; closed: it goes to work
@@ -33,7 +32,6 @@ type children struct {
 // A running process, from its start to its end.
 type running struct {
 	process *os.Process
-	gently  bool          // it is asked to end before it is killed
 	done    chan struct{} // closed when it ended
 	ended   string        // how, once done is closed
 }
@@ -45,7 +43,7 @@ const endedWell = "exit status 0"
 var keeperScript string
 
 func newChildren(folder string, env []string) (*children, error) {
-	c := &children{all: map[*running]bool{}, keeper: exec.Command("/bin/sh", "-c", keeperScript, "seckill-keeper", folder)}
+	c := &children{all: map[*running]bool{}, keeper: exec.Command("/bin/sh", "-c", keeperScript)}
 	c.keeper.Env, c.keeper.Dir = env, "/"
 	c.keeper.SysProcAttr = ownGroup()
 	var err error
@@ -55,6 +53,7 @@ func newChildren(folder string, env []string) (*children, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		c.keeper, err = nil, nil
 	}
+	fmt.Fprintln(c.tell, folder)
 	return c, err
 }
 
@@ -62,38 +61,23 @@ func newChildren(folder string, env []string) (*children, error) {
 // ends its children in order.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// starter runs functions on a thread that lives as long as the program: Linux kills
-// children with the thread that has started them.
-var starter = sync.OnceValue(func() chan<- func() {
-	do := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for f := range do {
-			f()
-		}
-	}()
-	return do
-})
-
 // start runs a command, whose output is appended to a file.
-func (c *children) start(cmd *exec.Cmd, logFile string, gently bool) (*running, error) {
+func (c *children) start(cmd *exec.Cmd, logFile string) (*running, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, childAttributes()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, ownGroup()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return nil, errors.New("the lab has been stopped")
 	}
-	started := make(chan error)
-	starter() <- func() { started <- cmd.Start() }
-	if err := <-started; err != nil {
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	r := &running{process: cmd.Process, gently: gently, done: make(chan struct{})}
+	r := &running{process: cmd.Process, done: make(chan struct{})}
 	c.all[r] = true
 	fmt.Fprintln(c.tell, "began", r.process.Pid)
 	go func() {
@@ -108,25 +92,13 @@ func (c *children) start(cmd *exec.Cmd, logFile string, gently bool) (*running, 
 	return r, nil
 }
 
-// end asks the services to end, which complete their purchases while the servers still
-// run. It then kills the rest, whose data goes with the folder, and waits for all.
+// end kills what still runs, whose data goes with the folder, and waits for all. No more
+// may start.
 func (c *children) end(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
 	all := slices.Collect(maps.Keys(c.all))
 	c.mu.Unlock()
-	for _, r := range all {
-		if r.gently {
-			_ = r.terminate()
-		}
-	}
-	late, cancel := context.WithTimeout(ctx, finishing)
-	defer cancel()
-	for _, r := range all {
-		if r.gently {
-			_ = r.await(late)
-		}
-	}
 	for _, r := range all {
 		_ = r.process.Kill()
 	}

@@ -163,7 +163,7 @@ func member(of string, i, n int) string {
 
 // Await calls check until it succeeds.
 func Await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not in %v", limit))
 	defer cancel()
 	again := time.NewTicker(checkEvery)
 	defer again.Stop()

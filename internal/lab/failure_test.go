@@ -46,16 +46,3 @@ func TestFailedStartSaysWhy(t *testing.T) {
 		}
 	}
 }
-
-// A Unix socket's path has hardly 100 bytes, a folder's may have thousands.
-func TestLongFolder(t *testing.T) {
-	host := labtest.HostIn(t)
-	host.Temp = filepath.Join(host.Temp, strings.Repeat("long/", 30))
-	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
-	if err == nil {
-		l.Stop(context.Background())
-	}
-	if err == nil || !strings.Contains(err.Error(), "TMPDIR") {
-		t.Errorf("%v: want it to say what to do", err)
-	}
-}

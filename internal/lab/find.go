@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A Tool is a program, or a library of one, that can be looked for.
@@ -76,19 +75,13 @@ type Search struct {
 var (
 	offPath = []string{"/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/usr/libexec",
 		"/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin"}
-	kegs        = []string{"/opt/homebrew/opt/m*/bin", "/usr/local/opt/m*/bin", "/opt/local/lib/m*/bin"} // of databases: Homebrew's, MacPorts'
 	javaFolders = []string{"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}
 )
 
 // NewSearch looks on the PATH, and off it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
 func NewSearch(getenv func(string) string) Search {
-	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME")}
-	s.folders = append(filepath.SplitList(getenv("PATH")), offPath...)
-	for _, pattern := range kegs {
-		found, _ := filepath.Glob(pattern)
-		s.folders = append(s.folders, found...)
-	}
-	return s
+	return Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME"),
+		folders: append(filepath.SplitList(getenv("PATH")), offPath...)}
 }
 
 // galeraFile is what MariaDB loads to be a node of a cluster.
@@ -138,7 +131,7 @@ func (s Search) java() (path string) {
 }
 
 // zookeeperJar looks for a release, as it is unpacked or as Homebrew installs it, and
-// for Debian's jars.
+// for Debian's package.
 func (s Search) zookeeperJar() (jar, classpath string) {
 	homes := []string{s.zookeeper}
 	if script, err := filepath.EvalSymlinks(cmp.Or(s.lookup("zkServer.sh"), s.lookup("zkServer"))); err == nil {
@@ -152,22 +145,8 @@ func (s Search) zookeeperJar() (jar, classpath string) {
 			return own[0], filepath.Join(lib, "*") // Java expands it
 		}
 	}
-	return debianJars("/usr/share/java")
-}
-
-// debianJars are those that the server loads from Debian's folder of all Java
-// libraries; none if the server's own is missing.
-func debianJars(folder string) (jar, classpath string) {
-	jar = filepath.Join(folder, "zookeeper.jar")
-	if !isFile(jar) {
-		return "", ""
+	if jar = "/usr/share/java/zookeeper.jar"; isFile(jar) { // Debian's, which names all that it needs but a logger
+		return jar, jar + ":/usr/share/java/slf4j-simple.jar"
 	}
-	jars := []string{jar}
-	for _, name := range []string{"zookeeper-jute", "slf4j-api", "slf4j-simple", "netty-common", "netty-buffer",
-		"netty-transport", "netty-handler", "commons-cli", "commons-io", "metrics-core", "snappy-java"} {
-		if jar := filepath.Join(folder, name+".jar"); isFile(jar) {
-			jars = append(jars, jar)
-		}
-	}
-	return jar, strings.Join(jars, string(os.PathListSeparator))
+	return "", ""
 }

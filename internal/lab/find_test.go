@@ -39,7 +39,7 @@ func TestTheScriptLooksInTheSamePlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range slices.Concat(offPath, kegs, javaFolders) {
+	for _, folder := range slices.Concat(offPath, javaFolders) {
 		if folder == "/usr/bin" {
 			continue // a shell has it on its PATH
 		}

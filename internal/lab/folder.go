@@ -5,46 +5,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 )
-
-// folderPattern is how labs call their folders, which they lock as long as they live.
-const folderPattern = "seckill-lab-*"
-
-// makeFolder makes a lab's folder in base, and removes those there whose labs died.
-func makeFolder(base string) (path string, lock *os.File, err error) {
-	left, _ := filepath.Glob(filepath.Join(base, folderPattern))
-	for _, path := range left {
-		if _, err := strconv.ParseUint(path[strings.LastIndexByte(path, '-')+1:], 10, 32); err != nil || !isOurs(path) {
-			continue // not a lab's, such as a copy that the user made; another user's pipe must not even be opened
-		}
-		if lock := lockFolder(path); lock != nil {
-			os.RemoveAll(path)
-			lock.Close()
-		}
-	}
-	for range 10 {
-		if path, err = os.MkdirTemp(base, folderPattern); err != nil {
-			return "", nil, err
-		}
-		if lock := lockFolder(path); lock != nil {
-			return path, lock, nil
-		}
-		_ = os.Remove(path) // another lab took it for one whose lab had died
-	}
-	return "", nil, fmt.Errorf("a folder in %s cannot be locked", base)
-}
 
 // withLog adds the end of a process's log to an error: the log itself goes with the
 // lab's folder.
 func withLog(err error, file string) error {
-	text, readErr := os.ReadFile(file)
-	if readErr != nil {
-		return fmt.Errorf("%w (and its log cannot be read: %w)", err, readErr)
-	}
+	text, _ := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return fmt.Errorf("%w; its log ends:\n    %s", err, strings.Join(lines[max(0, len(lines)-20):], "\n    "))
 }
@@ -57,26 +25,25 @@ const (
 	highestPort = 32767
 )
 
-// ports remembers what it returned, since a server binds its port later.
-type ports struct {
-	mu    sync.Mutex
-	given map[int]bool
-}
-
-// free finds n ports of 127.0.0.1 that are not in use.
-func (p *ports) free(n int) ([]int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.given == nil {
-		p.given = map[int]bool{}
-	}
-	var found []int
+// freePorts finds n ports of 127.0.0.1. Until it stops, the lab has a UDP socket of each
+// number: two labs do not take the same, also while a server is not there yet, or down.
+func (l *Lab) freePorts(n int) (found []int, err error) {
 	for range 1000 {
 		port := lowestPort + rand.IntN(highestPort-lowestPort+1)
-		if p.given[port] || taken(port) {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		kept, err := net.ListenPacket("udp", addr)
+		if err != nil {
 			continue
 		}
-		p.given[port] = true
+		free, err := net.Listen("tcp", addr)
+		if err != nil {
+			kept.Close()
+			continue
+		}
+		free.Close()
+		l.mu.Lock()
+		l.closers = append(l.closers, kept.Close)
+		l.mu.Unlock()
 		if found = append(found, port); len(found) == n {
 			return found, nil
 		}
@@ -87,12 +54,3 @@ func (p *ports) free(n int) ([]int, error) {
 
 // port is that of an address.
 func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
-
-func taken(port int) bool {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return true
-	}
-	l.Close()
-	return false
-}

@@ -1,6 +1,8 @@
-# Waits for the end of the lab that started it and tells it which processes begin and
-# end. Then it kills those that are left, and removes the lab's folder, $1.
+# Reads the folder of the lab that started it, and which processes of the lab begin and
+# end. At the end of its input, which is that of the lab's program, it kills those that
+# are left, and removes the folder.
 trap '' HUP INT QUIT TERM
+read -r folder
 left=' '
 while read -r what pid; do
 	case $what in
@@ -10,6 +12,6 @@ while read -r what pid; do
 done
 for pid in $left; do kill -9 "$pid"; done
 for _ in 1 2 3 4 5; do
-	rm -rf "$1" && break
+	rm -rf "$folder" && break
 	sleep 1
 done

@@ -11,8 +11,7 @@ import (
 )
 
 // The keeper kills what began and has not ended, and nothing else: another program may
-// have the number of a process that has. On Linux no test of a whole lab shows that, as
-// the system is faster.
+// have the number of a process that has.
 func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	folder := t.TempDir()
 	c, err := newChildren(folder, os.Environ())

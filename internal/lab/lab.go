@@ -10,14 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 )
@@ -56,11 +56,9 @@ type Lab struct {
 	programs map[Tool]Program
 	children *children
 	folder   string
-	lock     *os.File // of the folder
 
 	executable string // this program, which runs as services, too
 	passwords  passwords
-	ports      ports
 
 	adding chan struct{} // holds one element while a call of Add starts backends
 
@@ -85,14 +83,14 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
 	}
-	if o.Given.MySQLDSN != "" && o.Given.SQLitePath != "" {
-		return nil, errors.New("both a MySQL address and a SQLite file are given: give one of them")
+	if err := o.Given.Check(); err != nil {
+		return nil, err
 	}
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
 	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
-		adding: make(chan struct{}, 1), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
+		adding: make(chan struct{}, 1), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}, links: map[linkOf]*Relay{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {
@@ -116,20 +114,13 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// maxSocket is what every system takes as the path of a Unix socket.
-const maxSocket = 100
-
 // open makes the folder. Services take admin calls and faults at sockets in it.
 func (l *Lab) open() error {
 	base, err := filepath.Abs(l.options.Host.Temp) // servers have another working folder
 	if err != nil {
 		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
 	}
-	made := strings.Replace(folderPattern, "*", strconv.Itoa(math.MaxUint32), 1)
-	if socket := filepath.Join(base, made, serviceName(MostServices)+".sock"); len(socket) > maxSocket {
-		return fmt.Errorf("the path of %s is too long for the Unix sockets at which services take admin calls: name a shorter one with TMPDIR", base)
-	}
-	if l.folder, l.lock, err = makeFolder(base); err != nil {
+	if l.folder, err = os.MkdirTemp(base, "seckill-"); err != nil {
 		return fmt.Errorf("make the lab's folder in %s: %w (name another place with TMPDIR)", base, err)
 	}
 	if l.children, err = newChildren(l.folder, l.serverEnv()); err != nil {
@@ -201,6 +192,11 @@ func (l *Lab) Stop(ctx context.Context) error {
 	l.stopped = true
 	closers := l.closers
 	l.mu.Unlock()
+	var ending errgroup.Group // they complete their purchases while the servers still run
+	for _, p := range l.ServiceProcesses() {
+		ending.Go(func() error { return p.Terminate(ctx) })
+	}
+	_ = ending.Wait() // what has not ended is killed
 	if err := l.children.end(ctx); err != nil {
 		return err
 	}
@@ -210,7 +206,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 	}
 	errs = append(errs, os.RemoveAll(l.folder))
 	l.children.dismiss()
-	return errors.Join(append(errs, l.lock.Close())...)
+	return errors.Join(errs...)
 }
 
 // A Host is what a lab needs of its program's environment, which it does not

@@ -9,8 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,7 +42,7 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 
 // gone waits until nothing is left, and says what still was when the time was
 // up.
-func (v victim) gone(folderToo bool) error {
+func (v victim) gone() error {
 	var left []string
 	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		left = nil
@@ -59,7 +57,7 @@ func (v victim) gone(folderToo bool) error {
 				left = append(left, "port "+addr)
 			}
 		}
-		if _, err := os.Stat(v.Folder); folderToo && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
 			left = append(left, "folder "+v.Folder)
 		}
 		if left == nil {
@@ -82,58 +80,8 @@ func TestKill9OfTheParentLeavesNothing(t *testing.T) {
 	cmd, v := startVictim(t, 7, backend.NameMySQL, backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if err := v.gone(true); err != nil {
+	if err := v.gone(); err != nil {
 		t.Error(err)
-	}
-}
-
-// No process is left to remove the folder when both are killed at once; the next
-// lab does.
-func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Log("only Linux kills the servers of a lab that was killed together with its keeper")
-		return
-	}
-	cmd, v := startVictim(t, 4, backend.NameRedis)
-	syscall.Kill(v.PIDs[0], syscall.SIGKILL)
-	cmd.Process.Kill()
-	cmd.Wait()
-	if err := v.gone(false); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(v.Folder); err != nil {
-		t.Fatalf("the folder should be left: %v", err)
-	}
-	host := labtest.Host()
-	host.Temp = filepath.Dir(v.Folder)
-	alive, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
-	must(t, "start", err)
-	second, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
-	must(t, "start", err)
-	if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the dead lab's folder is still there: %v", err)
-	}
-	if _, err := os.Stat(alive.Folder()); err != nil {
-		t.Errorf("a living lab's folder was swept: %v", err)
-	}
-	alive.Stop(context.Background())
-	second.Stop(context.Background())
-}
-
-// What is called like a lab's folder and is none stays, and keeps no lab from starting.
-func TestAStartRemovesOnlyFoldersOfLabs(t *testing.T) {
-	host := labtest.HostIn(t)
-	pipe, file, copied := filepath.Join(host.Temp, "seckill-lab-1"), filepath.Join(host.Temp, "seckill-lab-2"), filepath.Join(host.Temp, "seckill-lab-3-copy")
-	must(t, "pipe", syscall.Mkfifo(pipe, 0o600))
-	must(t, "file", os.WriteFile(file, nil, 0o600))
-	must(t, "folder", os.Mkdir(copied, 0o700))
-	l, err := lab.Start(t.Context(), lab.Options{Host: host, Backends: []string{}})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
-	for _, path := range []string{pipe, file, copied} {
-		if _, err := os.Lstat(path); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (l *Lab) mysqlDSN(addr, database string) string {
 // redisURL is the address of a private Redis. All of a lab have the same
 // password, as the nodes of a Cluster and a replica and its primary must.
 func (l *Lab) redisURL(addr string) string {
-	return backend.RedisAddress{Host: addr, Password: l.passwords.redis}.String()
+	return "redis://:" + l.passwords.redis + "@" + addr
 }
 
 // Login is the server's address with its password, in the form of the flags.
@@ -60,18 +60,6 @@ func (m mysqlServer) accounts(password string) string {
 			"GRANT SELECT ON performance_schema.* TO "+account) // where lock waits are
 	}
 	return strings.Join(sql, ";\n") + ";\n"
-}
-
-// AdminDSN is the administrator's address of the lab's MariaDB; false if there is
-// none. It has no password: only this user reaches the socket.
-func (l *Lab) AdminDSN() (dsn string, ok bool) {
-	p, err := l.Process(backend.NameMySQL)
-	if err != nil || !strings.HasPrefix(p.version, "MariaDB") {
-		return "", false
-	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr = socketUser(), "unix", filepath.Join(l.folder, p.Name, "mysql.sock")
-	return c.FormatDSN(), true
 }
 
 // socketUser is the administrator of a private MariaDB: the operating system's

@@ -70,7 +70,7 @@ func serve(args []string) {
 	}
 	asked, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	http.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })
 	http.HandleFunc("/environment", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, strings.Join(os.Environ(), "\n"))
 	})

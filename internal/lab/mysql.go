@@ -37,10 +37,7 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
 			return l.command(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
-		// A stranger on the same port does not take the lab's password.
-		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			return askMySQL(ctx, l.mysqlDSN(addr, ""))
-		},
+		check: func(ctx context.Context, addr string) (string, error) { return askMySQL(ctx, l.mysqlDSN(addr, "")) },
 	}
 }
 
@@ -113,7 +110,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		}
 		cmd.Stdin = strings.NewReader(sql)
 	}
-	run, err := l.children.start(cmd, log, false)
+	run, err := l.children.start(cmd, log)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}

@@ -1,34 +1,35 @@
 package lab
 
 import (
+	"bytes"
+	"fmt"
 	"os"
-	"syscall"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// lockFolder opens a folder and locks it for as long as it is open: the system releases
-// the lock when the process ends, however it ends. It returns nil if another process
-// has the lock, or has removed the folder.
-func lockFolder(path string) *os.File {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
+// stopped reports whether the system says that a process stands still. Linux gives its
+// state as the first field after its name, which is in brackets and may be anything.
+func stopped(pid int) bool {
+	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err == nil {
+		state = bytes.TrimSpace(state[bytes.LastIndexByte(state, ')')+1:])
+	} else {
+		state, _ = exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
 	}
-	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		f.Close()
-		return nil
-	}
-	return f
+	return bytes.HasPrefix(state, []byte("T"))
 }
 
-// isOurs reports whether the folder exists and only this user can write to it.
-func isOurs(folder string) bool {
-	info, err := os.Lstat(folder)
-	if err != nil || !info.IsDir() {
-		return false
+// processorTime is what all threads of a process have used so far. Linux has a clock
+// for each process; its number holds the id (see clock_getcpuclockid).
+func processorTime(pid int) (time.Duration, bool) {
+	const scheduled = 2 // CPUCLOCK_SCHED
+	var t unix.Timespec
+	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
+		return 0, false
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(owner.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
+	return time.Duration(t.Nano()), true
 }

@@ -23,9 +23,8 @@ type server struct {
 	backend string // of backend.Name…; empty for a service
 	// command is for the ports that it listens on; its address is the first.
 	command func(ports []int) (*exec.Cmd, error)
-	// check asks the server at addr for its version. It fails if the answer is
-	// not from process pid but from a stranger on the same port.
-	check func(ctx context.Context, addr string, pid int) (version string, err error)
+	// check asks the server at addr for its version.
+	check func(ctx context.Context, addr string) (version string, err error)
 }
 
 // A Process is a private server or a service process. It keeps its name, its
@@ -42,9 +41,8 @@ type Process struct {
 
 	Harm sync.Mutex // held while a fault is injected or reverted
 
-	mu     sync.Mutex
-	run    *running
-	paused *running // the run that is paused; nil: none
+	mu  sync.Mutex
+	run *running
 }
 
 const (
@@ -56,39 +54,34 @@ const (
 )
 
 // launch starts n servers on so many free ports each, which build may tell all of
-// them: some must know each other's before the first one starts. If another process
-// takes a port first, all start again on others. All or none of them run when it
-// returns.
+// them: some must know each other's before the first one starts. All or none of them
+// run when it returns.
 func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [][]int) server) ([]*Process, error) {
 	if n < 1 {
 		return nil, nil
 	}
-	for attempt := 1; ; attempt++ {
-		free, err := l.ports.free(n * each)
-		if err != nil {
-			return nil, err
-		}
-		ports := slices.Collect(slices.Chunk(free, each))
-		processes := make([]*Process, n)
-		together, failed := errgroup.WithContext(ctx)
-		for i := range processes {
-			s := build(i, ports)
-			p := &Process{Name: s.name, lab: l, server: s, ports: ports[i], Log: l.logFile(s.name),
-				Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i][0]))}
-			processes[i] = p
-			together.Go(func() error { return p.start(failed) })
-		}
-		if err = together.Wait(); err == nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.processes = append(l.processes, processes...)
-			return processes, nil
-		}
-		killAll(processes)
-		if attempt == 5 || !slices.ContainsFunc(free, taken) {
-			return nil, err
-		}
+	free, err := l.freePorts(n * each)
+	if err != nil {
+		return nil, err
 	}
+	ports := slices.Collect(slices.Chunk(free, each))
+	processes := make([]*Process, n)
+	together, failed := errgroup.WithContext(ctx)
+	for i := range processes {
+		s := build(i, ports)
+		p := &Process{Name: s.name, lab: l, server: s, ports: ports[i], Log: l.logFile(s.name),
+			Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i][0]))}
+		processes[i] = p
+		together.Go(func() error { return p.start(failed) })
+	}
+	if err := together.Wait(); err != nil {
+		killAll(processes)
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.processes = append(l.processes, processes...)
+	return processes, nil
 }
 
 func killAll(processes []*Process) {
@@ -109,7 +102,7 @@ func (p *Process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := p.lab.children.start(cmd, p.Log, p.server.backend == "")
+	run, err := p.lab.children.start(cmd, p.Log)
 	if err != nil {
 		return fmt.Errorf("start %s (%s): %w", p.Name, cmd.Path, err)
 	}
@@ -133,16 +126,12 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	alive, ended := context.WithCancelCause(ctx)
 	defer ended(nil)
 	go func() {
-		select {
-		case <-run.done:
+		if run.await(alive) == nil {
 			ended(errors.New("it ended with " + run.ended))
-		case <-alive.Done():
 		}
 	}()
-	limited, cancel := context.WithTimeoutCause(alive, answerLimit, fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
-	defer cancel()
-	return Await(limited, answerLimit, func(ctx context.Context) error {
-		version, err := p.server.check(ctx, p.Addr, run.process.Pid)
+	return Await(alive, answerLimit, func(ctx context.Context) error {
+		version, err := p.server.check(ctx, p.Addr)
 		if err == nil && p.version == "" { // later runs are of the same program, and others read it
 			p.version = version
 		}
@@ -158,9 +147,6 @@ func (p *Process) current() *running {
 
 // PID of the current run.
 func (p *Process) PID() int { return p.current().process.Pid }
-
-// Stands reports whether the system says that the process stands still.
-func (p *Process) Stands() bool { return standsStill(p.PID()) }
 
 // Done is closed when the current run ends. Each run has another.
 func (p *Process) Done() <-chan struct{} { return p.current().done }
@@ -186,13 +172,9 @@ func (p *Process) Ended() string {
 // Pause stops the process without ending it: its sockets stay open and nothing
 // answers.
 func (p *Process) Pause() error {
-	run := p.current()
-	if err := run.process.Signal(syscall.SIGSTOP); err != nil {
+	if err := p.current().process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("pause %s: %w", p.Name, err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.paused = run
 	return nil
 }
 
@@ -201,18 +183,11 @@ func (p *Process) Resume() error {
 	if err := p.current().process.Signal(syscall.SIGCONT); err != nil {
 		return fmt.Errorf("resume %s: %w", p.Name, err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.paused = nil
 	return nil
 }
 
-// Paused reports whether the process is paused.
-func (p *Process) Paused() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.paused != nil && p.paused == p.run
-}
+// Paused reports whether the system says that the process stands still.
+func (p *Process) Paused() bool { return stopped(p.PID()) }
 
 // Kill ends the process as a crash does, and waits until it has ended.
 func (p *Process) Kill(ctx context.Context) error {

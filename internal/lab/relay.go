@@ -222,9 +222,6 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 	r.Point(to)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.links == nil {
-		l.links = map[linkOf]*Relay{}
-	}
 	l.links[of] = r
 	return r, nil
 }

@@ -3,8 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,9 +13,6 @@ import (
 
 	"seckill/internal/backend"
 )
-
-// client keeps no connection open: a server that stops would wait for it.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // A Service is one service process.
 type Service struct {
@@ -32,11 +27,7 @@ type Service struct {
 // StartServices starts n more service processes on the lab's backends and waits
 // until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
-	return l.launchServices(ctx, len(l.Services()), n, args)
-}
-
-// launchServices starts n processes in addition to those there are.
-func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) error {
+	there := len(l.ServiceProcesses())
 	_, err := l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.service(serviceName(there+i+1), args) })
 	return err
 }
@@ -55,7 +46,9 @@ func (l *Lab) service(name string, args []string) server {
 				[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
 			return cmd, err
 		},
-		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
+		check: func(ctx context.Context, addr string) (string, error) {
+			return "", ask(ctx, addr+"/readyz", "", new(any))
+		},
 	}
 }
 
@@ -64,7 +57,6 @@ func (l *Lab) service(name string, args []string) server {
 func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	lab := environment(c)
 	lab["SECKILL_TOKEN"] = l.Token()
-	lab["SECKILL_ADMIN_ADDR"] = "" // one of a `seckill serve`, not of all services of a lab
 	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := lab[name]
@@ -115,23 +107,6 @@ func entries(env map[string]string) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-func checkReady(ctx context.Context, addr string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(response.Body, 500))
-		return fmt.Errorf("/readyz says %s: %s", response.Status, strings.TrimSpace(string(said)))
-	}
-	return nil
 }
 
 // Services are the service processes in the order of their start.
@@ -218,16 +193,13 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 			continue
 		}
 		together.Go(func() error {
-			if err := p.Terminate(starting); err != nil {
-				return err
-			}
 			l.mu.Lock()
 			p.server = l.service(p.Name, args)
 			l.mu.Unlock()
-			return p.start(starting)
+			return p.Restart(starting)
 		})
 	}
-	together.Go(func() error { return l.launchServices(starting, keep, s.Services-keep, args) })
+	together.Go(func() error { return l.StartServices(starting, s.Services-keep, args...) })
 	err := together.Wait()
 	l.mu.Lock()
 	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })

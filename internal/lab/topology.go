@@ -23,9 +23,7 @@ const (
 
 // A topology has several servers of some backends.
 type topology struct {
-	name string
-	// shape is what they are called, with their maker and version.
-	shape string
+	name  string
 	start map[string]startFunc // of these backends; the others are as kinds have them
 }
 
@@ -37,12 +35,12 @@ func topologies() []topology {
 	redis := func(start startFunc) map[string]startFunc { return map[string]startFunc{backend.NameRedis: start} }
 	return []topology{
 		{name: Single},
-		{Cluster, "%s Cluster of 6 (3 masters), %s", redis((*Lab).redisCluster)},
-		{Ensembles, "%s of 3, %s", map[string]startFunc{backend.NameZooKeeper: (*Lab).voters, backend.NameEtcd: (*Lab).voters}},
-		{Sentinel, "%s with 2 replicas and 3 sentinels, %s", redis((*Lab).redisSentinels)},
-		{Ring, "%s %s, 3 shards", redis((*Lab).redisRing)},
-		{Galera, "%s %s Galera of 3", map[string]startFunc{backend.NameMySQL: (*Lab).galera}},
-		{Losable, "%s %s, several", map[string]startFunc{backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).alike,
+		{Cluster, redis((*Lab).redisCluster)},
+		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).voters, backend.NameEtcd: (*Lab).voters}},
+		{Sentinel, redis((*Lab).redisSentinels)},
+		{Ring, redis((*Lab).redisRing)},
+		{Galera, map[string]startFunc{backend.NameMySQL: (*Lab).galera}},
+		{Losable, map[string]startFunc{backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).alike,
 			backend.NameZooKeeper: (*Lab).voters, backend.NameEtcd: (*Lab).voters}},
 	}
 }

@@ -90,13 +90,11 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 		if i > 0 || g.nodes != nil { // it joins
 			return cmd, os.MkdirAll(m.data, 0o700)
 		}
-		// An attempt before this one may have left its state.
-		return cmd, errors.Join(os.RemoveAll(filepath.Join(m.data, "grastate.dat")),
-			os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600))
+		return cmd, os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
 	}
 	answers := s.check
-	s.check = func(ctx context.Context, addr string, pid int) (string, error) {
-		version, err := answers(ctx, addr, pid)
+	s.check = func(ctx context.Context, addr string) (string, error) {
+		version, err := answers(ctx, addr)
 		return version, cmp.Or(err, g.synced(ctx, addr))
 	}
 	return s

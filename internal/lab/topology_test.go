@@ -17,7 +17,7 @@ import (
 func TestTopologiesThatCannotBe(t *testing.T) {
 	for want, o := range map[string]lab.Options{
 		"there is no topology":                       {Topology: "ring of fire"},
-		"both a MySQL address and a SQLite file":     {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}},
+		"--mysql-dsn and --sqlite-path are given":    {Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}},
 		"--redis-addrs names others":                 {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
 		"ZooKeeper, and --zookeeper-addrs names":     {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
 		"etcd, and --etcd-endpoints names others":    {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},

@@ -2,12 +2,10 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"seckill/internal/backend"
 )
@@ -31,28 +29,17 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				cmd := l.command(program.Java, zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
-			check: func(ctx context.Context, addr string, _ int) (string, error) {
-				return checkZooKeeper(ctx, addr, home)
+			check: func(ctx context.Context, addr string) (string, error) {
+				version, _, err := backend.AskZooKeeper(ctx, addr)
+				return version, err
 			},
 		}
 	})
 }
 
 func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
-	answer, err := backend.AskZooKeeper(ctx, p.Addr, "srvr")
-	return strings.Contains(answer, "Mode: leader"), err
-}
-
-// checkZooKeeper fails while a server waits for the rest of its ensemble.
-func checkZooKeeper(ctx context.Context, addr, home string) (version string, err error) {
-	conf, err := backend.AskZooKeeper(ctx, addr, "conf")
-	if err != nil {
-		return "", err
-	}
-	if version, err = backend.ZooKeeperVersion(ctx, addr); err == nil && !strings.Contains(conf, home) {
-		return "", errors.New("another server has this port")
-	}
-	return version, err
+	_, leads, err := backend.AskZooKeeper(ctx, p.Addr)
+	return leads, err
 }
 
 // zookeeperArgs start a server's main class without zkServer.sh, which Debian's
@@ -75,7 +62,6 @@ dataDir=%s
 clientPort=%d
 clientPortAddress=127.0.0.1
 maxClientCnxns=0
-4lw.commands.whitelist=ruok,srvr,conf,stat,mntr,cons
 `
 
 // zookeeperLogging keeps the log readable: without it all details are logged. Debian's

@@ -184,11 +184,11 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 	case "redsync":
 		h.Lease = 2 * time.Second // of which an attempt gets a quarter
 		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
-			address, err := backend.ParseRedis(in.Config.RedisAddrs[0])
+			direct := in.Config.RedisAddrs[0]
+			address, err := backend.ParseRedis(direct)
 			labtest.Must(t, err)
-			w := labtest.NewWire(t, address.Host)
-			address.Host = w.Addr()
-			return w, backend.Config{RedisAddrs: []string{address.String()}}
+			w := labtest.NewWire(t, address.Addr)
+			return w, backend.Config{RedisAddrs: []string{strings.Replace(direct, address.Addr, w.Addr(), 1)}}
 		})
 	case "redis-setnx":
 		h.Lease = 0

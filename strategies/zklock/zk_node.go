@@ -163,7 +163,7 @@ func (l *zkNode) leave(ctx context.Context, key, me string) error {
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(ctx), zkPatience)
 	defer cancel()
-	return l.zk.CleanUp(ctx, key, func(ctx context.Context) error {
+	return l.zk.CleanUp(ctx, func(ctx context.Context) error {
 		_, err := l.remove(ctx, key, me)
 		return err
 	})

@@ -8,10 +8,10 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,7 +99,7 @@ func start(ctx context.Context, t testing.TB) {
 	t.Helper()
 	var given backend.Config
 	if dsn := os.Getenv("SECKILL_TEST_MYSQL_DSN"); dsn != "" {
-		own, drop, err := ownDatabase(dsn)
+		own, drop, err := another(dsn)
 		if err != nil {
 			t.Fatalf("SECKILL_TEST_MYSQL_DSN=%s: %v", backend.Redact(dsn), err)
 		}
@@ -125,21 +125,19 @@ func lacking(names []string, statuses []backend.Status) string {
 	return ""
 }
 
-// ownDatabase is one that no other test program uses at the same time.
-func ownDatabase(dsn string) (own string, drop func(), err error) {
+// another is dsn with a database that nothing else uses, and how to drop it.
+func another(dsn string) (own string, drop func(), err error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return "", nil, err
 	}
-	name := fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	c.DBName = ""
-	db, err := sql.Open("mysql", c.FormatDSN())
+	c.DBName = fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
+	db, err := sql.Open("mysql", c.FormatDSN()) // which connects when it is used
 	if err != nil {
 		return "", nil, err
 	}
-	c.DBName = name
 	return c.FormatDSN(), func() {
-		db.Exec("DROP DATABASE IF EXISTS " + name)
+		db.Exec("DROP DATABASE IF EXISTS " + c.DBName)
 		db.Close()
 	}, nil
 }
@@ -150,23 +148,14 @@ func Config(t testing.TB, needs ...backend.Capability) backend.Config {
 	return Start(t, needs...).Config().Only(needs...)
 }
 
-var elsewhere atomic.Int64
-
 // Elsewhere is config with another database of the same MySQL server, which is dropped
 // when the test ends.
 func Elsewhere(t testing.TB, config backend.Config) backend.Config {
 	t.Helper()
-	c, err := mysql.ParseDSN(config.MySQLDSN)
+	own, drop, err := another(config.MySQLDSN)
 	Must(t, err)
-	c.DBName += fmt.Sprint("_", elsewhere.Add(1))
-	config.MySQLDSN = c.FormatDSN()
-	t.Cleanup(func() {
-		db, err := sql.Open("mysql", config.MySQLDSN)
-		Must(t, err)
-		defer db.Close()
-		_, err = db.Exec("DROP DATABASE " + c.DBName)
-		Must(t, err)
-	})
+	t.Cleanup(drop)
+	config.MySQLDSN = own
 	return config
 }
 
@@ -210,11 +199,11 @@ func Must(t testing.TB, err error) {
 // MySQL, and the one of a given server is not ours.)
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {
 	t.Helper()
-	dsn, ok := l.AdminDSN()
-	if !ok {
-		t.Fatal("this test needs a MariaDB of the lab's own; run: deploy/deps.sh")
-	}
-	admin, err := sql.Open("mysql", dsn)
+	_, err := l.Process(backend.NameMySQL)
+	Must(t, err)
+	me, err := user.Current() // whom MariaDB lets in by its socket
+	Must(t, err)
+	admin, err := sql.Open("mysql", me.Username+"@unix("+filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")+")/")
 	Must(t, err)
 	t.Cleanup(func() { admin.Close() })
 	return admin
