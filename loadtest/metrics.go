@@ -44,10 +44,10 @@ func (s service) metrics(ctx context.Context) (metrics, error) {
 	return families, nil
 }
 
-// inFlight is how many purchases the target is working on.
-func (m metrics) inFlight() (n float64) {
-	for _, metric := range m[metricInFlight].GetMetric() {
-		n += metric.GetGauge().GetValue()
+// sum adds up the values of a family.
+func (m metrics) sum(family string) (n float64) {
+	for _, metric := range m[family].GetMetric() {
+		n += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
 	}
 	return n
 }
@@ -67,20 +67,16 @@ func (r *run) cost(ctx context.Context) (c cost, err error) {
 		if err != nil {
 			return c, err
 		}
-		for _, family := range []string{metricStarted, metricProcessor, metricPurchases, metricCommands} {
-			for _, metric := range m[family].GetMetric() {
-				n, backend := metric.GetCounter().GetValue()+metric.GetGauge().GetValue(), label(metric, "backend")
-				switch {
-				case family == metricStarted:
-					c.started += n
-				case family == metricProcessor:
-					c.processor += n
-				case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
-				case family == metricPurchases:
-					c.purchases += n
-				default:
-					c.commands[backend] += n
-				}
+		c.started += m.sum(metricStarted)
+		c.processor += m.sum(metricProcessor)
+		for _, metric := range slices.Concat(m[metricPurchases].GetMetric(), m[metricCommands].GetMetric()) {
+			n, backend := metric.GetCounter().GetValue(), label(metric, "backend")
+			switch {
+			case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
+			case backend == "":
+				c.purchases += n
+			default:
+				c.commands[backend] += n
 			}
 		}
 	}

@@ -283,7 +283,7 @@ func working(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
 		m, err := s.metrics(ctx)
 		if err == nil {
-			return m.inFlight() > 0
+			return m.sum(metricInFlight) > 0
 		}
 		var op *net.OpError
 		return !errors.As(err, &op) || op.Op != "dial"

@@ -107,9 +107,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 func (o Options) measure(ctx context.Context, scenes []*Scene) (failed error) {
-	for turn := range measure.Turns(o.Rounds, len(scenes)) {
+	turns := measure.Turns(o.Rounds, len(scenes))
+	for done, turn := range turns {
 		s := scenes[turn.Subject]
-		o.Progress(turn.Done, turn.Total, s.Lock+", "+crowd(s.Contenders))
+		o.Progress(done, len(turns), s.Lock+", "+crowd(s.Contenders))
 		if s.Error != "" {
 			continue
 		}

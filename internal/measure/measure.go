@@ -7,7 +7,6 @@ package measure
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -15,25 +14,22 @@ import (
 
 // A Turn is one subject's measurement in one round.
 type Turn struct {
-	Round       int // from 1
-	Subject     int // from 0
-	Done, Total int // turns before this one, and of the whole run
+	Round   int // from 1
+	Subject int // from 0
 }
 
-// Turns yields each of n subjects in each round. Every other round runs
-// backwards, so that drift affects all subjects alike.
-func Turns(rounds, n int) iter.Seq[Turn] {
-	return func(yield func(Turn) bool) {
-		for done := range rounds * n {
-			t := Turn{Round: done/n + 1, Subject: done % n, Done: done, Total: rounds * n}
-			if t.Round%2 == 0 {
-				t.Subject = n - 1 - t.Subject
+// Turns are each of n subjects in each round. Every other round runs backwards, so
+// that drift affects all subjects alike.
+func Turns(rounds, n int) (all []Turn) {
+	for round := range rounds {
+		for subject := range n {
+			if round%2 == 1 {
+				subject = n - 1 - subject
 			}
-			if !yield(t) {
-				return
-			}
+			all = append(all, Turn{round + 1, subject})
 		}
 	}
+	return all
 }
 
 // A Series holds a subject's figure of each round, by the round's number.

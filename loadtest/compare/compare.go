@@ -48,7 +48,8 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	c := newComparison(o)
 	begun := time.Now()
-	for turn := range measure.Turns(o.Rounds, len(c.result.Entries)) {
+	turns := measure.Turns(o.Rounds, len(c.result.Entries))
+	for done, turn := range turns {
 		if ctx.Err() != nil {
 			break
 		}
@@ -57,7 +58,7 @@ func Run(ctx context.Context, o Options) *Result {
 			continue
 		}
 		if o.OnStep != nil {
-			o.OnStep(turn.Done, turn.Total, Step{e.Strategy, e.Concurrency})
+			o.OnStep(done, len(turns), Step{e.Strategy, e.Concurrency})
 		}
 		c.turn(ctx, e, turn.Round)
 	}
