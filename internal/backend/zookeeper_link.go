@@ -35,8 +35,7 @@ type zkLink struct {
 	clock *wireClock
 	limit time.Duration
 
-	mu   sync.Mutex
-	head []byte // the beginning of the server's first answer
+	head []byte // the beginning of the server's first answer: complete before the library reads on another goroutine
 
 	watchesSent chan struct{} // nil: not awaited
 	sentOnce    sync.Once
@@ -77,8 +76,6 @@ func (l *zkLink) Read(p []byte) (int, error) {
 	}
 	if n > 0 {
 		l.clock.received()
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		if missing := headLen - len(l.head); missing > 0 {
 			l.head = append(l.head, p[:min(n, missing)]...)
 		}
@@ -105,8 +102,6 @@ func (l *zkLink) SetReadDeadline(t time.Time) error {
 }
 
 func (l *zkLink) granted() (id int64, timeout time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if len(l.head) < headLen {
 		return 0, 0
 	}

@@ -160,8 +160,8 @@ type kind struct {
 	count int // of servers that it has; 0: one
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
-	// leads asks a server that votes; nil: they do not.
-	leads func(context.Context, *Process) (bool, error)
+	// ask asks a server that votes for its version, and whether it leads; nil: they do not.
+	ask asking
 	// address is a private server's host:port in the form of the flags; nil: the same.
 	address func(addr string) string
 }
@@ -178,8 +178,8 @@ func (l *Lab) makeKinds() map[string]kind {
 			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
 		backend.NameRedis:     {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis, address: l.redisURL},
 		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, leads: zookeeperLeads},
-		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, leads: etcdLeads},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, ask: backend.AskZooKeeper},
+		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, ask: askEtcd},
 	}
 	for _, of := range backend.Kinds {
 		k := all[of.Name]

@@ -197,7 +197,7 @@ type redisPair struct {
 }
 
 func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	doors, err := l.doors(1)
+	door, err := l.door()
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, names[i], k.Name, soonReplicated...)
 	})
-	r := &redisPair{replicated{nodes, l.passwords.redis}, doors[0]}
+	r := &redisPair{replicated{nodes, l.passwords.redis}, door}
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: r.heal, failOver: r.failOver,
 		Lag:       r.lag,
 		Node:      func(context.Context, string) (*Process, error) { return nodes[0], nil },

@@ -31,42 +31,30 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
 					"--initial-cluster", strings.Join(cluster, ",")), nil
 			},
-			check: checkEtcd,
+			check: versionBy(askEtcd),
 		}
 	})
 }
 
-func etcdLeads(ctx context.Context, p *Process) (bool, error) {
-	var status struct {
+// askEtcd asks a member for its version, and whether it leads. One that knows no leader
+// serves no requests.
+func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
+	var said struct {
 		Header struct {
 			Member string `json:"member_id"`
 		}
-		Leader string
+		Version, Leader string
 	}
-	if err := ask(ctx, p.Addr+"/v3/maintenance/status", "{}", &status); err != nil {
-		return false, err
+	if err := ask(ctx, addr+"/v3/maintenance/status", "{}", &said); err != nil {
+		return "", false, err
 	}
-	if status.Leader == "" || status.Leader == "0" {
-		return false, errors.New("it knows no leader")
+	if said.Leader == "" || said.Leader == "0" {
+		return "", false, errors.New("it knows no leader")
 	}
-	return status.Leader == status.Header.Member, nil
+	return "etcd " + said.Version, said.Leader == said.Header.Member, nil
 }
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
-
-// checkEtcd fails while the server waits for the rest of its cluster.
-func checkEtcd(ctx context.Context, addr string) (version string, err error) {
-	var health struct{ Health string } // without a leader a server answers but serves no requests
-	if err := ask(ctx, addr+"/health", "", &health); err != nil {
-		return "", err
-	}
-	if health.Health != "true" {
-		return "", errors.New("it says that it is not healthy")
-	}
-	var said struct{ EtcdServer string }
-	err = ask(ctx, addr+"/version", "", &said)
-	return "etcd " + said.EtcdServer, err
-}
 
 // client keeps no connection open: a server that stops would wait for it.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -19,7 +19,6 @@ type Relay struct {
 	release *sync.Cond // of mu: nothing is held back any more
 	held    int64      // bytes that were
 	conns   map[net.Conn]bool
-	closed  bool
 }
 
 // Directions.
@@ -110,10 +109,7 @@ func (r *Relay) Held() (n int64) {
 // Close returns when every goroutine of the relay has ended.
 func (r *Relay) Close() error {
 	err := r.listener.Close()
-	r.mu.Lock()
-	r.closed = true
-	r.cut()
-	r.mu.Unlock()
+	r.Point("")
 	r.work.Wait()
 	return err
 }
@@ -128,7 +124,13 @@ func (r *Relay) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	if !r.keep(to, client, server) {
+	r.mu.Lock()
+	stays := r.to == to
+	if stays {
+		r.conns[client], r.conns[server] = true, true // to be cut
+	}
+	r.mu.Unlock()
+	if !stays {
 		return
 	}
 	r.work.Go(func() { r.pass(server, client, Requests) })
@@ -137,17 +139,6 @@ func (r *Relay) serve(client net.Conn) {
 	defer r.mu.Unlock()
 	delete(r.conns, client)
 	delete(r.conns, server)
-}
-
-// keep registers connections to be cut; false if the relay has moved on.
-func (r *Relay) keep(to string, client, server net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed || r.to != to {
-		return false
-	}
-	r.conns[client], r.conns[server] = true, true
-	return true
 }
 
 // pass copies until one end closes, then closes the other.
@@ -214,11 +205,10 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 	if r != nil {
 		return r, nil
 	}
-	doors, err := l.doors(1)
+	r, err := l.door()
 	if err != nil {
 		return nil, err
 	}
-	r = doors[0]
 	r.Point(to)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,19 +216,16 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 	return r, nil
 }
 
-// doors are relays that end with the lab.
-func (l *Lab) doors(n int) (doors []*Relay, err error) {
+// door is a relay that ends with the lab.
+func (l *Lab) door() (*Relay, error) {
+	r, err := ListenRelay()
+	if err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for range n {
-		r, err := ListenRelay()
-		if err != nil {
-			return nil, err
-		}
-		l.closers = append(l.closers, r.Close)
-		doors = append(doors, r)
-	}
-	return doors, nil
+	l.closers = append(l.closers, r.Close)
+	return r, nil
 }
 
 // Link finds the network between a service process, counted from 1, and a server;

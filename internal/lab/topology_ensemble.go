@@ -10,6 +10,17 @@ import (
 // elected bounds the wait for an election.
 const elected = 20 * time.Second
 
+// asking is how a server that votes says its version, and whether it leads.
+type asking func(ctx context.Context, addr string) (version string, leads bool, err error)
+
+// versionBy is the check of a server.
+func versionBy(ask asking) func(ctx context.Context, addr string) (string, error) {
+	return func(ctx context.Context, addr string) (string, error) {
+		version, _, err := ask(ctx, addr)
+		return version, err
+	}
+}
+
 // voters are three servers that elect a leader.
 func (l *Lab) voters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, three)
@@ -22,7 +33,7 @@ func (l *Lab) voters(ctx context.Context, k kind, program Program) (*Ensemble, e
 			leader = nil
 			var errs []error
 			for _, p := range nodes {
-				leads, err := k.leads(ctx, p)
+				_, leads, err := k.ask(ctx, p.Addr)
 				if leads {
 					leader = p
 				}

@@ -58,8 +58,12 @@ func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble,
 	if err != nil {
 		return nil, err
 	}
-	if g.doors, err = l.doors(three); err != nil {
-		return nil, err
+	for range three {
+		door, err := l.door()
+		if err != nil {
+			return nil, err
+		}
+		g.doors = append(g.doors, door)
 	}
 	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, Node: g.node, heal: g.heal,
 		configure: func(c *backend.Config, first *Process) { c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first))) }}, g.heal(ctx)

@@ -29,17 +29,9 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				cmd := l.command(program.Java, zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
-			check: func(ctx context.Context, addr string) (string, error) {
-				version, _, err := backend.AskZooKeeper(ctx, addr)
-				return version, err
-			},
+			check: versionBy(backend.AskZooKeeper),
 		}
 	})
-}
-
-func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
-	_, leads, err := backend.AskZooKeeper(ctx, p.Addr)
-	return leads, err
 }
 
 // zookeeperArgs start a server's main class without zkServer.sh, which Debian's
