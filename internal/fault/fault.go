@@ -298,7 +298,7 @@ func (s *scene) look(ctx context.Context, number int) Effect {
 		if number > 0 && number != i+1 || !p.Alive() || p.Paused() {
 			continue
 		}
-		said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
+		said, err := s.points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
 		if err != nil {
 			return Effect{Service: number}
 		}

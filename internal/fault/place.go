@@ -132,7 +132,9 @@ func (s *scene) lock(p *lab.Process, err error) error {
 }
 
 // points are those of a service process.
-func points(p *lab.Process) *point.Client { return point.NewClient(p.AdminAddr()) }
+func (s *scene) points(p *lab.Process) *point.Client {
+	return &point.Client{URL: "http://" + p.Addr, Token: s.lab.Token()}
+}
 
 const (
 	// A purchase is held no longer than maxHold, and no shorter than minHold: until
@@ -172,7 +174,7 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 		}
 		left[i+1] = true
 		go func() {
-			caught, letGo, err := points(p).Hold(waiting, order)
+			caught, letGo, err := s.points(p).Hold(waiting, order)
 			select {
 			case catches <- catch{caught, p, i + 1, letGo, err}:
 			case <-waiting.Done(): // two may be caught at once: one is enough
@@ -260,7 +262,7 @@ func hang(_ context.Context, s *scene) (*Injection, error) {
 // ties to a connection. It leaves the purchase where it stands for a while: its
 // successor is to come first.
 func cut(ctx context.Context, s *scene) (*Injection, error) {
-	closed, err := points(s.process).Cut(ctx)
+	closed, err := s.points(s.process).Cut(ctx)
 	if err == nil && closed == 0 {
 		err = fmt.Errorf("%s had no connection to cut", s.process.Name)
 	}

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"fmt"
 	"net"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -33,18 +33,28 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 }
 
 // asAdmin marks requests of the admin listener. Any web site can lead a browser
-// on this machine there, so Host and Origin are checked; browsers cannot reach
-// a Unix socket.
+// on this machine there, so Host and Origin are checked.
 func (s *Server) asAdmin(c *gin.Context) error {
-	local, _ := c.Request.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || local.Network() != "unix" {
-		if why := web.NotLocal(c.Request); why != "" {
-			return refused(wire.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
-		}
-		if page := web.ForeignPage(c.Request); page != "" {
-			return refused(wire.ErrForbidden, page+" may not make admin calls.")
-		}
+	if why := web.NotLocal(c.Request); why != "" {
+		return refused(wire.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
+	}
+	if page := web.ForeignPage(c.Request); page != "" {
+		return refused(wire.ErrForbidden, page+" may not make admin calls.")
 	}
 	c.Set(adminMark, true)
+	return nil
+}
+
+// CheckAdminAddr says what is wrong with the address of an admin listener; nil if
+// nothing is.
+func CheckAdminAddr(addr string) error {
+	tcp, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("%q is no address to listen on, such as 127.0.0.1:9081: %w", addr, err)
+	}
+	if !tcp.IP.IsLoopback() {
+		return fmt.Errorf("%s can be reached from other machines, and there admin calls need no token: "+
+			"give an address of this machine alone, such as 127.0.0.1:9081", addr)
+	}
 	return nil
 }

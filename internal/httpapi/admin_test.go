@@ -2,13 +2,8 @@ package httpapi_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,57 +55,11 @@ func TestWhoMayReset(t *testing.T) {
 	}
 }
 
-func TestListenAdmin(t *testing.T) {
-	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "unix:", "9081", "example.com"} {
-		if l, err := httpapi.ListenAdmin(addr); err == nil {
-			l.Close()
-			t.Errorf("it listens on %s", addr)
+func TestCheckAdminAddr(t *testing.T) {
+	for addr, right := range map[string]bool{"127.0.0.1:0": true, "[::1]:9081": true, "0.0.0.0:0": false, ":0": false, "[::]:0": false,
+		"192.0.2.1:0": false, "unix:/path": false, "9081": false, "example.com": false} {
+		if err := httpapi.CheckAdminAddr(addr); (err == nil) != right {
+			t.Errorf("%s: %v", addr, err)
 		}
-	}
-	file := filepath.Join(t.TempDir(), "file")
-	labtest.Must(t, os.WriteFile(file, []byte("mine"), 0o600))
-	if _, err := httpapi.ListenAdmin("unix:" + file); err == nil || !strings.Contains(err.Error(), "no socket") {
-		t.Errorf("in place of a file: %v", err)
-	}
-}
-
-func TestAdminSocket(t *testing.T) {
-	folder, err := os.MkdirTemp("", "s-*") // t.TempDir is too long for a socket's path
-	labtest.Must(t, err)
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "admin")
-	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
-	labtest.Must(t, err)
-	dead.SetUnlinkOnClose(false)
-	dead.Close() // as one that was killed leaves it
-	l, err := httpapi.ListenAdmin("unix:" + path)
-	labtest.Must(t, err)
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the socket: %v %v, want mode 0600", info, err)
-	}
-	s := serverWith(t, sells(), httpapi.Config{})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.ServeAdmin(ctx, l) }()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}}}
-	resp, err := client.Get("http://any.name/api/v1/orders?sku_id=1")
-	labtest.Must(t, err)
-	body, _ := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("orders of all buyers by the socket: %d %s", resp.StatusCode, body)
-	}
-	if _, err := httpapi.ListenAdmin("unix:" + path); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("in place of a socket that is in use: %v", err)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
-		t.Errorf("it leaves %v behind (%v)", left, err)
 	}
 }

@@ -36,8 +36,8 @@ type Config struct {
 	// comes from. Without one there are none, but for AdminHandler's.
 	Token string
 
-	// Points, if not nil, are where a fault can stop a purchase; the admin
-	// listener arms them.
+	// Points, if not nil, are where a fault can stop a purchase; admin calls arm
+	// them.
 	Points *point.Points
 	// Now is the clock of this process, for strategies (catalog.Deps); nil: time.Now.
 	Now func() time.Time
@@ -94,7 +94,6 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
 	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
-	s.routePoints(s.private)
 	return s, nil
 }
 
@@ -102,7 +101,7 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.public }
 
 // AdminHandler is the whole interface without a token, for callers on this
-// machine or at the other end of a Unix socket.
+// machine.
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
@@ -131,6 +130,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
 	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
 	v1.GET("/audit", s.handle(s.audit))
+	s.routePoints(r)
 	return r
 }
 

@@ -16,8 +16,7 @@ import (
 	"seckill/internal/wire"
 )
 
-// The description and the routes name the same calls: those of the public
-// listener, and those that only the admin listener has.
+// The description and the routes name the same calls, on both listeners.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	s := serverWith(t, sells(), httpapi.Config{Points: &point.Points{}})
 	var doc struct {
@@ -26,7 +25,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 	r := ask(t, s, "GET", "/openapi.json", "")
 	r.into(t, &doc)
-	var described, routed []string
+	var described []string
 	for path, item := range doc.Paths {
 		for method := range item {
 			if method != "parameters" {
@@ -35,16 +34,16 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		}
 	}
 	parameter := regexp.MustCompile(`[:*](\w+)`)
+	slices.Sort(described)
 	for _, handler := range []http.Handler{s.Handler(), s.AdminHandler()} {
+		var routed []string
 		for _, route := range handler.(*gin.Engine).Routes() {
 			routed = append(routed, route.Method+" "+parameter.ReplaceAllString(route.Path, "{$1}"))
 		}
-	}
-	slices.Sort(described)
-	slices.Sort(routed)
-	routed = slices.Compact(routed)
-	if !slices.Equal(described, routed) {
-		t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"), strings.Join(routed, "\n"))
+		slices.Sort(routed)
+		if !slices.Equal(described, routed) {
+			t.Errorf("openapi.json describes\n%s\nthe routes are\n%s", strings.Join(described, "\n"), strings.Join(routed, "\n"))
+		}
 	}
 	for _, ref := range regexp.MustCompile(`"#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(string(r.body), -1) {
 		if doc.Components[ref[1]][ref[2]] == nil {

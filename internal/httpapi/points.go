@@ -14,15 +14,15 @@ import (
 	"seckill/internal/web"
 )
 
-// routePoints adds the calls of --fault-points, to the admin listener only:
-// on the public one not even the token allows to stop purchases.
+// routePoints adds the calls of --fault-points, which are the operator's.
 func (s *Server) routePoints(r *gin.Engine) {
 	if s.Points == nil {
 		return
 	}
-	r.GET("/admin/v1/faults/state", s.handle(s.faultState))
-	r.POST("/admin/v1/faults/cut", s.plain(s.cutSockets))
-	r.POST("/admin/v1/faults/points", s.plain(s.holdPurchase))
+	faults := r.Group("/admin/v1/faults", s.handle(s.admin))
+	faults.GET("/state", s.handle(s.faultState))
+	faults.POST("/cut", s.plain(s.cutSockets))
+	faults.POST("/points", s.plain(s.holdPurchase))
 }
 
 // faultState answers ?strategy=NAME&sku_id=ID, both or neither.

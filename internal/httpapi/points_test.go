@@ -12,16 +12,16 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A purchase stops, is seen with what is left, and sells when it is let go. Fault points
-// are the admin listener's: elsewhere there is no such path.
+// A purchase stops, is seen with what is left, and sells when it is let go. Only the
+// operator may stop one.
 func TestAPurchaseIsCaught(t *testing.T) {
 	points := &point.Points{}
 	s := serverWith(t, nil, httpapi.Config{Points: points})
-	ask(t, s, "GET", "/admin/v1/faults/state", "").want(t, "fault points for buyers", 404, "not_found")
+	ask(t, s, "GET", "/admin/v1/faults/state", "", "Authorization: Bearer guessed").want(t, "fault points for buyers", 403, "forbidden")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", 200, "")
-	listener := httptest.NewServer(s.AdminHandler())
+	listener := httptest.NewServer(s.Handler())
 	defer listener.Close()
-	client := point.NewClient(strings.TrimPrefix(listener.URL, "http://"))
+	client := point.Client{URL: listener.URL, Token: adminToken}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	sold := make(chan int, 1)

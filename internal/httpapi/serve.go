@@ -42,7 +42,8 @@ func (s *Server) work(ctx context.Context) (stop func()) {
 	}
 }
 
-// ServeAdmin does the same for admins, on a listener of ListenAdmin.
+// ServeAdmin does the same for admins, on a listener whose address CheckAdminAddr
+// finds right.
 func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, s.AdminHandler())
 }

@@ -114,7 +114,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// open makes the folder. Services take admin calls and faults at sockets in it.
+// open makes the folder.
 func (l *Lab) open() error {
 	base, err := filepath.Abs(l.options.Host.Temp) // servers have another working folder
 	if err != nil {

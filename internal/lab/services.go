@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +42,7 @@ func (l *Lab) service(name string, args []string) server {
 			c, err := l.linked(name)
 			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...)...)
 			cmd.Env = slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
-				[]string{"SECKILL_ADMIN_ADDR=" + l.adminAddr(name), "SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
+				[]string{"SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
 			return cmd, err
 		},
 		check: func(ctx context.Context, addr string) (string, error) {
@@ -63,15 +62,6 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 		return replaced
 	}), entries(lab)...)
 }
-
-// adminAddr is where a service takes admin calls and faults: a socket in the lab's
-// folder, which only this user can reach.
-func (l *Lab) adminAddr(service string) string {
-	return "unix:" + filepath.Join(l.folder, service+".sock")
-}
-
-// AdminAddr is where a service process takes admin calls.
-func (p *Process) AdminAddr() string { return p.lab.adminAddr(p.Name) }
 
 // ownDatabase has each service process write at another node of a database that is
 // several.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -21,25 +20,15 @@ type Report struct {
 	Left     *int64 `json:"units_left,omitempty"` // of the sale that was asked about
 }
 
-// A Client uses the points of another process, through its admin listener.
+// A Client uses the points of another process.
 type Client struct {
-	base string
-	http *http.Client
+	URL   string // of the process
+	Token string // of its admin calls
 }
 
-// NewClient is for an address as --admin-addr takes it.
-func NewClient(addr string) *Client {
-	dialer := &net.Dialer{Timeout: time.Second}
-	network := "tcp"
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		network, addr = "unix", path
-	}
-	return &Client{"http://localhost", &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true, // a stopped process would wait for them
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, addr)
-		}}}}
-}
+var client = &http.Client{Transport: &http.Transport{
+	DisableKeepAlives: true, // a stopped process would wait for them
+	DialContext:       (&net.Dialer{Timeout: time.Second}).DialContext}}
 
 // State asks what is left of a sale; strategy "": of none.
 func (c *Client) State(ctx context.Context, strategy string, sku int64) (r Report, err error) {
@@ -91,12 +80,13 @@ func (c *Client) ask(ctx context.Context, method, path string, body any) (*http.
 			return nil, err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+"/admin/v1/faults/"+path, &sent)
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+"/admin/v1/faults/"+path, &sent)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := c.http.Do(request)
+	request.Header.Set("Authorization", "Bearer "+c.Token)
+	answer, err := client.Do(request)
 	if err != nil || answer.StatusCode < 300 {
 		return answer, err
 	}
