@@ -297,7 +297,7 @@ func (t table) grade(g *game.Grade) {
 	case g.SaidImpossible:
 		fmt.Fprintln(t, "It is possible: there is a schedule that does it.")
 	case g.Won:
-		fmt.Fprintf(t, "Solved. %s\nBest known: %d moves, %d switches; yours is %s.\n", text.Solved, g.BestMoves, g.BestSwitches, g.Golf)
+		fmt.Fprintf(t, "Solved. %s\nBest known: %d moves.\n", text.Solved, g.BestMoves)
 	default:
 		fmt.Fprintln(t, "That is not what the level asks for. Undo, or say that it is impossible.")
 	}

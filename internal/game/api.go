@@ -63,13 +63,9 @@ type Grade struct {
 	// Searched is how many schedules showed that, each standing for all that differ
 	// from it only in the order of independent commands; 0 if none did.
 	Searched int `json:"searched,omitempty"`
-	// BestMoves and BestSwitches are the best known solution's; 0 when Won is false.
-	BestMoves    int `json:"best_moves,omitempty"`
-	BestSwitches int `json:"best_switches,omitempty"`
-	// Golf: "better" than the best known solution, "even", or "longer"; "" when
-	// Won is false or the level is impossible. Fewer moves count first, then
-	// fewer switches.
-	Golf string `json:"golf,omitempty"`
+	// BestMoves is how many the best known solution has; 0 when Won is false or the
+	// level is impossible.
+	BestMoves int `json:"best_moves,omitempty"`
 }
 
 // A Level is one task.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +105,7 @@ func (g *Game) choose(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
 	case errors.Is(err, explore.ErrImpossible):
-		return problem(http.StatusConflict, "impossible_move", "%q is not possible now: %s", explore.FormatSchedule(m), g.whyNot(m))
+		return problem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", explore.FormatSchedule(m), g.possible())
 	case errors.Is(err, explore.ErrOver):
 		return problem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
 	case err != nil:
@@ -116,30 +116,13 @@ func (g *Game) choose(ctx context.Context, m explore.Choice) error {
 	return nil
 }
 
-// whyNot says why a move is not possible.
-func (g *Game) whyNot(m explore.Choice) string {
-	if m.Fault != "" && m.Who == "" {
-		return fmt.Sprintf("there is nothing for %q, or no fault is left.", m.Fault)
+// possible are the moves that can be made now.
+func (g *Game) possible() string {
+	var moves []string
+	for _, o := range g.view.Options {
+		moves = append(moves, o.Move)
 	}
-	i := slices.IndexFunc(g.view.Actors, func(a explore.ActorView) bool { return a.Name == m.Who })
-	if i < 0 {
-		return fmt.Sprintf("there is no buyer %s.", m.Who)
-	}
-	a := g.view.Actors[i]
-	switch a.State {
-	case explore.StateWaits:
-		return fmt.Sprintf("%s waits for an answer to “%s”.", a.Name, a.Waiting.Text)
-	case explore.StateBacksOff:
-		return fmt.Sprintf("%s pauses, until another has changed something.", a.Name)
-	case explore.StateDone:
-		return fmt.Sprintf("%s is done: %s.", a.Name, a.Told)
-	case explore.StateDead:
-		return fmt.Sprintf("%s has died.", a.Name)
-	}
-	if m.Renewer {
-		return fmt.Sprintf("%s's lock has no renewer that could go.", a.Name)
-	}
-	return fmt.Sprintf("%q is not allowed here, or no fault is left.", m.Fault)
+	return strings.Join(moves, " ")
 }
 
 // State is the game as it stands.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -39,13 +38,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 			err = errors.Join(err, p.leave(ctx))
 		}
 	}
-	switch {
-	case backend.MySQLNumber(err) == backend.MySQLDatabaseDenied:
-		refused := problem(http.StatusServiceUnavailable, "database_denied", "The MySQL account may not make a database for the game: "+
-			"GRANT ALL ON `seckill%%`.* TO the account.")
-		refused.Err = err
-		return nil, refused
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("open a database for the game: %w", err)
 	}
 	return p, nil

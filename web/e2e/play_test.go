@@ -89,7 +89,7 @@ func TestGamesOfAllKinds(t *testing.T) {
 	tb.click(`[data-do=impossible]`)
 	tb.says(".graded", "Right: it cannot be done.")
 	tb.click(`.task a[href="#/play"]`)
-	tb.await(`document.querySelector("[data-level=row-lock] .tick")?.textContent === "★"`)
+	tb.await(`document.querySelector("[data-level=row-lock] .tick")?.textContent === "✓"`)
 
 	t.Log("a lock whose lease ends, from a lesson")
 	tb.goTo("lessons/redis-lua")

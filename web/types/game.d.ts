@@ -73,11 +73,8 @@ declare namespace Json {
   interface GameGrade {
     won: boolean;
     said_impossible?: boolean;
-    impossible?: boolean;
     best_moves?: number;
-    best_switches?: number;
     searched?: number;
-    golf?: 'better' | 'even' | 'longer' | '';
   }
 
   /** Of every call under /api/lab/v1/games. */

@@ -37,13 +37,13 @@ function Said({ text }) {
 /** @param {{game: Json.Game, grade: Json.GameGrade, level?: Json.Level, next?: Json.Level}} props */
 function Graded({ game, grade, level, next }) {
   const w = words();
-  const { won, said_impossible: said, best_moves: best = 0, golf } = grade;
+  const { won, said_impossible: said, best_moves: best = 0 } = grade;
   return html`
     <div class=${classes('panel graded', won ? 'won' : 'lost')} data-won=${String(won)}>
       <h2>${won ? `✓ ${w.won}` : said ? w.wrongImpossible : w.notWon}</h2>
       ${won && said && html`<p>${w.rightImpossible(grade.searched ?? 0)}</p>`}
       ${won && level && html`<p>${textOf(level).solved}</p>`}
-      ${won && best > 0 && html`<p>${w.yours(game.moves_made, game.switches)} ${w.best(best, grade.best_switches ?? 0)} ${golf && html`<strong class="golf" data-golf=${golf}>${w.golf[golf]}</strong>`}</p>`}
+      ${won && best > 0 && html`<p>${w.yours(game.moves_made)} ${w.best(best)}</p>`}
       ${!won && !said && html`<p>${w.tryAgain}</p>`}
       ${won && next && html`<p><a class="offer" href=${link('play', next.name)}>${w.nextLevel(textOf(next).title)}</a></p>`}
     </div>`;

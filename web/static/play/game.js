@@ -29,7 +29,7 @@ export function Game({ level, next, query }) {
   const session = useSession(begin, query.s ?? '', keep);
   const { game, failure } = session;
   useEffect(() => {
-    if (level && game?.grade?.won) solve(level.name, game.grade);
+    if (level && game?.grade?.won) solve(level.name);
   }, [game]);
   return html`
     <div class="play">

@@ -32,17 +32,17 @@ export function Levels({ levels, chapters }) {
     <${Free} />`;
 }
 
-/** @param {{level: Json.Level, solved?: boolean}} props solved: true: as short as the best known solution */
+/** @param {{level: Json.Level, solved?: boolean}} props */
 function Entry({ level: l, solved }) {
   const w = words();
   const { title, goal } = textOf(l);
   const inside = html`
     <span class="level-name"><span class="n">${l.number}</span> <b>${title}</b>
-      ${solved !== undefined && html`<span class="tick" role="img" aria-label=${solved ? w.short : w.done} title=${solved ? w.short : w.done}>${solved ? '★' : '✓'}</span>`}</span>
+      ${solved && html`<span class="tick" role="img" aria-label=${w.done} title=${w.done}>✓</span>`}</span>
     <span class="goal">${goal}</span>
     <span class="hint"><code>${l.setting.strategy}</code> · ${w.setting(l.setting.buyers.length, l.setting.stock, l.setting.faults.length ? l.setting.max_faults : 0)}</span>`;
   return html`
-    <li class=${classes('level', solved !== undefined && 'solved')} data-level=${l.name}>
+    <li class=${classes('level', solved && 'solved')} data-level=${l.name}>
       ${l.available ? html`<a class="panel" href=${link('play', l.name)}>${inside}</a>`
     : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}${t.colon}${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join(t.semicolon)}</span></div>`}
     </li>`;

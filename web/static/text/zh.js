@@ -102,7 +102,6 @@ export default {
   problem: (code, detail) => ({
     backend_unavailable: '服务或它的后端没有响应，所以什么也没有改变。实验室的状态里写着哪些在运行、日志在哪里。',
     forbidden: '实验室没有接受这个请求：请从它自己的页面发送；它启动时设了令牌的话，请填令牌。',
-    database_denied: 'MySQL 账户无权为游戏建立数据库。请授权：GRANT ALL ON `seckill%`.* TO 这个账户。',
     game_failed: '服务器没有照这一步执行。请撤销这一步，或者用同样的步骤重新开始。',
     game_over: '这局游戏已经结束：所有买家都完成了。请撤销一步，或者另开一局。',
     impossible_move: '这一步现在不可能。',

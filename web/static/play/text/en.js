@@ -6,7 +6,7 @@ export default {
   what: 'Each buyer stands before their next command. You decide whose command runs, on real servers, and when something fails. '
     + 'No time passes while you think. In the end the judge reads the ledger.',
   levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
-  solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved', short: 'solved, and no longer than the best known solution',
+  solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved',
   noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,
   all: '← All levels', nextLevel: (title) => `Next: ${title}`,
   unknown: (name) => `There is no level “${name}”. Choose one from the list.`,
@@ -64,9 +64,7 @@ export default {
   judge: 'The judge says', toldTitle: 'What the buyers were told',
   won: 'Solved', notWon: 'Not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
   rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done. The game goes on.',
-  yours: (n, switches) => `Yours: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
-  best: (n, switches) => `Best known: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
-  golf: { better: '★ Shorter than the best known solution!', even: '★ As short as the best known solution.', longer: 'It can be done with less.' },
+  yours: (n) => `Yours: ${plural(n, 'move')}.`, best: (n) => `Best known: ${plural(n, 'move')}.`,
 
   /** For screen readers. */
   says: {

@@ -5,7 +5,7 @@ export default {
   title: '你来调度',
   what: '每个买家都停在下一条命令之前。由你决定轮到谁的命令执行——在真实的服务器上——以及何时发生故障。思考时，时间不会流逝。最后由裁判查账。',
   levels: '关卡', chapter: (n, title) => `第 ${count(n)} 章${title && ` · ${title}`}`, noChapter: '其他',
-  solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关', short: '已过关，而且不比已知最短的解法长',
+  solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关',
   noLevels: '这个实验室没有关卡。', number: (n) => `第 ${count(n)} 关`,
   all: '← 全部关卡', nextLevel: (title) => `下一关：${title}`,
   unknown: (name) => `没有“${name}”这一关，请从列表里选。`,
@@ -63,9 +63,7 @@ export default {
   judge: '裁判说', toldTitle: '买家得到的答复',
   won: '过关', notWon: '这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',
   rightImpossible: (n) => `答对了：做不到。${n > 0 ? `探索器跑完了所有结果可能不同的调度，共 ${count(n)} 个。` : ''}`, wrongImpossible: '其实做得到。游戏继续。',
-  yours: (n, switches) => `你用了 ${count(n)} 步、${count(switches)} 次切换。`,
-  best: (n, switches) => `已知最短的解法：${count(n)} 步、${count(switches)} 次切换。`,
-  golf: { better: '★ 比已知最短的解法还短！', even: '★ 和已知最短的解法一样短。', longer: '还可以更短。' },
+  yours: (n) => `你用了 ${count(n)} 步。`, best: (n) => `已知最短的解法：${count(n)} 步。`,
 
   /** 给读屏软件。 */
   says: {
