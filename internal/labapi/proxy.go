@@ -52,9 +52,9 @@ func (s *Server) proxy(c *gin.Context) error {
 			// dropped: it may have named the strategy.
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
 			// The caller's token is for this page. The services have another,
-			// which only goes with calls that checkAdmin let pass.
+			// which only goes with an operator's calls.
 			r.Out.Header.Del("Authorization")
-			if r.In.Context().Value(adminMark{}) != nil {
+			if r.In.Context().Value(operatorMark{}) == true {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
 			}
 		},
