@@ -98,9 +98,9 @@ seckill_purchases_in_flight %d
 seckill_backend_commands_total{backend="sql",strategy="conditional"} %d
 seckill_backend_commands_total{backend="wait",strategy="conditional"} 99
 seckill_backend_commands_total{backend="sql",strategy="naive"} 77
-# TYPE seckill_purchases_total counter
-seckill_purchases_total{strategy="conditional"} %d
-seckill_purchases_total{strategy="naive"} 33
+# TYPE seckill_request_duration_seconds histogram
+seckill_request_duration_seconds_count{strategy="conditional"} %d
+seckill_request_duration_seconds_count{strategy="naive"} 33
 `, f.inFlight+f.pretend, 3*f.seen, f.seen)
 	})
 	return mux

@@ -22,8 +22,8 @@ import (
 
 // The services' own numbers that a run reads.
 const (
-	metricCommands  = "seckill_backend_commands_total" // by strategy and backend
-	metricPurchases = "seckill_purchases_total"        // by strategy
+	metricCommands  = "seckill_backend_commands_total"   // by strategy and backend
+	metricPurchases = "seckill_request_duration_seconds" // by strategy: their count
 	metricInFlight  = "seckill_purchases_in_flight"
 	metricProcessor = "process_cpu_seconds_total"
 	metricStarted   = "process_start_time_seconds"
@@ -70,13 +70,13 @@ func (r *run) cost(ctx context.Context) (c cost, err error) {
 		c.started += m.sum(metricStarted)
 		c.processor += m.sum(metricProcessor)
 		for _, metric := range slices.Concat(m[metricPurchases].GetMetric(), m[metricCommands].GetMetric()) {
-			n, backend := metric.GetCounter().GetValue(), label(metric, "backend")
+			backend := label(metric, "backend")
 			switch {
 			case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
 			case backend == "":
-				c.purchases += n
+				c.purchases += float64(metric.GetHistogram().GetSampleCount())
 			default:
-				c.commands[backend] += n
+				c.commands[backend] += metric.GetCounter().GetValue()
 			}
 		}
 	}
