@@ -56,7 +56,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{rated(`,"profile":"constant","rate":100,"duration_ns":121000000000`), 400, "duration", "range", `"max":120`},
 		{rated(`,"profile":"constant","rate":5000,"duration_ns":100000000000`), 400, "rate", "too_many_requests", `"requests":500000`},
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
-		{sale(`,"rate":"fast"`), 400, "rate", "wrong_type", "must be of type float64"},
+		{sale(`,"rate":"fast"`), 400, "rate", "wrong_type", "must be a number"},
 	})
 }
 

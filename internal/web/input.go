@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,8 +108,11 @@ func wrong(err error) error {
 	if errors.Is(err, errNull) {
 		return Invalid(field, "wrong_type", nil, "must not be null")
 	}
-	return Invalid(field, "wrong_type", nil, fmt.Sprintf("must be of type %v", value.GoType.Kind()))
+	return Invalid(field, "wrong_type", nil, "must be "+cmp.Or(kindsInJSON[value.GoType.Kind()], "of another type"))
 }
+
+var kindsInJSON = map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "a string", reflect.Slice: "an array", reflect.Struct: "an object",
+	reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number"}
 
 // fieldAt is a place in a body as people write it, such as faults[0].kind.
 func fieldAt(place jsontext.Pointer) (name string) {
