@@ -31,13 +31,11 @@ func leaseEnd(c *trial) {
 		if took := (<-told).Sub(asked); took < c.h.Lease*9/10 {
 			c.broken("the holder was told after %v that a lease of %v is over", took, c.h.Lease)
 		}
+		c.answeredTooLate()
 	}
 	c.free(next)
 	if cause := context.Cause(next.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
 		c.broken("the context of a released lease ended with %v", cause)
-	}
-	if c.h.can(Tells) {
-		c.answeredTooLate()
 	}
 }
 
@@ -45,17 +43,14 @@ func leaseEnd(c *trial) {
 // since it was asked for, and the holder is told before they begin.
 func (c *trial) answeredTooLate() {
 	for n, reached := 1, true; reached && n <= most; n++ {
-		key, next := c.fresh(), lock.Lease(nil)
+		key := c.fresh()
 		at := &taptest.Nth{N: n, OnAfter: func(err error) error {
-			next = c.in(c.contend(c.b, key))
+			c.in(c.contend(c.b, key))
 			return err
 		}}
 		l, err := c.a.Acquire(tap.With(c.Context(), at), key, lock.Options{Lease: c.h.Lease})
 		if reached = at.Reached(); err == nil && reached {
 			c.toldFirst(key, l)
-		}
-		if next != nil {
-			c.free(next)
 		}
 	}
 }
@@ -98,19 +93,15 @@ func death(c *trial) {
 	c.stillHeld(next, "the dead holder's release")
 }
 
-// A lock that lives as long as its process's session is held for longer than a session
-// lasts that is not kept alive.
+// A session is kept alive for as long as a lock lives by it.
 func outlasting(c *trial) {
-	begun := time.Now()
 	_, l := c.holder(c.key, renewedLease, true, c.open)
-	for time.Since(begun) < renewedLease*3/2 {
-		time.Sleep(renewedLease / 30)
-		c.busy(c.key)
-	}
-	if l.Context().Err() != nil {
+	select {
+	case <-l.Context().Done():
 		c.broken("the holder was told %v", context.Cause(l.Context()))
+	case <-time.After(renewedLease * 3 / 2):
+		c.free(l)
 	}
-	c.free(l)
 }
 
 // holder is a process that has the lock: for lease, or renewed from a lease of that. On

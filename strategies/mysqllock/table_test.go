@@ -150,8 +150,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	}
 }
 
-// A deadlock undoes the statement that frees a lock: it is sent again, or the row of a
-// holder that has left would stay.
+// A deadlock undoes the DELETE that frees a lock: it is sent again, or the row would stay.
 func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 	for _, info := range []catalog.Info{LockInsert, LockInsertPlain} {
 		b := newBench(t, info)
