@@ -167,13 +167,20 @@ func Questions() []Question {
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 			premise: "it breaks with every lease alive", nothing: notLeased, breaks: notOverlap,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				return []*explore.Scenario{
+				list := []*explore.Scenario{
 					{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
 					{Name: "two buyers, enough for both, the holder's lease ends", Stock: 5, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
 					{Name: "one buys, one cancels, the holder's lease ends", Stock: 4, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Cancels), Faults: ends}}
+				if b.info.Stock == ledger.InRowAndRedis { // which keeps for each user what is open
+					oneUser := buyers(processes, explore.Buys, explore.Buys)
+					oneUser[1].User = oneUser[0].Name
+					list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
+						Buyers: oneUser, Faults: ends})
+				}
+				return list
 			}},
 		{ID: "clocks", Title: "clocks disagree",
 			Asks:    "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",

@@ -18,14 +18,11 @@ if held == mine then
 	redis.call('ZADD', KEYS[4], ARGV[5], ARGV[2])
 	return 'marked'
 end
-if held == 'back ' .. mine then
-	return 'marked'
-end
 
 -- Redis does not know the order: it lost its data, and its number was made
 -- from the row, where these units were missing. It is taken, then. The entry
 -- is the order's own, as the buyer may be at another purchase. One that says
--- 'done' stays: that order's units went back before.
+-- 'back' or 'done' stays: that order's units went back before.
 local own = ARGV[2] .. ' ' .. ARGV[4]
 redis.call('HSETNX', KEYS[3], own, mine)
 if redis.call('HGET', KEYS[3], own) == mine then

@@ -33,8 +33,8 @@ if known == 'cancelled' or known == 'returned' then
 		redis.call('INCRBY', KEYS[1], quantity)
 		redis.call('HDEL', KEYS[3], user)
 		redis.call('ZREM', KEYS[4], user)
-	elseif held == 'back ' .. mine then
-		redis.call('HDEL', KEYS[3], user) -- they are back already
+	elseif kept == 'back ' .. mine then
+		-- they are back already
 	elseif known == 'returned' then -- Redis forgot it since it was marked
 		redis.call('INCRBY', KEYS[1], quantity)
 	else
@@ -54,16 +54,17 @@ if held == mine then
 		redis.call('INCRBY', KEYS[1], quantity)
 		redis.call('HDEL', KEYS[3], user)
 		if known == 'absent' then -- remember, should it come after all
-			redis.call('HSET', KEYS[3], user, 'back ' .. mine)
+			redis.call('HSET', KEYS[3], own, 'back ' .. mine)
 		end
 	end
 	redis.call('ZREM', KEYS[4], user)
 	return 1
 end
-if held == 'back ' .. mine then
+if kept == 'back ' .. mine then
 	if known == 'sold' then -- it did come after all: take again
 		redis.call('DECRBY', KEYS[1], quantity)
-		redis.call('HSET', KEYS[3], user, mine)
+		redis.call('HDEL', KEYS[3], own)
+		redis.call('HSETNX', KEYS[3], user, mine) -- or they are at another
 	end
 	return 1
 end

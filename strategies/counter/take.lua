@@ -1,7 +1,7 @@
 -- Lets a buyer through to MySQL, or turns them away.
 --
 -- KEYS[1] the number   KEYS[2] its sale, "database run"
--- KEYS[3] buyers: what each has taken, "quantity request"
+-- KEYS[3] buyers: what each has taken, "quantity request"; notes on requests
 -- KEYS[4] open: buyers whose purchase MySQL has not decided, by their time
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] now, in ms
 -- ARGV[5] database
@@ -19,8 +19,7 @@ if string.sub(sale, 1, #ARGV[5] + 1) ~= ARGV[5] .. ' ' then
 end
 local wanted = tonumber(ARGV[1])
 
-local held = redis.call('HGET', KEYS[3], ARGV[2])
-if held and string.sub(held, 1, 4) ~= 'back' then
+if redis.call('HEXISTS', KEYS[3], ARGV[2]) == 1 then
 	if redis.call('ZSCORE', KEYS[4], ARGV[2]) then
 		return {'undecided'}
 	end
