@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -140,6 +141,11 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	if in.Config.SQLitePath == "" {
 		return nil
 	}
+	file, err := os.OpenFile(in.Config.SQLitePath, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("the SQLite file cannot be used: %w", err) // SQLite does not say why, and late
+	}
+	file.Close()
 	// An immediate transaction takes the database's write lock at BEGIN: a
 	// deferred one fails half-way if another writes first.
 	dsn := "file:" + in.Config.SQLitePath +
