@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"seckill/internal/measure"
 )
@@ -38,36 +39,34 @@ func (o Output) forms(r measure.Report) forms {
 		{"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
-// check finds two forms at one place, a Markdown file without the marks of name, and
-// what could not be written after the work.
+// check is that of all forms, and finds a Markdown file without the marks of name.
 func (o Output) check(name string) error {
-	seen := map[string]string{}
-	for _, f := range o.forms(measure.Report{}) {
-		place := filepath.Clean(f.file) // a and ./a are one
-		if other, twice := seen[place]; twice && f.file != "" {
-			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
-		}
-		if f.file != "" {
-			seen[place] = f.flag
-		}
-	}
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := measure.CheckBlock(o.Markdown, name); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
-	return o.forms(measure.Report{}).prepare()
+	return o.forms(measure.Report{}).check()
 }
 
-// prepare fails before the work if a form could not be written after it.
-func (all forms) prepare() error {
+// check finds, before the work, two forms at one place and what could not be written
+// after it.
+func (all forms) check() error {
+	seen := map[string]string{}
 	for _, f := range all {
-		if f.file == "" || f.file == "-" {
+		place := filepath.Clean(f.file) // a and ./a are one
+		other, twice := seen[place]
+		switch {
+		case f.file == "":
 			continue
+		case twice:
+			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
+		case f.file != "-":
+			if err := try(f.file); err != nil {
+				return fmt.Errorf("%s: the result could not be written there: %w", f.flag, err)
+			}
 		}
-		if err := try(f.file); err != nil {
-			return fmt.Errorf("%s: the result could not be written there: %w", f.flag, err)
-		}
+		seen[place] = f.flag
 	}
 	return nil
 }
@@ -92,25 +91,21 @@ func (o Output) write(stdout io.Writer, r measure.Report) error {
 // write writes all forms, and the text if none of them is for standard output. One that
 // fails does not keep the others from being written.
 func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
+	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {
+		all = append(all, form{"standard output", "-", text})
+	}
 	var errs []error
-	printed := true
 	for _, f := range all {
+		var err error
 		switch f.file {
 		case "":
 		case "-":
-			printed = false
-			if err := f.write(stdout); err != nil {
-				errs = append(errs, fmt.Errorf("%s: standard output: %w", f.flag, err))
-			}
+			err = f.write(stdout)
 		default:
-			if err := writeFile(f.file, f.write); err != nil {
-				errs = append(errs, fmt.Errorf("%s: the result could not be written: %w", f.flag, err))
-			}
+			err = writeFile(f.file, f.write)
 		}
-	}
-	if printed {
-		if err := text(stdout); err != nil {
-			errs = append(errs, fmt.Errorf("standard output: %w", err))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: the result could not be written: %w", f.flag, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -102,7 +102,7 @@ func (c *ProveCmd) Validate() (err error) {
 	if info, err := os.Stat(c.Examples); err == nil && !info.IsDir() {
 		return fmt.Errorf("--examples: %s is no folder", c.Examples)
 	}
-	return c.forms(&prove.Matrix{}).prepare()
+	return c.forms(&prove.Matrix{}).check()
 }
 
 func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {

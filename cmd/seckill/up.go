@@ -221,11 +221,11 @@ func buildVersion() string {
 	return "devel"
 }
 
-// history opens the folder that outlives the lab. Without a home folder nothing
+// history is the folder that outlives the lab. Without a home folder nothing
 // is kept, and the user is told.
-func (u *UpCmd) history(stderr io.Writer) *history.Folder {
+func (u *UpCmd) history(stderr io.Writer) history.Folder {
 	if u.History != nil {
-		return history.Open(*u.History)
+		return history.Folder(*u.History)
 	}
 	data := os.Getenv("XDG_DATA_HOME")
 	if home, err := os.UserHomeDir(); data == "" && err == nil {
@@ -233,9 +233,9 @@ func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 	}
 	if !filepath.IsAbs(data) {
 		fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
-		return history.Open("")
+		return ""
 	}
-	return history.Open(filepath.Join(data, "seckill"))
+	return history.Folder(filepath.Join(data, "seckill"))
 }
 
 // printTable prints the backends, the services and the page's address.

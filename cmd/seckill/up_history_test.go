@@ -23,8 +23,8 @@ func TestWhereTheHistoryIs(t *testing.T) {
 		t.Setenv("HOME", c.home)
 		var said strings.Builder
 		folder := (&UpCmd{History: c.flag}).history(&said)
-		if folder.Dir() != c.want || !strings.Contains(said.String(), c.said) || (said.Len() > 0) != (c.said != "") {
-			t.Errorf("%s: the history is in %q, want %q; said: %q", name, folder.Dir(), c.want, said.String())
+		if string(folder) != c.want || !strings.Contains(said.String(), c.said) || (said.Len() > 0) != (c.said != "") {
+			t.Errorf("%s: the history is in %q, want %q; said: %q", name, folder, c.want, said.String())
 		}
 	}
 }

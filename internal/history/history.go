@@ -18,16 +18,9 @@ const (
 	Trace      Kind = "trace"
 )
 
-// A Folder holds entries. Several labs may use one folder at a time.
-type Folder struct {
-	dir string
-}
-
-// Open names the folder; it is made with its first entry. "" keeps nothing.
-func Open(dir string) *Folder { return &Folder{dir} }
-
-// Dir is where the entries are, "" if nothing is kept.
-func (f *Folder) Dir() string { return f.dir }
+// A Folder holds entries, and is made with the first. "" keeps nothing. Several labs
+// may use one folder at a time.
+type Folder string
 
 // format is what this program writes, and reads.
 const format = 1
@@ -37,20 +30,20 @@ type content[T any] struct {
 	Entry  T   `json:"entry"`
 }
 
-func (f *Folder) file(kind Kind, id string) string {
-	return filepath.Join(f.dir, string(kind)+"-"+id+".json")
+func (f Folder) file(kind Kind, id string) string {
+	return filepath.Join(string(f), string(kind)+"-"+id+".json")
 }
 
 // Put keeps a new entry. It does nothing where nothing is kept.
-func (f *Folder) Put(kind Kind, id string, entry any) error {
-	if f.dir == "" {
+func (f Folder) Put(kind Kind, id string, entry any) error {
+	if f == "" {
 		return nil
 	}
 	text, err := json.Marshal(content[any]{format, entry})
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
 	err = os.WriteFile(f.file(kind, id), text, 0o600)
@@ -61,26 +54,26 @@ func (f *Folder) Put(kind Kind, id string, entry any) error {
 }
 
 // Remove takes an entry out, if it can.
-func (f *Folder) Remove(kind Kind, id string) {
-	if f.dir != "" {
+func (f Folder) Remove(kind Kind, id string) {
+	if f != "" {
 		_ = os.Remove(f.file(kind, id))
 	}
 }
 
 // Load returns every entry of a kind, by its id. Files that are no such entry (of
 // another program or version, or half written when a lab was killed) are left alone.
-func Load[T any](f *Folder, kind Kind) map[string]T {
+func Load[T any](f Folder, kind Kind) map[string]T {
 	all := map[string]T{}
-	if f.dir == "" {
+	if f == "" {
 		return all
 	}
-	files, _ := os.ReadDir(f.dir) // it may not be there yet
+	files, _ := os.ReadDir(string(f)) // it may not be there yet
 	for _, file := range files {
 		id, ours := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(kind)+"-")
 		if !ours || !file.Type().IsRegular() { // reading a pipe would not end
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(f.dir, file.Name()))
+		text, err := os.ReadFile(filepath.Join(string(f), file.Name()))
 		var read content[T]
 		if err == nil && json.Unmarshal(text, &read) == nil && read.Format == format {
 			all[id] = read.Entry

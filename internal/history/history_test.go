@@ -17,7 +17,7 @@ type entry struct {
 // killed lab was writing, are passed over and stay as they are.
 func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
-	f := Open(dir)
+	f := Folder(dir)
 	for id, text := range map[string]string{"a": "first", "b": "second"} {
 		labtest.Must(t, f.Put(Run, id, entry{text}))
 	}
@@ -31,7 +31,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
 	want := map[string]entry{"a": {"first"}, "b": {"second"}}
-	if got := Load[entry](Open(dir), Run); !maps.Equal(got, want) {
+	if got := Load[entry](Folder(dir), Run); !maps.Equal(got, want) {
 		t.Errorf("the next lab reads %v, want %v", got, want)
 	}
 	for name, text := range foreign {
@@ -47,14 +47,14 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 }
 
 func TestWhatCannotBeKept(t *testing.T) {
-	nothing := Open("")
+	nothing := Folder("")
 	nothing.Remove(Run, "a")
 	if err := nothing.Put(Run, "a", entry{}); err != nil || len(Load[entry](nothing, Run)) > 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
-	if err := Open(file).Put(Run, "a", entry{}); err == nil {
+	if err := Folder(file).Put(Run, "a", entry{}); err == nil {
 		t.Error("an entry was put where no folder can be")
 	}
 }

@@ -76,7 +76,7 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"comparisons": s.comparisons.list(), "presets": compare.Presets(), "ranges": compare.Ranges(),
-		"history": gin.H{"folder": s.History.Dir(), "most": most},
+		"history": gin.H{"folder": s.History, "most": most},
 	})
 }
 

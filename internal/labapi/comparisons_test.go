@@ -50,7 +50,7 @@ func measured(stock int64) *compare.Result {
 	return r
 }
 
-func startComparing(t *testing.T, folder *history.Folder) (*Server, *httptest.Server, *fakeComparing) {
+func startComparing(t *testing.T, folder history.Folder) (*Server, *httptest.Server, *fakeComparing) {
 	f := newComparing()
 	s, h, _ := start(t, func(c *Config) { c.Compare, c.History = f.run, folder })
 	return s, h, f
@@ -80,7 +80,7 @@ func (e *events) ended() (last map[string]any) {
 const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurrency":64,"rounds":2,"turn_ns":0,"seed":"18446744073709551615"}`
 
 func TestWrongComparisonsAreRefusedByField(t *testing.T) {
-	_, h, _ := startComparing(t, nil)
+	_, h, _ := startComparing(t, "")
 	refuses(t, h.URL, comparisonsPath, []refusal{
 		{`{"strategies":[]}`, 400, "strategies", "none", "name a strategy"},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
@@ -114,7 +114,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 }
 
 func TestComparisonIsSeenByAllPages(t *testing.T) {
-	_, h, f := startComparing(t, history.Open(t.TempDir()))
+	_, h, f := startComparing(t, history.Folder(t.TempDir()))
 	page := opened(t, h.URL)
 	begun, o := f.begin(t, h.URL, goodComparison)
 	if o.Stock != 100 || o.Buyers != 200 || o.Concurrency != 64 || o.Quantity != 1 || o.SKU != 1 ||
@@ -164,10 +164,10 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
-	s, h, f := startComparing(t, history.Open(dir))
+	s, h, f := startComparing(t, history.Folder(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	labtest.Must(t, s.Close(t.Context()))
-	kept := history.Load[Comparison](history.Open(dir), history.Comparison)[begun.ID]
+	kept := history.Load[Comparison](history.Folder(dir), history.Comparison)[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}
@@ -176,7 +176,7 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 // A page that asks while the lab is being stopped begins nothing that would be
 // cut off without a verdict.
 func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
-	s, h, f := startComparing(t, nil)
+	s, h, f := startComparing(t, "")
 	labtest.Must(t, s.Close(t.Context()))
 	for path, body := range map[string]string{"/api/lab/v1/runs": goodRun, comparisonsPath: goodComparison} {
 		call{method: "POST", path: path, body: body}.wants(t, h.URL, 503, "lab_closes")

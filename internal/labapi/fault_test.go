@@ -188,7 +188,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 }
 
 func TestRunsOutliveTheLab(t *testing.T) {
-	folder := history.Open(t.TempDir())
+	folder := history.Folder(t.TempDir())
 	_, h, load := start(t, func(c *Config) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})

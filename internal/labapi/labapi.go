@@ -43,8 +43,8 @@ type Config struct {
 	Strategies []catalog.Info
 	// Strategy is how the shop sells until the operator says otherwise.
 	Strategy string
-	// History outlives the lab. Nil: nothing does.
-	History *history.Folder
+	// History outlives the lab; "": nothing does.
+	History history.Folder
 
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.
@@ -110,9 +110,6 @@ func New(c Config) *Server {
 	closing := make(chan struct{})
 	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
 		close: sync.OnceFunc(func() { close(closing) })}
-	if s.History == nil {
-		s.History = history.Open("")
-	}
 	s.bell = newBell()
 	s.runs = openStore[Run](s, history.Run)
 	s.comparisons = openStore[Comparison](s, history.Comparison)

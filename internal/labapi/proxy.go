@@ -66,8 +66,6 @@ func (s *Server) proxy(c *gin.Context) error {
 	return nil
 }
 
-const headerKey = "Idempotency-Key"
-
 func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) {
 	level := slog.LevelWarn
 	if r.Context().Err() != nil { // the caller left, or closed only their half and reads the answer
@@ -77,7 +75,7 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 	p := web.Problem{Code: "service_failed", Status: http.StatusBadGateway,
 		Detail: "The connection ended before the answer was whole. Ask again."}
 	var op *net.OpError
-	switch key := r.Header.Get(headerKey); {
+	switch key := r.Header.Get("Idempotency-Key"); {
 	case errors.As(err, &op) && op.Op == "dial" && !errors.Is(err, context.Canceled):
 		p = *noService
 	case web.IsSafe(r.Method):

@@ -56,7 +56,7 @@ const most = 50
 // ended, also in labs before it, as files of the history.
 type store[T any, P recorded[T]] struct {
 	kind   history.Kind
-	folder *history.Folder
+	folder history.Folder
 	log    *slog.Logger
 	bell   *bell
 

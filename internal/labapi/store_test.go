@@ -11,7 +11,7 @@ import (
 
 func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	dir := t.TempDir()
-	s := &Server{Config: Config{History: history.Open(dir), Log: slog.New(slog.DiscardHandler)}, bell: newBell()}
+	s := &Server{Config: Config{History: history.Folder(dir), Log: slog.New(slog.DiscardHandler)}, bell: newBell()}
 	s.runs = openStore[Run](s, history.Run)
 	begun := time.Now()
 	for i := range most + 5 {
