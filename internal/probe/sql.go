@@ -142,7 +142,7 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 		return 0, nil
 	}
 	var ids []int64
-	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE "+clientPort+" IN ?", Ports(addrs)).Scan(&ids).Error
+	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND "+clientPort+" IN ?", Ports(addrs)).Scan(&ids).Error
 	if err != nil {
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
@@ -168,7 +168,8 @@ func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (end
 }
 
 // clientPort is a connection's port at its client. The host before it may be a
-// name: a server that resolves names says localhost.
+// name: a server that resolves names says localhost. Another client may have the same
+// port on its way to another server: only those of this database count.
 const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
 
 // Ports are those of addresses.
@@ -191,7 +192,7 @@ func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
 	if len(addrs) == 0 {
 		return nil
 	}
-	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE " + clientPort + " IN ?"
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND " + clientPort + " IN ?"
 	if idle {
 		query += " AND COMMAND = 'Sleep'"
 	}
