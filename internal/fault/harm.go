@@ -217,7 +217,7 @@ func lockRow(ctx context.Context, s *scene) (*Injection, error) {
 	}
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
-	err = tx.Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
+	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
 	waited, unread := rowLockWaits(ctx, in.DB) // after this one, which may have waited, too
 	if err = errors.Join(err, unread); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())

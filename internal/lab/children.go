@@ -50,10 +50,12 @@ func newChildren(folder string, env []string) (*children, error) {
 	if c.tell, err = c.keeper.StdinPipe(); err == nil {
 		err = c.keeper.Start()
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err == nil:
+		_, err = fmt.Fprintln(c.tell, folder)
+	case errors.Is(err, fs.ErrNotExist):
 		c.keeper, err = nil, nil
 	}
-	fmt.Fprintln(c.tell, folder)
 	return c, err
 }
 

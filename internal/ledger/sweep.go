@@ -15,8 +15,8 @@ const sweepPiece = 1000
 // Sweep removes the orders and refusals of runs that are over, with their units
 // (StockStore InUnits) and reservations, in small pieces. It pauses after each for as
 // long as that took, so that buyers have at least half of the database. It returns how
-// many orders it removed, and the context's error when that ends first: what is left is for the next
-// call. Several processes may sweep at once.
+// many orders it removed, and the context's error when that ends first: what is left is
+// for the next call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for _, table := range []string{"orders", "refusals", "stock_units", "reservations"} {
 		var stale []Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run

@@ -117,7 +117,7 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 						Buyers: all, Faults: dies})
 				}
-				if b.info.Stock == ledger.InRowAndRedis { // the next buyer is refused if they come to nobody
+				if b.info.Stock == ledger.InRowAndRedis { // units that come back to neither are refused to the next buyer
 					back := buyers(processes, explore.Cancels, explore.Forgets)
 					list = append(list, &explore.Scenario{Name: "the last units come back while Redis loses its data", Stock: 2, Next: true, Buyers: back})
 				}
@@ -175,10 +175,8 @@ func Questions() []Question {
 					{Name: "one buys, one cancels, the holder's lease ends", Stock: 4, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Cancels), Faults: ends}}
 				if b.info.Stock == ledger.InRowAndRedis { // which keeps for each user what is open
-					oneUser := buyers(processes, explore.Buys, explore.Buys)
-					oneUser[1].User = oneUser[0].Name
 					list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
-						Buyers: oneUser, Faults: ends})
+						Buyers: oneUser(processes, explore.Buys), Faults: ends})
 				}
 				return list
 			}},
@@ -274,9 +272,8 @@ func Questions() []Question {
 				}
 				list := b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})
 				if b.info.Stock == ledger.InRowAndRedis || b.info.Stock == ledger.InStream { // which let buyers through whom the row refuses
-					oneUser := few("one user buys with two keys while the sale starts", explore.Buys, explore.Buys, explore.Starts)
-					oneUser.Buyers[1].User = oneUser.Buyers[0].Name
-					list = append(list, oneUser)
+					list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
+						Buyers: oneUser(processes, explore.Buys, explore.Starts)})
 				}
 				if b.info.Stock == ledger.InStream { // a writer may sleep, and another refuse what it has read
 					taken := few("two buy while the sale starts, the writer's lease ends", explore.Buys, explore.Buys, explore.Starts)
@@ -299,15 +296,13 @@ func Questions() []Question {
 				"also after a death, and is its buyer told which?",
 			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				oneUser := buyers(processes, explore.Asks, explore.Asks)
-				oneUser[1].User = oneUser[0].Name
 				return append(b.accepted(processes),
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4,
 						Buyers: twice(processes, 1, explore.Asks), Faults: lost},
 					&explore.Scenario{Name: "two copies of one request, for the last units; a claim is lost", Stock: 2,
 						Buyers: twice(processes, 0, explore.Asks), Faults: ends},
-					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser})
+					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser(processes, explore.Asks)})
 			}},
 		{ID: "two-faults", Title: "two faults",
 			Asks:    "Two of the faults that it survives one at a time, in schedules drawn at random: is the stock right?",
@@ -342,6 +337,13 @@ func Questions() []Question {
 				return whyNot, nil
 			}, premise: "it breaks with every node alive", ask: (*bench).nodeLoss},
 	}
+}
+
+// oneUser are two buyers who are one user, and others.
+func oneUser(processes int, twice explore.Does, others ...explore.Does) []explore.Buyer {
+	all := buyers(processes, append([]explore.Does{twice, twice}, others...)...)
+	all[1].User = all[0].Name
+	return all
 }
 
 // buyers of the scenarios, each in a process of its own or all in one. Their

@@ -4,9 +4,9 @@
 // back-off).
 //
 // A Tap travels in the context. Without one a command pays for a single
-// context look-up. With one, the Tap can trace, hold (block in Before), stop (an error from Before: the command is never sent)
-// and lose replies (another error from After: the command took effect, the
-// caller sees a failure).
+// context look-up. With one, the Tap can trace, hold (block in Before), stop (an
+// error from Before: the command is never sent) and lose replies (another error from
+// After: the command took effect, the caller sees a failure).
 package tap
 
 import (
