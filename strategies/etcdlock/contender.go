@@ -43,7 +43,7 @@ func (s *session) contender(buyer, waiting context.Context) *contender {
 		s.names++
 		me.number = s.names
 	}
-	me.name = fmt.Sprintf("%x-%d", int64(s.id), me.number)
+	me.name = fmt.Sprintf("%016x-%d", int64(s.id), me.number)
 	return me
 }
 

@@ -112,7 +112,7 @@ func TestLatePutMakesNoKey(t *testing.T) {
 	b := newBench(t, long)
 	s, err := b.sessions().get(t.Context())
 	labtest.Must(t, err)
-	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%x-late", int64(s.id)), key: b.Key}
+	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%016x-late", int64(s.id)), key: b.Key}
 	me.there, me.late = true, true // sent, and no answer
 	labtest.Must(t, me.leave(t.Context()))
 	got, err := me.put([]clientv3.Cmp{none(me.key)})
