@@ -32,6 +32,22 @@ func TestReleaseWaitsForTheRenewal(t *testing.T) {
 	})
 }
 
+// A lock that is being given back is not lost by its time or session any more.
+func TestReleaseStopsListening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		alive, end := context.WithCancel(t.Context())
+		var h *Hold
+		h = NewHold(t.Context(), 0, func(context.Context) error {
+			end()
+			time.Sleep(2 * time.Second)
+			return h.Context().Err()
+		})
+		h.Until(time.Now().Add(time.Second))
+		h.EndsWith(alive)
+		labtest.Must(t, h.Release(t.Context()))
+	})
+}
+
 // The holder is told, by the renewer or by their own clock.
 func TestLost(t *testing.T) {
 	for name, watch := range map[string]func(*Hold){

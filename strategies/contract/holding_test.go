@@ -15,17 +15,16 @@ import (
 func releaseOnce(c *trial) {
 	first := c.take(c.a, c.key, locktest.Long)
 	c.free(first)
-	again := func(when string) {
-		if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
-			c.broken("releasing again %s gave %v, want %v", when, err, lock.ErrNotHeld)
-		}
+	if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) { // also where it would free another's
+		c.Errorf("releasing a free lock again gave %v, want %v", err, lock.ErrNotHeld)
 	}
-	again("a free lock")
 	if cause := context.Cause(first.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
 		c.broken("the context of a released lease ended with %v", cause)
 	}
 	second := c.take(c.a, c.key, locktest.Long)
-	again("another's lock")
+	if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		c.broken("releasing again another's lock gave %v, want %v", err, lock.ErrNotHeld)
+	}
 	c.busy(c.key)
 	c.free(second)
 }
@@ -171,12 +170,18 @@ func reentry(c *trial) {
 	if c.h.can(Expires) { // a hold that is lost, and not released
 		key := c.fresh()
 		lost := c.take(c.a, key, c.h.Lease)
+		inner, err := c.a.Acquire(lost.Context(), key, lock.Options{Lease: c.h.Lease})
+		if err != nil {
+			c.stop("the holder asked again and was told %v", err)
+		}
 		c.told(lost)
 		next := c.take(c.b, key, locktest.Long)
 		if _, err := c.a.Acquire(context.WithoutCancel(lost.Context()), key, lock.Options{Lease: locktest.Long}); err == nil {
 			c.broken("the holder of a lost lock acquired it again beside the next")
 		}
+		_ = inner.Release(c.Context())
 		c.free(next)
+		c.nothingLeft(key)
 	}
 	for who, p := range map[string]*locktest.Process{"another process": c.b, "another buyer": c.a} {
 		ctx := c.Context()
@@ -198,6 +203,9 @@ func reentry(c *trial) {
 	}
 	stranger := again(context.WithoutCancel(outer.Context())) // and the lock is free
 	c.busy(c.key)
+	if _, err := c.a.Acquire(context.WithoutCancel(outer.Context()), c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
+		c.broken("a holder from before asked beside the next and was told %v, want busy", err)
+	}
 	c.free(stranger)
 }
 

@@ -100,6 +100,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 	}
 	switch info.Name {
 	case "lock-row", "get-lock": // whose waits the server counts, in seconds
+		h.Forget = func(_ testing.TB, key string) { db.Exec("DELETE FROM lock_row WHERE name = ?", key) }
 		h.Alone = ""
 		h.Waits = []time.Duration{1100 * time.Millisecond}
 		h.Waiting = func(c *tap.Command) bool {
@@ -207,6 +208,10 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 			} else if !errors.Is(err, redis.Nil) {
 				t.Fatal(err)
 			}
+		}
+		if signal := "{" + key + "}:signal"; info.Name == "redis-blpop" &&
+			(in.Redis.LLen(context.Background(), signal).Val() > 1 || in.Redis.TTL(context.Background(), signal).Val() == -1) {
+			seen = append(seen, "more than one signal, or one without an end")
 		}
 		return seen
 	}

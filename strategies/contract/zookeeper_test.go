@@ -80,6 +80,36 @@ func TestZooKeeperNodesRemovedByHand(t *testing.T) {
 	}
 }
 
+// A buyer gives up while their create is on its way: the node goes when it has come.
+func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
+	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
+		t.Run(info.Name, func(t *testing.T) {
+			b, wire := inZooKeeper(t, info).Wire(t, settings(time.Minute))
+			locktest.Free(t, b.Take(t, lock.Options{})) // the folder is there
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			late := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+				if c.Name == "create" {
+					wire.Freeze()
+					time.AfterFunc(100*time.Millisecond, leave)
+				}
+				return nil
+			}, OnAfter: func(_ *tap.Command, err error) error {
+				wire.Pass()
+				return err
+			}}
+			if _, err := b.Acquire(tap.With(ctx, late), b.Key, lock.Options{}); !errors.Is(err, context.Canceled) {
+				t.Errorf("a buyer who left was told %v", err)
+			}
+			_, err := b.In.ZooKeeper.Exists(t.Context(), "/") // the server answers in order
+			labtest.Must(t, err)
+			if left := contenders(t, b.In.ZooKeeper, b.Key); len(left) > 0 {
+				t.Errorf("%q are left", left)
+			}
+		})
+	}
+}
+
 // One release costs zk one look at the queue, and zk-herd one for everybody
 // who waits.
 func TestZooKeeperHerdWakesEverybody(t *testing.T) {

@@ -13,7 +13,9 @@ if redis.call('TYPE', KEYS[1]).ok ~= 'string' then
 end
 local held = redis.call('GET', KEYS[1])
 if held == mine then
-	redis.call('PEXPIRE', KEYS[1], ARGV[3])
+	if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
+		redis.call('PEXPIRE', KEYS[1], ARGV[3])
+	end
 	return 1
 end
 -- What an earlier turn of this client left behind is taken over, and with it

@@ -1,0 +1,138 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// The lock is released while its holder asks for it again, and that fails: it
+// is free, in the process as well.
+func TestRegistryReleasedDuringAFailedReentry(t *testing.T) {
+	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
+	o := lock.Options{Lease: locktest.Long}
+	outer, released := l.Take(t, o), false
+	ctx := tap.With(outer.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
+		if released {
+			return nil
+		}
+		released = true
+		labtest.Must(t, outer.Release(t.Context()))
+		return taptest.ErrLostReply
+	}})
+	if _, err := l.Acquire(ctx, l.Key, o); err == nil {
+		t.Error("a command that was not sent acquired the lock again")
+	}
+	locktest.Free(t, l.Take(t, o))
+}
+
+// A take of an earlier turn arrives late: the lock stays the later turn's.
+func TestRegistryTakeOfAnEarlierTurn(t *testing.T) {
+	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
+	held := l.Take(t, lock.Options{Lease: locktest.Long})
+	defer locktest.Free(t, held)
+	early := &registryHold{lock: l.Locker.(*registryLock), key: l.Key, turn: 0}
+	if ok, err := early.take(t.Context(), locktest.Long); err != nil || ok {
+		t.Errorf("turn 0 took the lock from turn 1: %v, %v", ok, err)
+	}
+}
+
+// The turn in the process comes when the buyer's time is over: they ask Redis once.
+func TestRegistryTurnComesTooLate(t *testing.T) {
+	a, b := locktest.Open(t, RedisRegistry, catalog.Deps{}), locktest.Open(t, RedisRegistry, catalog.Deps{})
+	defer locktest.Free(t, a.Take(t, lock.Options{Lease: locktest.Long}))
+	first, asked := b.Contend(t), 0
+	end := time.Now().Add(100 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if c.Backend != tap.Waiting {
+			asked++
+		} else if asked == 0 {
+			first.Leave()
+		}
+		return nil
+	}, OnAfter: func(c *tap.Command, err error) error {
+		if asked == 0 {
+			time.Sleep(time.Until(end)) // the wait for the turn has used all of their time
+		}
+		return err
+	}}), locktest.Patience)
+	defer cancel()
+	if _, err := b.Acquire(ctx, b.Key, lock.Options{Wait: time.Until(end)}); !errors.Is(err, seckill.ErrBusy) || asked > 1 {
+		t.Errorf("told %v after asking Redis %d times, want busy and at most once", err, asked)
+	}
+}
+
+// A holder asks again: the lock lives at least as long as before, and as long as they ask for now.
+func TestAskingAgainExtends(t *testing.T) {
+	for _, info := range []catalog.Info{RedisRegistry, RedisWatchdog} {
+		l := locktest.Open(t, info, catalog.Deps{})
+		outer := l.Take(t, lock.Options{Lease: locktest.Long})
+		for _, times := range []time.Duration{1, 3} {
+			inner, err := l.Acquire(outer.Context(), l.Key, lock.Options{Lease: times * locktest.Long / 2})
+			labtest.Must(t, err)
+			least := max(times*locktest.Long/2, locktest.Long) - locktest.Patience
+			if left := l.In.Redis.PTTL(t.Context(), l.Key).Val(); left < least {
+				t.Errorf("%s: asked again for %v, it lives for %v", info.Name, times*locktest.Long/2, left)
+			}
+			locktest.Free(t, inner)
+		}
+		locktest.Free(t, outer)
+	}
+}
+
+// Of the buyers of one process one asks Redis, or listens to it; the others wait for their turn.
+func TestOneOfAProcessAsks(t *testing.T) {
+	for _, info := range []catalog.Info{RedisBLPOP, RedisRegistry, RedisWatchdog} {
+		a, b := locktest.Open(t, info, catalog.Deps{}), locktest.Open(t, info, catalog.Deps{})
+		b.Waiting = func(c *tap.Command) bool { return locktest.PassesTap(c) || c.Name == "BLPOP" }
+		holder := a.Take(t, lock.Options{Lease: locktest.Long})
+		first := b.Contend(t)
+		ctx, leave := context.WithCancel(t.Context())
+		ctx = tap.With(ctx, &taptest.Tap{OnBefore: func(c *tap.Command) error {
+			if c.Backend != tap.Waiting {
+				t.Errorf("%s: a second waiter sends %s", info.Name, c.Text)
+			}
+			leave()
+			return nil
+		}})
+		if _, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: one who left was told %v", info.Name, err)
+		}
+		locktest.Free(t, holder)
+		locktest.Free(t, locktest.In(t, first))
+	}
+}
+
+// The connection that a waiter listens on breaks: they listen on another, which goes with them.
+func TestWatchdogListensAgain(t *testing.T) {
+	a, b := locktest.Open(t, RedisWatchdog, catalog.Deps{}), locktest.Open(t, RedisWatchdog, catalog.Deps{})
+	holder := a.Take(t, lock.Options{Lease: locktest.Long})
+	var subscribed atomic.Int32
+	b.Waiting = func(c *tap.Command) bool {
+		if c.Name == "SUBSCRIBE" {
+			subscribed.Add(1)
+		}
+		return locktest.PassesTap(c)
+	}
+	waiter := b.Contend(t)
+	labtest.Must(t, a.In.Redis.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Err())
+	locktest.Soon(t, "the waiter subscribes again", func() bool { return subscribed.Load() == 2 })
+	locktest.Free(t, holder)
+	locktest.Free(t, locktest.In(t, waiter))
+	locktest.Soon(t, "nobody listens any more", func() bool {
+		return a.In.Redis.PubSubNumSub(t.Context(), watchdogChannel(a.Key)).Val()[watchdogChannel(a.Key)] == 0
+	})
+}
