@@ -26,7 +26,7 @@ type actor struct {
 	passed        bool      // has the lock, or had it
 	expired       bool      // the lease was ended by a fault
 	threads       []*thread // the first is the program; then come helpers
-	late          []*late   // delayed commands that have not arrived
+	late          []*call   // delayed commands that have not arrived
 	attempt       *attempt  // since it came, or since its last back-off
 	wrote         map[string][]string
 	outcome       Outcome

@@ -31,8 +31,9 @@ type call struct {
 
 	answer    chan error // lets it go on
 	loseReply bool
-	step      int  // index of the schedule's step that let it go
-	rung      bool // the limit of this wait is over
+	step      int                         // index of the schedule's step that let it go
+	rung      bool                        // the limit of this wait is over
+	deliver   func(context.Context) error // has a delayed command arrive
 }
 
 type callState int

@@ -53,42 +53,6 @@ var actorKinds = map[Does]actorKind{
 		told:    tellPurchase,
 		answer:  sold,
 	},
-	// It calls the strategy's Restore for an order that was placed before the actors
-	// came, and again when that failed (Buyer.Again). Two may cancel the same one
-	// (Buyer.Same).
-	Cancels: {
-		prepare: func(ctx context.Context, w *World, first *process, b Buyer) (err error) {
-			if _, there := w.placed[b.owner()]; there {
-				return nil
-			}
-			if w.placed[b.owner()], err = first.Strategy.Deduct(ctx, w.purchase(b)); err != nil {
-				return fmt.Errorf("place the order that %s cancels: %w", b.Name, err)
-			}
-			return nil
-		},
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.ask(ctx, func() (final bool) {
-				o.Err = p.Strategy.Restore(ctx, w.placed[o.owner()].OrderID)
-				return o.Err == nil
-			})
-		},
-		told: func(w *World, o Outcome) (told []ledger.Told) {
-			placed := w.placed[o.owner()]
-			t := tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
-			if o.Same == "" { // the purchase, once
-				told = append(told, t)
-			}
-			t.Call, t.Outcome = ledger.CallCancel, ledger.OutcomeUnknown
-			switch {
-			case o.Err == nil:
-				t.Outcome = ledger.OutcomeCancelled
-			case o.NothingTaken():
-				t.Outcome = ledger.OutcomeError
-			}
-			return append(told, t)
-		},
-		answer: func(Outcome) string { return "cancelled" },
-	},
 	// It takes the lock, works a step, and frees it: no stock.
 	Locks: {
 		next:    Locks,
@@ -139,6 +103,7 @@ var actorKinds = map[Does]actorKind{
 		told:   tellPurchase,
 		answer: sold,
 	},
+	Cancels:  cancels,
 	Accepts:  accepts,
 	Writes:   writes,
 	Asks:     asks,

@@ -145,7 +145,10 @@ var faultKinds = map[Fault]faultKind{
 		strikes: func(r *run, c *call, step Step) {
 			a := c.actor
 			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
-				a.tell(func() { a.late = append(a.late, &late{call: c, deliver: deliver}) })
+				a.tell(func() {
+					c.deliver = deliver
+					a.late = append(a.late, c)
+				})
 			}})
 		},
 	},
@@ -156,11 +159,11 @@ var faultKinds = map[Fault]faultKind{
 			a.late = slices.Delete(a.late, 0, 1)
 			// It goes by itself, as another thread of its sender's.
 			t := &thread{actor: a, helper: &tap.Helper{}}
-			c := &call{actor: a, helper: t.helper, command: l.call.command, state: sent, step: len(r.schedule.Steps)}
+			c := &call{actor: a, helper: t.helper, command: l.command, state: sent, step: len(r.schedule.Steps)}
 			t.add(c)
 			a.threads = append(a.threads, t)
 			if r.peek {
-				step.Backend, step.Command = c.command.Backend, l.call.text(r.world.names)
+				step.Backend, step.Command = c.command.Backend, l.text(r.world.names)
 			}
 			step.Result = "waits"
 			ctx = context.WithoutCancel(ctx) // what it was sent on is closed behind it
@@ -385,10 +388,4 @@ func mayBeLate(c *tap.Command) bool {
 		return c.Name != "watch"
 	}
 	return false
-}
-
-// late is a command that has not arrived.
-type late struct {
-	call    *call
-	deliver func(context.Context) error
 }

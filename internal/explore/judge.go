@@ -15,6 +15,9 @@ import (
 // judge audits a schedule that has ended and says what was wrong with it.
 func (r *run) judge(ctx context.Context) error {
 	w, s := r.world, r.schedule
+	for _, a := range r.actors {
+		s.Buyers = append(s.Buyers, a.outcome)
+	}
 	p, err := w.process(ctx, nextProcess)
 	if err != nil {
 		return err

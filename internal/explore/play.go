@@ -21,49 +21,10 @@ type chooser func(options []policy.Option, preemptions int) (int, error)
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
 	defer cancel()
-	return w.newRun(s, peek).play(ctx, choose)
-}
-
-func (w *World) newRun(s *Scenario, peek bool) *run {
-	return &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
-		notes: make(chan func(), 64), over: make(chan struct{})}
-}
-
-func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
-	w, s := r.world, r.scenario
-	defer func() {
-		close(r.over)
-		r.deliverAll(context.WithoutCancel(ctx))
-		r.programs.Wait()
-		w.recycle()
-	}()
-	if err := w.fresh(ctx, s); err != nil {
-		return nil, err
-	}
-	if slices.Contains(s.Faults, NodeLost) && w.options.Node != nil {
-		if err := w.options.Node.Lag(ctx); err != nil {
-			return nil, err
-		}
-	}
-	r.schedule.names = w.names
-	for i, b := range s.Buyers {
-		if err := r.enter(ctx, b); err != nil {
-			return nil, err
-		}
-		if s.InLine {
-			if err := r.intoLine(ctx, r.actors[i], choose); err != nil {
-				return r.schedule, err
-			}
-		}
-		if i == 0 && s.DiesFirst {
-			if err := r.untilDeath(ctx, choose); err != nil {
-				return r.schedule, err
-			}
-		}
-		// One after the other: what it does without a command, it does now.
-		if err := r.settle(ctx); err != nil {
-			return nil, err
-		}
+	r := w.newRun(s, peek)
+	defer r.end()
+	if err := r.start(ctx, choose); err != nil {
+		return r.schedule, err
 	}
 	if err := r.through(ctx, choose); err != nil {
 		return r.schedule, err
@@ -80,20 +41,64 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 			return r.schedule, err
 		}
 	}
-	for _, a := range r.actors {
-		r.schedule.Buyers = append(r.schedule.Buyers, a.outcome)
-	}
 	return r.schedule, r.judge(ctx)
+}
+
+func (w *World) newRun(s *Scenario, peek bool) *run {
+	return &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
+		notes: make(chan func(), 64), over: make(chan struct{})}
+}
+
+// start makes the sale ready, and has the actors come, one after the other: what each
+// does without a command, it does now.
+func (r *run) start(ctx context.Context, choose chooser) error {
+	w, s := r.world, r.scenario
+	if err := w.fresh(ctx, s); err != nil {
+		return err
+	}
+	if slices.Contains(s.Faults, NodeLost) && w.options.Node != nil {
+		if err := w.options.Node.Lag(ctx); err != nil {
+			return err
+		}
+	}
+	r.schedule.names = w.names
+	for i, b := range s.Buyers {
+		if err := r.enter(ctx, b); err != nil {
+			return err
+		}
+		if s.InLine {
+			if err := r.intoLine(ctx, r.actors[i], choose); err != nil {
+				return err
+			}
+		}
+		if i == 0 && s.DiesFirst {
+			if err := r.untilDeath(ctx, choose); err != nil {
+				return err
+			}
+		}
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end has every actor give up, and leaves nothing of the schedule under way.
+func (r *run) end() {
+	close(r.over)
+	r.deliverAll()
+	r.programs.Wait()
+	r.world.recycle()
 }
 
 // deliverAll ends what is under way: a late command that never came would keep its
 // connection, and what is open there. They go side by side, as one may wait for what
 // another ends.
-func (r *run) deliverAll(ctx context.Context) {
+func (r *run) deliverAll() {
 	for _, a := range r.actors {
 		a.cancel(errDead)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deliveryLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), deliveryLimit)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, a := range r.actors {
@@ -200,8 +205,26 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 // through goes on until every actor has finished.
 func (r *run) through(ctx context.Context, choose chooser) error {
 	for {
-		if err := r.settle(ctx); err != nil {
+		options, err := r.next(ctx)
+		if err != nil || len(options) == 0 {
 			return err
+		}
+		i, err := choose(options, r.schedule.Preemptions)
+		if err != nil {
+			return err
+		}
+		if err := r.take(ctx, options[i], true); err != nil {
+			return err
+		}
+	}
+}
+
+// next goes on to the next moment at which there is a choice, and returns the options;
+// none when every actor has finished.
+func (r *run) next(ctx context.Context) ([]policy.Option, error) {
+	for {
+		if err := r.settle(ctx); err != nil {
+			return nil, err
 		}
 		if r.peek && len(r.schedule.Steps) > 0 {
 			last := &r.schedule.Steps[len(r.schedule.Steps)-1]
@@ -210,41 +233,29 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 		if r.wake() {
 			continue
 		}
-		options, chosen := r.options(), true
 		if r.finished() {
 			// Nothing is left but what comes by itself: delayed commands, and
 			// renewers of locks that are free.
-			options, chosen = r.leftovers(), false
-			if len(options) == 0 {
-				return nil
+			left := r.leftovers()
+			if len(left) == 0 {
+				return nil, nil
 			}
-		}
-		if len(options) == 0 && r.byHand {
-			if r.wakesLate(ctx) {
-				continue
-			}
-			options = []policy.Option{{Choice: Choice{Fault: TimePasses}}}
-		}
-		if len(options) == 0 {
-			if err := r.stuck(ctx); err != nil {
-				return err
+			if err := r.take(ctx, left[0], false); err != nil {
+				return nil, err
 			}
 			continue
 		}
-		i := 0
-		if chosen {
-			var err error
+		options := r.options()
+		switch {
+		case len(options) > 0:
 			options[0].Forced, r.forced = r.forced, false
-			i, err = choose(options, r.schedule.Preemptions)
-			if errors.Is(err, errNews) {
-				continue
+			return options, nil
+		case !r.byHand:
+			if err := r.stuck(ctx); err != nil {
+				return nil, err
 			}
-			if err != nil {
-				return err
-			}
-		}
-		if err := r.take(ctx, options[i], chosen); err != nil {
-			return err
+		case !r.wakesLate(ctx):
+			return []policy.Option{{Choice: Choice{Fault: TimePasses}}}, nil
 		}
 	}
 }

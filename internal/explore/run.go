@@ -135,15 +135,12 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 		r.everythingMoved()
 		return err
 	}
-	for _, t := range a.threads {
-		if (t.helper != nil) != o.Renewer {
-			continue
-		}
-		if c := t.next(); c != nil {
-			r.send(c, step)
-			c.answer <- nil
-			return nil
-		}
+	if c := r.aimed(o.Choice); c != nil {
+		r.send(c, step)
+		c.answer <- nil
+		return nil
+	}
+	for _, t := range a.threads[1:] {
 		if c := t.sleeper(); o.Renewer && c != nil {
 			r.renewals++
 			r.last = t

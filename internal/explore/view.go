@@ -89,9 +89,8 @@ type OptionView struct {
 	Command *CommandView `json:"command"`
 }
 
-// view is called by the schedule's own goroutine, or after its end.
-func (l *Live) view(ctx context.Context, options []policy.Option) View {
-	r := l.run
+// view is the schedule at a moment with these options; none: it is over.
+func (r *run) view(ctx context.Context, options []policy.Option) View {
 	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
 	waits := r.waits
@@ -185,7 +184,7 @@ func (r *run) optionView(o policy.Option) OptionView {
 	}
 	switch a := r.actor(o.Who); {
 	case o.Fault == Arrives:
-		v.Command = r.commandView(a.late[0].call)
+		v.Command = r.commandView(a.late[0])
 	case o.Fault == "" || faultKinds[o.Fault].strikes != nil:
 		c := r.aimed(o.Choice)
 		if c == nil { // a renewer whose time may come
