@@ -111,14 +111,15 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LocalAddrs are the local addresses of the open connections, as a server's list
-// of its clients shows them.
-func (d *Dialer) LocalAddrs() []string {
+// LocalPorts are the ports of the open connections at this end, by which a server's list
+// of its clients tells them apart.
+func (d *Dialer) LocalPorts() (ports []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var addrs []string
 	for c := range d.conns {
-		addrs = append(addrs, c.LocalAddr().String())
+		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has none
+			ports = append(ports, port)
+		}
 	}
-	return addrs
+	return ports
 }

@@ -305,7 +305,7 @@ func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what 
 func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 	a.claims = false
 	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(r.world.probes.Database, p.User, p.RequestID), a.process.In.Dialer.LocalAddrs())
+	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(r.world.probes.Database, p.User, p.RequestID), a.process.ports())
 	if ended {
 		what = "the server closes the session that keeps the claim of the key"
 	}
@@ -314,7 +314,6 @@ func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 
 // endLease with clears removes a lock that never ends, too.
 func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) (what string, err error) {
-	w.clock.Add(int64(leaseEnd(w.settings)))
 	var holder *probe.Holder
 	if of != nil {
 		holder = of.holder()
@@ -325,6 +324,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 			return "", err
 		}
 	}
+	w.clock.Add(int64(leaseEnd(w.settings)))
 	if did != nil && w.admin.Etcd != nil {
 		// A lease is its process's, which finds out by and by: that would be
 		// another step of some later schedule.
@@ -333,7 +333,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 		}
 	}
 	if did == nil && sessions && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
-		n, err := w.probes.Kill(ctx, of.process.In.Dialer.LocalAddrs())
+		n, err := w.probes.Kill(ctx, of.process.ports())
 		if err != nil {
 			return "", err
 		}

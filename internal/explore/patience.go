@@ -109,9 +109,6 @@ func (r *run) wakesLate(ctx context.Context) bool {
 // process that lives; when none is left, those who wait give up.
 func (r *run) stuck(ctx context.Context) error {
 	r.forced = true
-	if r.wakesLate(ctx) {
-		return nil
-	}
 	var unserved []*actor
 	for _, a := range r.actors {
 		if !a.done() {

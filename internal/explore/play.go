@@ -250,12 +250,14 @@ func (r *run) next(ctx context.Context) ([]policy.Option, error) {
 		case len(options) > 0:
 			options[0].Forced, r.forced = r.forced, false
 			return options, nil
-		case !r.byHand:
+		case r.wakesLate(ctx):
+			r.forced = true
+		case r.byHand:
+			return []policy.Option{{Choice: Choice{Fault: TimePasses}}}, nil
+		default:
 			if err := r.stuck(ctx); err != nil {
 				return nil, err
 			}
-		case !r.wakesLate(ctx):
-			return []policy.Option{{Choice: Choice{Fault: TimePasses}}}, nil
 		}
 	}
 }

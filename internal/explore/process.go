@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"seckill/internal/observe"
-	"seckill/internal/probe"
 )
 
 // A process is one instance with the strategy on it.
@@ -49,7 +48,7 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 }
 
 // ports are those of its connections, at its own end.
-func (p *process) ports() []string { return probe.Ports(p.In.Dialer.LocalAddrs()) }
+func (p *process) ports() []string { return p.In.Dialer.LocalPorts() }
 
 // recycle forgets the processes that a schedule has spoilt.
 func (w *World) recycle() {
@@ -60,7 +59,7 @@ func (w *World) recycle() {
 		delete(w.numbers, number)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		// A statement that was left waiting would be taken for a buyer.
-		_, _ = w.probes.Kill(ctx, p.In.Dialer.LocalAddrs())
+		_, _ = w.probes.Kill(ctx, p.ports())
 		cancel()
 		w.closing.Go(func() { _ = p.In.Close() })
 	}

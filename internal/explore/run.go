@@ -27,7 +27,7 @@ type run struct {
 	faults   int
 	renewals int
 	cut      *process // whose connections a fault has cut, perhaps
-	open     []string // its connections before
+	open     []string // the ports of those before
 	// abandoned: the SQL server may count a waiter whose buyer has gone.
 	abandoned bool
 	moves     []move

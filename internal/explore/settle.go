@@ -183,7 +183,7 @@ func passBarriers(ctx context.Context, waits []*call) error {
 // cuts is called before a fault that may cut connections of p. A statement that
 // waits there for a row notices nothing: the server counts it as a waiter still.
 func (r *run) cuts(p *process) {
-	r.cut, r.open = p, p.In.Dialer.LocalAddrs()
+	r.cut, r.open = p, p.ports()
 	_, away := r.inside()
 	r.abandoned = r.abandoned || slices.ContainsFunc(away, func(c *call) bool {
 		return c.actor.process == p && c.state == blocked && inSQL(c)
@@ -197,8 +197,8 @@ func (r *run) rolledBack(ctx context.Context) error {
 	if r.cut == nil {
 		return nil
 	}
-	now := r.cut.In.Dialer.LocalAddrs()
-	closed := slices.DeleteFunc(r.open, func(addr string) bool { return slices.Contains(now, addr) })
+	now := r.cut.ports()
+	closed := slices.DeleteFunc(r.open, func(port string) bool { return slices.Contains(now, port) })
 	r.cut = nil
 	return r.world.probes.Gone(ctx, closed, true)
 }

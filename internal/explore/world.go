@@ -132,7 +132,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	if o.Shared {
 		w.probes.Only(w.ports)
 	}
-	w.probes.Now = func() time.Time { return w.time().Add(-leaseEnd(w.settings)) }
+	w.probes.Now = w.time
 	w.began.Store(time.Now().UnixNano())
 	w.store = ledger.NewStore(w.admin.DB)
 	return w, nil

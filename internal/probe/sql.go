@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +28,7 @@ type SQL struct {
 	server   string // its own name and port
 	Database string // of the tables
 	stock    ledger.StockStore
-	// Now is what the processes' clocks showed before the lease's end: Expire
-	// ends the deadlines that they compare with their own.
+	// Now is what the processes' clocks show: they compare deadlines with it.
 	Now func() time.Time
 }
 
@@ -67,8 +65,8 @@ func (s *SQL) waiting(ctx context.Context) (n int, err error) {
 
 // expire ends leases that are kept in tables. The end of one in
 // distributed_lock is compared with the database's clock, so it is written. A
-// deadline in lock_record is compared with the processes' own, which have been
-// moved on: nothing is written, as a buyer may stand there with the row locked.
+// deadline in lock_record is compared with the processes' own, which move on with
+// it: nothing is written, as a buyer may stand there with the row locked.
 func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
 	if !s.locks {
 		return "", nil
@@ -135,14 +133,14 @@ func (s *SQL) look(ctx context.Context, key string, sku int64) (values []Value) 
 	return values
 }
 
-// Kill has the server close the connections from these addresses, and waits
+// Kill has the server close the connections from these ports, and waits
 // until it has rolled back what they had begun.
-func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) {
-	if len(addrs) == 0 {
+func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) {
+	if len(ports) == 0 {
 		return 0, nil
 	}
 	var ids []int64
-	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND "+clientPort+" IN ?", Ports(addrs)).Scan(&ids).Error
+	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND "+clientPort+" IN ?", ports).Scan(&ids).Error
 	if err != nil {
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
@@ -151,19 +149,18 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 			killed++
 		}
 	}
-	return killed, s.Gone(ctx, addrs, false)
+	return killed, s.Gone(ctx, ports, false)
 }
 
 // EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
-// if it is from one of these addresses, and waits until it has. false: it is not.
-func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (ended bool, err error) {
+// if it is from one of these ports, and waits until it has. false: it is not.
+func (s *SQL) EndUserLock(ctx context.Context, name string, ports []string) (ended bool, err error) {
 	var port string
 	err = s.db.WithContext(ctx).Raw("SELECT "+clientPort+" FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?)", name).Scan(&port).Error
-	i := slices.IndexFunc(addrs, func(a string) bool { return strings.HasSuffix(a, ":"+port) })
-	if err != nil || i < 0 {
+	if err != nil || !slices.Contains(ports, port) {
 		return false, err
 	}
-	killed, err := s.Kill(ctx, addrs[i:i+1])
+	killed, err := s.Kill(ctx, []string{port})
 	return killed > 0, err
 }
 
@@ -172,24 +169,14 @@ func (s *SQL) EndUserLock(ctx context.Context, name string, addrs []string) (end
 // port on its way to another server: only those of this database count.
 const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
 
-// Ports are those of addresses.
-func Ports(addrs []string) (list []string) {
-	for _, a := range addrs {
-		if _, port, err := net.SplitHostPort(a); err == nil {
-			list = append(list, port)
-		}
-	}
-	return list
-}
-
 // goneLimit bounds how long a server may take to see that a connection is closed.
 const goneLimit = 30 * time.Second
 
 // Gone waits until the server does not know these connections any more: it
 // forgets them when it has rolled back. With idle it does not wait for those
 // that wait for a row: such a one notices nothing before it has it.
-func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
-	if len(addrs) == 0 {
+func (s *SQL) Gone(ctx context.Context, ports []string, idle bool) error {
+	if len(ports) == 0 {
 		return nil
 	}
 	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND " + clientPort + " IN ?"
@@ -198,7 +185,7 @@ func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
 	}
 	for begun := time.Now(); ; {
 		var n int
-		if err := s.db.WithContext(ctx).Raw(query, Ports(addrs)).Scan(&n).Error; err != nil {
+		if err := s.db.WithContext(ctx).Raw(query, ports).Scan(&n).Error; err != nil {
 			return fmt.Errorf("ask the SQL server for its connections: %w", err)
 		}
 		if n == 0 {

@@ -223,10 +223,10 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	addrs := p.In.Dialer.LocalAddrs()
+	ports := p.In.Dialer.LocalPorts()
 	goes()
 	p.Kill()
-	if err := server.Gone(c.Context(), addrs, false); err != nil {
+	if err := server.Gone(c.Context(), ports, false); err != nil {
 		c.Fatal(err)
 	}
 }
