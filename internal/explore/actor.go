@@ -19,7 +19,7 @@ type actor struct {
 	cancel  context.CancelCauseFunc
 
 	life          life
-	grip          grip
+	lock          lockState
 	commits       bool      // the lock is a transaction's, and over with it
 	inTransaction bool      // of the SQL server, begun and not ended
 	claims        bool      // a key's claim was asked for and not given up
@@ -38,16 +38,16 @@ type life int
 const (
 	alive life = iota
 	dead
-	buried // and the servers have ended its sessions and leases
+	givenUp // dead, and the servers have ended its sessions and leases
 )
 
-// grip on the lock.
-type grip int
+// lockState is what the actor has of the lock.
+type lockState int
 
 const (
-	loose     grip = iota
-	holding        // from the grant to the call that releases it
-	releasing      // on its way to be free: another may have it already
+	notHeld   lockState = iota
+	held                // from the grant to the call that releases it
+	releasing           // on its way to be free: another may have it already
 )
 
 // A thread sends one command after the other, or several side by side.

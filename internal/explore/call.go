@@ -196,7 +196,7 @@ func (a *actor) Holds(tx bool) {
 			s.locks = append(s.locks, Problem{RuleOverlap,
 				fmt.Sprintf("after step %d both %s and %s hold the lock", len(s.Steps), other.Name, a.Name)})
 		}
-		a.grip, a.expired, a.passed, a.commits = holding, false, true, tx
+		a.lock, a.expired, a.passed, a.commits = held, false, true, tx
 		s.Held = append(s.Held, Belief{Who: a.Name, From: len(s.Steps) - 1})
 	})
 }
@@ -204,10 +204,10 @@ func (a *actor) Holds(tx bool) {
 // Frees implements observe.Holder.
 func (a *actor) Frees() {
 	a.tell(func() {
-		a.grip = releasing
+		a.lock = releasing
 		a.run.schedule.givesBack(a.Name, len(a.run.schedule.Steps))
 	})
 }
 
 // Freed implements observe.Holder.
-func (a *actor) Freed() { a.tell(func() { a.grip = loose }) }
+func (a *actor) Freed() { a.tell(func() { a.lock = notHeld }) }

@@ -58,9 +58,6 @@ var (
 
 func accepting(i catalog.Info) bool { return i.Accepts }
 
-// RuleUntold: what became of an accepted request is told when it is asked for.
-const RuleUntold = "untold"
-
 // untold asks what became of those who were told accepted, when all is over.
 func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
 	for _, o := range s.Buyers {

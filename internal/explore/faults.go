@@ -30,10 +30,9 @@ type faultKind struct {
 var follow = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
-	// The lease of the lock's holder ends, as its server sees it. If the strategy is no
-	// lock, a transaction ends with its connection: that of the buyer who is named or,
-	// without a name, of the last of them. Of buyers who ask the service, the session
-	// ends that keeps the claim of their key.
+	// If the strategy is no lock, a transaction ends with its connection: that of the buyer
+	// who is named or, without a name, of the last of them. Of buyers who ask the service,
+	// the session ends that keeps the claim of their key.
 	LeaseEnds: {
 		at: func(r *run, _ []*thread) (list []policy.Option) {
 			if r.scenario.Buyers[0].Does == Asks {
@@ -86,7 +85,7 @@ var faultKinds = map[Fault]faultKind{
 			return list
 		},
 		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
-			a.life = buried
+			a.life = givenUp
 			did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
 			if did == nil {
 				did = []string{"nothing of theirs is left"}
@@ -105,18 +104,11 @@ var faultKinds = map[Fault]faultKind{
 	// Only in place of a write in a transaction: elsewhere database/sql keeps the lock of a
 	// connection whose driver panics.
 	Panics: {
-		at: func(r *run, can []*thread) (list []policy.Option) {
-			for _, o := range atCommands(Panics)(r, can) {
-				if c := r.aimed(o.Choice).command; c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE") {
-					list = append(list, o)
-				}
-			}
-			return list
-		},
+		at:      atCommands(Panics, writesRow),
 		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
 	},
 	ReplyLost: {
-		at: atCommands(ReplyLost),
+		at: atCommands(ReplyLost, anyCommand),
 		strikes: func(r *run, c *call, step Step) {
 			r.send(c, step)
 			c.loseReply = true
@@ -124,24 +116,14 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 	CommandLost: {
-		at:      atCommands(CommandLost),
+		at:      atCommands(CommandLost, anyCommand),
 		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
 	},
-	// A command is delayed: its sender gets no answer in time, cleans up and goes
-	// on, or leaves; it arrives at any later moment. ZooKeeper's commands are not:
-	// a session's are in order, and end with its connection.
-	//
-	// On a connection to the SQL server nothing follows it, as its sender closes
-	// the connection: what was open there stays open until then.
+	// ZooKeeper's commands are not delayed: a session's are in order, and end with its
+	// connection. On a connection to the SQL server nothing follows one that is, as its
+	// sender closes the connection: what was open there stays open until it arrives.
 	Delayed: {
-		at: func(r *run, can []*thread) (list []policy.Option) {
-			for _, o := range atCommands(Delayed)(r, can) {
-				if mayBeLate(r.aimed(o.Choice).command) {
-					list = append(list, o)
-				}
-			}
-			return list
-		},
+		at: atCommands(Delayed, mayBeLate),
 		strikes: func(r *run, c *call, step Step) {
 			a := c.actor
 			r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
@@ -177,8 +159,6 @@ var faultKinds = map[Fault]faultKind{
 			return nil
 		},
 	},
-	// The clock of a process jumps ahead by more than a lease, as a wrong time server
-	// sets it. Servers' clocks go on as before, and so do timers, which are monotonic.
 	ClockJumps: {
 		at: befalls(ClockJumps, func(r *run, a *actor) bool { return r.firstOf(a) && a.process.ahead.Load() == 0 }),
 		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
@@ -192,7 +172,7 @@ var faultKinds = map[Fault]faultKind{
 	NodeLost: {
 		at: func(r *run, _ []*thread) []policy.Option {
 			c := r.actors[0].program().next()
-			if r.world.options.Node == nil || c == nil || c.command.Backend != tap.SQL || c.command.Name != "INSERT" && c.command.Name != "UPDATE" {
+			if r.world.options.Node == nil || c == nil || !writesRow(c.command) {
 				return nil
 			}
 			return []policy.Option{{Choice: Choice{Fault: NodeLost}}}
@@ -235,16 +215,25 @@ func (r *run) firstOf(a *actor) bool {
 	return i >= 0 && r.actors[i] == a
 }
 
-// atCommands is every command that could be sent now, of a buyer or a renewer.
-func atCommands(f Fault) func(*run, []*thread) []policy.Option {
+// atCommands is every command that could be sent now, of a buyer or a renewer, and that
+// the fault could befall.
+func atCommands(f Fault, may func(*tap.Command) bool) func(*run, []*thread) []policy.Option {
 	return func(r *run, can []*thread) (list []policy.Option) {
 		for _, t := range can {
-			c := t.choice()
-			c.Fault = f
-			list = append(list, policy.Option{Choice: c, Preempts: t != r.last && can[0] == r.last})
+			if may(t.next().command) {
+				c := t.choice()
+				c.Fault = f
+				list = append(list, policy.Option{Choice: c, Preempts: r.preempts(t, can)})
+			}
 		}
 		return list
 	}
+}
+
+func anyCommand(*tap.Command) bool { return true }
+
+func writesRow(c *tap.Command) bool {
+	return c.Backend == tap.SQL && (c.Name == "INSERT" || c.Name == "UPDATE")
 }
 
 // fail answers a call with an error; it is not sent. result is what the step
@@ -270,7 +259,7 @@ func (r *run) aimed(c Choice) *call {
 // lock, whose transaction has not: that ends with its connection.
 func (r *run) leaseholders() (list []*actor) {
 	for _, a := range r.actors {
-		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
+		if (a.lock != notHeld || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
 			list = append(list, a)
 		}
 	}
@@ -359,7 +348,7 @@ func leaseEnd(s catalog.Settings) time.Duration { return s.LockLease + time.Seco
 // die is one buyer's part of the death of their process, whose sockets are closed:
 // whatever they do from now on fails without reaching a server.
 func (r *run) die(a *actor) {
-	a.life, a.grip = dead, loose
+	a.life, a.lock = dead, notHeld
 	a.outcome.Dead = true
 	a.late = nil // what had not left the machine
 	a.cancel(errDead)
@@ -371,8 +360,8 @@ func (r *run) die(a *actor) {
 	})
 }
 
-// bury has the servers end what a dead buyer's process still has there. It was not chosen.
-func (r *run) bury(ctx context.Context, a *actor) error {
+// giveUp has the servers end what a dead buyer's process still has there. It was not chosen.
+func (r *run) giveUp(ctx context.Context, a *actor) error {
 	return r.take(ctx, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}}, false)
 }
 

@@ -37,12 +37,14 @@ func (r *run) rank(t *thread) int {
 
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
+// preempts: of the threads that can go, its turn is taken from the one that went last.
+func (r *run) preempts(t *thread, can []*thread) bool { return t != r.last && can[0] == r.last }
+
 // options are all choices at this moment.
 func (r *run) options() (list []policy.Option) {
 	can := r.ready()
-	preempts := func(t *thread) bool { return t != r.last && can[0] == r.last }
 	for _, t := range can {
-		list = append(list, policy.Option{Choice: t.choice(), Preempts: preempts(t), Touches: r.touches(t), Process: t.actor.Process})
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, can), Touches: r.touches(t), Process: t.actor.Process})
 	}
 	for _, f := range follow {
 		list = append(list, faultKinds[f].at(r, can)...)

@@ -120,7 +120,7 @@ func (r *run) stuck(ctx context.Context) error {
 			for _, w := range unserved {
 				w.outcome.WaitedFor++
 			}
-			return r.bury(ctx, a)
+			return r.giveUp(ctx, a)
 		}
 	}
 	what, err := r.endLease(ctx, r.leaseholder(), false)

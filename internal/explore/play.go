@@ -132,7 +132,7 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	r.begin(a)
 	r.programs.Go(func() {
 		a.performs()
-		a.tell(func() { a.program().over, a.grip, a.outcome.Ended = true, loose, len(r.schedule.Steps) })
+		a.tell(func() { a.program().over, a.lock, a.outcome.Ended = true, notHeld, len(r.schedule.Steps) })
 	})
 	return nil
 }
@@ -176,7 +176,7 @@ func (r *run) alone(ctx context.Context, a *actor, choose chooser, until func() 
 
 // intoLine lets a buyer go on until it has the lock, or waits for it.
 func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
-	err := r.alone(ctx, a, choose, func() bool { return a.grip == holding })
+	err := r.alone(ctx, a, choose, func() bool { return a.lock == held })
 	r.last = nil // to go next takes no turn away
 	return err
 }
@@ -190,7 +190,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 		return err
 	}
 	if r.world.keepsSessions() {
-		if err := r.bury(ctx, a); err != nil {
+		if err := r.giveUp(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func (r *run) left(c *call, err error) {
 // othersHolding are the buyers beside a who have the lock, and do not only believe so.
 func (r *run) othersHolding(a *actor) (list []*actor) {
 	for _, other := range r.actors {
-		if other != a && other.grip == holding && !other.expired {
+		if other != a && other.lock == held && !other.expired {
 			list = append(list, other)
 		}
 	}
@@ -179,8 +179,8 @@ func (r *run) send(c *call, step Step) {
 	case "CLAIM", "GIVE UP":
 		a.claims = c.command.Name == "CLAIM"
 	}
-	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.grip == holding {
-		a.grip = releasing
+	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.lock == held {
+		a.lock = releasing
 		r.schedule.givesBack(a.Name, c.step)
 	}
 }

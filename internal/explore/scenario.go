@@ -99,7 +99,8 @@ const (
 	// Arrives: a delayed command reaches its server. It follows Delayed at any
 	// later moment, and is no fault of its own.
 	Arrives Fault = "arrives late"
-	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease.
+	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease, as a
+	// wrong time server sets it. Servers' clocks go on as before, and so do timers.
 	ClockJumps Fault = "clock jumps"
 	// NodeLost: a server of several is lost (Options.Node), and another takes over.
 	NodeLost Fault = "a node is lost"
@@ -108,7 +109,7 @@ const (
 )
 
 // A Choice is one step of a schedule: whose turn it is and, with a Fault, what
-// happens instead. LeaseEnds belongs to no buyer.
+// happens instead. A fault may belong to no buyer.
 type Choice = policy.Choice
 
 // A Step is a choice and what came of it.
@@ -225,6 +226,7 @@ const (
 	RuleStolen   = "stolen"      // only its holder frees a lock
 	RuleKept     = "kept"        // a renewer that has asked knows when the lock is another's
 	RuleEarly    = "early"       // nothing is sold before the sale starts
+	RuleUntold   = "untold"      // what became of an accepted request is told when it is asked for
 )
 
 // LedgerRule reports whether a rule is about sales and what their buyers are told: the

@@ -120,7 +120,7 @@ func (r *run) commandView(c *call) *CommandView {
 }
 
 func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
-	v := ActorView{Buyer: a.Buyer, Holds: a.grip == holding, Expired: a.expired && a.grip == holding}
+	v := ActorView{Buyer: a.Buyer, Holds: a.lock == held, Expired: a.expired && a.lock == held}
 	program := a.program()
 	switch {
 	case a.life != alive:
@@ -164,7 +164,7 @@ func (r *run) waitView(c *call, waits []probe.Wait) *WaitView {
 // holdersAt are the actors whose process has one of these ports.
 func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 	for _, a := range r.actors {
-		if a == waits || a.life != alive && a.life != dead || a.done() || !(a.inTransaction || a.grip != loose) {
+		if a == waits || a.life == givenUp || a.done() || !(a.inTransaction || a.lock != notHeld) {
 			continue
 		}
 		for _, port := range a.process.ports() {

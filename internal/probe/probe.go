@@ -88,8 +88,8 @@ func (s *Set) Waiting(ctx context.Context) (int, error) {
 	if err != nil || s.redis == nil {
 		return n, err
 	}
-	blocked, err := s.redis.waiting(ctx)
-	return n + blocked, err
+	blocked, err := s.redis.blocked(ctx)
+	return n + len(blocked), err
 }
 
 // Wake ends the time-outs of commands that wait inside a server. A wait for a row ends

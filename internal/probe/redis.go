@@ -34,12 +34,6 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// waiting counts clients that block (BLPOP).
-func (p *redisProbe) waiting(ctx context.Context) (int, error) {
-	list, err := p.blocked(ctx)
-	return len(list), err
-}
-
 // wake ends the time-out of clients that block.
 func (p *redisProbe) wake(ctx context.Context) (any bool, err error) {
 	list, err := p.blocked(ctx)
@@ -58,7 +52,7 @@ type blockedClient struct {
 // isBlocked finds the flag b in a line of CLIENT LIST.
 var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// blocked lists the clients that block, of those that count: at every primary of a
+// blocked lists the clients that block (BLPOP), of those that count: at every primary of a
 // Cluster, at every shard of a ring.
 func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err error) {
 	var one sync.Mutex
