@@ -60,16 +60,10 @@ var actorKinds = map[Does]actorKind{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) { o.Err = w.hold(ctx, p) },
 		answer:  func(Outcome) string { return "had the lock" },
 	},
-	// It sets the sale anew, as PUT /skus/ID does: the ledger first, then what the
-	// strategy keeps elsewhere.
+	// It sets the sale anew.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if _, o.Err = p.Store.Reset(ctx, w.sku, skuName, w.stock); o.Err != nil {
-				return
-			}
-			if r, ok := p.Strategy.(seckill.Resetter); ok {
-				o.Err = r.Reset(ctx, w.sku, w.stock)
-			}
+			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
 		},
 		answer: func(Outcome) string { return "the sale was set anew" },
 	},
@@ -111,16 +105,6 @@ var actorKinds = map[Does]actorKind{
 	Releases: releases,
 	PaysLate: paysLate,
 	Sweeps:   sweeps,
-}
-
-// check says which buyer of a scenario the strategy has nothing for.
-func (w *World) check(s *Scenario) error {
-	for _, b := range s.Buyers {
-		if can := actorKinds[b.Does].can; can != nil && !can(w.info) {
-			return fmt.Errorf("%s has nothing for a buyer who %s", w.info.Name, b.Does)
-		}
-	}
-	return nil
 }
 
 // ask sends a request, and sends it again while its answer is not final (Buyer.Again).

@@ -122,9 +122,6 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if e.Strategy != w.info.Name {
 		return nil, fmt.Errorf("the counterexample is of %s, not of %s", e.Strategy, w.info.Name)
 	}
-	if err := w.check(&e.Scenario); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDiverged, err)
-	}
 	if slices.Contains(e.Scenario.Faults, NodeLost) && w.options.Node == nil {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}

@@ -16,9 +16,6 @@ import (
 // does, or when ctx ends; what was found so far is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, err error) {
 	res = Result{Preemptions: -1, Rules: map[string]*Schedule{}}
-	if err := w.check(s); err != nil {
-		return res, err
-	}
 	if err := w.rehearse(ctx, s); err != nil {
 		return res, err
 	}
@@ -71,8 +68,14 @@ func (w *World) LoseNode(ctx context.Context, s *Scenario, choices []Choice) (*S
 }
 
 // rehearse runs one schedule for nothing, and without a fault: the first that a Redis
-// sees is another, because it has yet to learn the scripts.
+// sees is another, because it has yet to learn the scripts. ErrDiverged: the strategy has
+// nothing for one of the buyers.
 func (w *World) rehearse(ctx context.Context, s *Scenario) error {
+	for _, b := range s.Buyers {
+		if can := actorKinds[b.Does].can; can != nil && !can(w.info) {
+			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Does)
+		}
+	}
 	plain := *s
 	plain.Faults = nil
 	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {

@@ -66,9 +66,8 @@ func Record(ctx context.Context, config backend.Config, info catalog.Info, buyer
 		all.Go(func() { _, _ = p.Strategy.Deduct(ctx, w.purchase(b)) })
 	}
 	all.Wait()
-	var o Outcome
-	if actorKinds[Resets].perform(ctx, w, p, &o); o.Err != nil {
-		return nil, fmt.Errorf("put the trace's SKU on sale: %w", o.Err)
+	if err := p.Reset(ctx, w.sku, skuName, w.stock); err != nil {
+		return nil, fmt.Errorf("put the trace's SKU on sale: %w", err)
 	}
 	return t, w.record(ctx, p, t)
 }

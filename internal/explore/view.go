@@ -113,9 +113,6 @@ func (r *run) view(ctx context.Context, options []policy.Option) View {
 }
 
 func (r *run) commandView(c *call) *CommandView {
-	if c == nil {
-		return nil
-	}
 	return &CommandView{c.command.Backend, c.text(r.world.names)}
 }
 
@@ -167,11 +164,8 @@ func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 		if a == waits || a.life == givenUp || a.done() || !(a.inTransaction || a.lock != notHeld) {
 			continue
 		}
-		for _, port := range a.process.ports() {
-			if slices.Contains(ports, port) {
-				list = append(list, a.Name)
-				break
-			}
+		if slices.ContainsFunc(a.process.ports(), func(port string) bool { return slices.Contains(ports, port) }) {
+			list = append(list, a.Name)
 		}
 	}
 	return list

@@ -45,3 +45,15 @@ func Start(
 	}
 	return p, nil
 }
+
+// Reset sets a sale anew, as PUT /skus/ID does: the ledger first, then what the strategy
+// keeps elsewhere.
+func (p *Process) Reset(ctx context.Context, sku int64, name string, stock int64) error {
+	if _, err := p.Store.Reset(ctx, sku, name, stock); err != nil {
+		return err
+	}
+	if r, ok := p.Strategy.(seckill.Resetter); ok {
+		return r.Reset(ctx, sku, stock)
+	}
+	return nil
+}

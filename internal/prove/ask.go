@@ -18,7 +18,7 @@ func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
 		}
 	}
 	if q.ask != nil && q.premise == "" {
-		return q.ask(b, ctx)
+		return q.ask(b, ctx, 0)
 	}
 	processes, err := b.premise(ctx)
 	switch {
@@ -29,7 +29,7 @@ func (b *bench) answer(ctx context.Context, q Question) (Cell, error) {
 	case processes == 1 && q.across != "":
 		return notAsked(q.across)
 	case q.ask != nil:
-		return q.ask(b, ctx)
+		return q.ask(b, ctx, processes)
 	}
 	c, err := b.search(ctx, q, q.scenarios(b, processes))
 	if err != nil || c.Answer == Breaks || q.then == nil {

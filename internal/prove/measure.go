@@ -71,13 +71,7 @@ func init() { lastMeasuredSKU.Store(6_000_000_000) }
 // sale makes a SKU for one measurement.
 func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
-	if _, err := p.Store.Reset(ctx, sku, "measured", stock); err != nil {
-		return 0, err
-	}
-	if r, ok := p.Strategy.(seckill.Resetter); ok {
-		err = r.Reset(ctx, sku, stock)
-	}
-	return sku, err
+	return sku, p.Reset(ctx, sku, "measured", stock)
 }
 
 func buy(sku, user int64) seckill.Purchase {

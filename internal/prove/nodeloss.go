@@ -34,7 +34,7 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 
 // nodeLoss lets a node be lost while a buyer is inside, once for each role
 // that nodes have.
-func (b *bench) nodeLoss(ctx context.Context) (Cell, error) {
+func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
 	name, _ := ensembleOf(b.info)
 	losses, err := b.losses(ctx, name, nil)
 	if errors.Is(err, lab.ErrNoServer) {

@@ -31,8 +31,9 @@ type Question struct {
 	// then is what else is asked of a strategy that has not broken; nil: nothing.
 	then func(*bench, context.Context, Cell) (Cell, error)
 
-	// ask answers in another way; nil: it is a search.
-	ask func(*bench, context.Context) (Cell, error)
+	// ask answers in another way, with so many processes where there is a premise; nil: it
+	// is a search.
+	ask func(b *bench, ctx context.Context, processes int) (Cell, error)
 }
 
 var (

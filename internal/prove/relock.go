@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-func (b *bench) reentrant(ctx context.Context) (Cell, error) {
+func (b *bench) reentrant(ctx context.Context, _ int) (Cell, error) {
 	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err

@@ -11,8 +11,8 @@ import (
 func notAsked(why string) (Cell, error) { return Cell{Answer: NotAsked, Text: why}, nil }
 
 // withoutFault asks what the searches without faults found.
-func withoutFault(question string, processes int, counts func(rule string) bool) func(*bench, context.Context) (Cell, error) {
-	return func(b *bench, ctx context.Context) (Cell, error) {
+func withoutFault(question string, processes int, counts func(rule string) bool) func(*bench, context.Context, int) (Cell, error) {
+	return func(b *bench, ctx context.Context, _ int) (Cell, error) {
 		s, err := b.sound(ctx, processes)
 		if err != nil {
 			return Cell{}, err
@@ -28,11 +28,7 @@ var survived = []struct {
 }{{"dead-holder", dies}, {"lease-end", ends}, {"lost-reply", lost}, {"late-command", late}}
 
 // twoFaults draws schedules with two faults at random.
-func (b *bench) twoFaults(ctx context.Context) (Cell, error) {
-	processes, err := b.premise(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
+func (b *bench) twoFaults(ctx context.Context, processes int) (Cell, error) {
 	var faults []explore.Fault
 	for _, s := range survived {
 		c, asked := b.cells[s.question]

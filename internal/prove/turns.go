@@ -115,7 +115,7 @@ func (p *party) locks(ctx context.Context, sku int64) (bool, error) {
 }
 
 // waits says how a buyer waits while another has the lock.
-func (b *bench) waits(ctx context.Context) (Cell, error) {
+func (b *bench) waits(ctx context.Context, _ int) (Cell, error) {
 	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err
@@ -202,7 +202,7 @@ func few(n int) string {
 }
 
 // order queues six buyers behind a seventh and records the order in which they get the lock.
-func (b *bench) order(ctx context.Context) (Cell, error) {
+func (b *bench) order(ctx context.Context, _ int) (Cell, error) {
 	s, err := b.sound(ctx, 2)
 	if err != nil {
 		return Cell{}, err
@@ -349,11 +349,7 @@ func (t *turn) waits() (itself bool, unanswered time.Duration) {
 
 // hungHolder lets a holder hang for longer than a lease, with everything around
 // it alive, and looks whether the next one gets the lock.
-func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
-	processes, err := b.premise(ctx)
-	if err != nil {
-		return Cell{}, err
-	}
+func (b *bench) hungHolder(ctx context.Context, processes int) (Cell, error) {
 	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err
