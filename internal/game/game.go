@@ -37,13 +37,10 @@ type Game struct {
 }
 
 // Open begins a game on servers, with a database of its own, and replays the moves
-// of a schedule. level is nil in free play. Close ends it.
+// of a schedule. The setting has passed its Check; level is nil in free play. Close ends it.
 func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string) (*Game, error) {
 	moves, err := Read(schedule)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	p, err := openPlace(ctx, config, info)

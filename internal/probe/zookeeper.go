@@ -26,8 +26,7 @@ func (p zookeeper) expire(ctx context.Context, key string, _ *Holder) (string, e
 	if len(names) > 0 {
 		path = key + "/" + names[0]
 	}
-	did, err := p.remove(ctx, path, 0)
-	return strings.Join(did, ""), err
+	return p.remove(ctx, path, 0)
 }
 
 // giveUp deletes the ephemeral nodes of the process's session.
@@ -41,28 +40,31 @@ func (p zookeeper) giveUp(ctx context.Context, key string, h *Holder) (did []str
 		paths = append(paths, key+"/"+name)
 	}
 	for _, path := range paths {
-		more, err := p.remove(ctx, path, h.Session)
+		what, err := p.remove(ctx, path, h.Session)
 		if err != nil {
 			return did, err
 		}
-		did = append(did, more...)
+		if what != "" {
+			did = append(did, what)
+		}
 	}
 	return did, nil
 }
 
-// remove deletes an ephemeral node; of one session, unless that is 0.
-func (p zookeeper) remove(ctx context.Context, path string, session int64) ([]string, error) {
+// remove deletes an ephemeral node; of one session, unless that is 0. It says so if the
+// node was there.
+func (p zookeeper) remove(ctx context.Context, path string, session int64) (did string, err error) {
 	stat, err := p.client.Exists(ctx, path)
 	if err != nil || stat == nil || stat.EphemeralOwner == 0 || session != 0 && stat.EphemeralOwner != session {
-		return nil, err
+		return "", err
 	}
-	if err := p.client.Delete(ctx, path); err != nil {
-		if errors.Is(err, zk.ErrNoNode) {
-			err = nil
-		}
-		return nil, err
+	switch err := p.client.Delete(ctx, path); {
+	case errors.Is(err, zk.ErrNoNode):
+		return "", nil
+	case err != nil:
+		return "", err
 	}
-	return []string{"the session of " + path + " ends"}, nil
+	return "the session of " + path + " ends", nil
 }
 
 // queue lists the children of a lock's node by their number.
