@@ -44,18 +44,22 @@ help:
 	@echo 'Start with "make demo". Targets:'
 	@sed -n 's/^## \([a-z]*\): /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 17
 
+# The first time the compiler works, silently, while packages are downloaded and installed.
+INSTALL = @[ -x $(BIN) ] || $(GO) build ./internal/... ./strategies/... 2>/dev/null & deploy/deps.sh
+
 ## demo: install what is missing, start everything, show the page
-demo: build
-	@deploy/deps.sh --best-effort
+demo:
+	$(INSTALL) --best-effort; wait
+	@$(MAKE) --no-print-directory build
 	@exec $(BIN) up
 
 ## test: install what is missing, run the tests, with the race detector where goroutines share memory (five to seven minutes on two cores, once all is installed)
-test: build ready
+test: ready
 	$(call RUN,-timeout 25m)
 
 ## verify: run these and the slow tests (an hour); with SECKILL_TEST_MYSQL_DSN all of them again on that MySQL
 verify: export TAGS := nomsgpack,verify
-verify: build ready
+verify: ready
 	$(GO) tool staticcheck -tags nomsgpack,verify ./...
 	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
 	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
@@ -66,8 +70,9 @@ verify-once:
 
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready vet compile
-ready: build
-	@deploy/deps.sh --tests
+ready:
+	$(INSTALL) --tests || exit; wait
+	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -j2 compile vet
 vet:
 	$(GO) vet -tags nomsgpack,verify ./...
@@ -105,6 +110,7 @@ bench: build
 
 ## build: compile bin/seckill
 build: $(BIN)
+	@:
 $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
@@ -115,7 +121,7 @@ lint:
 	$(GO) run $(GOLANGCI) run ./...
 
 ## cover: the tests' coverage by package, and bin/cover.html
-cover: build ready
+cover: ready
 	$(GO) test $(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out ./...
 	$(GO) tool cover -html bin/cover.out -o bin/cover.html
 	$(GO) tool cover -func bin/cover.out | tail -1
