@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -94,11 +95,17 @@ func realAnswers(t *testing.T, u *up) {
 		}
 	}
 	tb := fresh(t, u.page)
+	clicks, begun := 0, time.Now()
+	click := func(selector string) { clicks++; tb.click(selector) }
+	begin := func() { tb.goTo(""); clicks, begun = 0, time.Now() }
+	done := func(task string) { t.Logf("%s: clicks: %d, seconds: %.1f", task, clicks, time.Since(begun).Seconds()) }
+
 	tb.says(".machines", "MariaDB")
-	tb.click(".guided li:first-child button")
+	click(".guided li:first-child button")
 	tb.await(`document.querySelector('[data-verdict="oversold"]') !== null && Number(document.querySelector("[data-sold]").dataset.sold) > 100`)
 	tb.says(".because-of", "is sold twice")
 	tb.await(`document.querySelectorAll(".because-of .drawing .d-life").length === 3 && document.querySelectorAll(".because-of .drawing .d-command").length === 4`)
+	done("see a sale break, and why")
 	tb.high("a result", "", ".because-of .drawing svg", ".because-of .drawing svg", 1200, 2400)
 	tb.evidence()
 	tb.says(".rules", "lost_update")
@@ -114,24 +121,61 @@ func realAnswers(t *testing.T, u *up) {
 	tb.says(".ran-on", "MariaDB", "private")
 	tb.says("[data-sign=right][data-answer=yes]", "Nothing was oversold, lost or invented.")
 	tb.shows(`[data-sign=served]`) // a busy machine may be late
-	tb.click(`.top nav a[href="#/choose"]`)
-	tb.high("the chooser", "choose", ".fit", ".fit", 1200, 3000)
-	tb.click(`.top nav a[href="#/lessons"]`)
-	tb.click(`.tabs a[href="#/play"]`)
-	tb.click(".first-level a")
-	tb.high("a level", "play/first-lost-update", ".buyer-column", ".buyer-column", 1200, 2400)
 
+	begin()
+	click(`.top nav a[href="#/choose"]`)
+	click(`.questions [name=need][value=lock]`)
+	click(`.questions [name=fails][value="dead-holder"]`)
+	tb.says(".fit", "dead holder")
+	done("find a lock that survives its holder’s death")
+	if found := ask[[]string](tb, `fetch("/guarantees/matrix.json").then((r) => r.json()).then(({ rows }) =>
+		[...document.querySelectorAll(".fit h2 code")].map((name) => rows.find((r) => r.strategy === name.innerText))
+			.map(({ strategy, cells }) => [strategy, cells.waits.answer, cells.owner.answer, cells["dead-holder"].answer].join(" ")))`); len(found) == 0 ||
+		slices.ContainsFunc(found, func(lock string) bool { return !strings.HasSuffix(lock, " measured holds holds") }) {
+		t.Errorf("the locks offered, and how each waits, releases and survives: %q", found)
+	}
+	tb.high("the chooser", "choose", ".fit", ".fit", 1200, 3000)
+
+	begin()
+	click(`.tabs a[href="#/compare"]`)
+	click(".compare-form .run")
+	tb.says("[data-outcome] .answers", "conditional", "redis-counter-mysql")
+	done("which of two is faster")
+	if wrong := ask[string](tb, `fetch("/api/lab/v1/comparisons/" + /compare\/(\w+)/.exec(location.hash)[1]).then((r) => r.json()).then(({ result }) => {
+		const { strategy, factor: { times, low, high } } = result.entries.find((e) => e.factor);
+		const [more, by, less] = times >= 1 ? [strategy, times, result.relative_to] : [result.relative_to, 1 / times, strategy];
+		const want = low <= 1 && high >= 1 ? "cannot be told apart" : more + " answers " + by.toFixed(2) + " × as many buyers as " + less;
+		const said = document.querySelector("[data-outcome]").innerText;
+		return said.includes(want) && (said.match(/right/g) ?? []).length === 2 ? "" : said + ", want " + want;
+	})`); wrong != "" {
+		t.Errorf("the comparison says %s", wrong)
+	}
+
+	begin()
+	click(`.top nav a[href="#/lessons"]`)
+	click(`.tabs a[href="#/play"]`)
+	click(".first-level a")
+	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
+	tb.plays("abbbbbaaaa")
+	tb.says(".play-ending .banner", "You sold 3 of 2")
+	done("break a sale oneself")
+	tb.high("a level", "play/first-lost-update", ".buyer-column", ".buyer-column", 1200, 2400)
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
-	tb.click(`.matrix [data-cell="redis-lua.late-command"]`)
+
+	begin()
+	click(`.top nav a[href="#/choose"]`)
+	click(`.tabs a[href="#/guarantees"]`)
+	click(`.matrix [data-cell="redis-lua.late-command"]`)
 	tb.says("h1", "redis-lua")
 	tb.saves()
-	tb.click("[data-file=html]")
+	click("[data-file=html]")
 	file := filepath.Join(t.TempDir(), "proof.html")
 	labtest.Must(t, os.WriteFile(file, []byte(tb.saved("redis-lua.late-command.html")), 0o644))
 	sent := fresh(t, "file://"+file)
 	sent.says("h1", "redis-lua")
 	sent.click(".controls button:nth-of-type(5)") // to its end
 	sent.says(".ending", "Broken")
+	done("send a proof that plays without a lab")
 }
 
 // high fails if a screen is higher than that, on a wide window and on a phone, or has

@@ -26,15 +26,16 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	tick("fails", "clocks")
 	tb.says(".fit", "conditional")
 	tick("rate", "3000")
-	tb.says(".results [role=status]", "Nothing fits.")
+	tb.says(".results [role=status]", "Nothing fits. One of these changes is enough:")
 	tb.await(`location.hash === "#/choose?rate=3000&have=mysql&fails=clocks"`)
 	tb.click(".ways a")
 	tb.says(".fit", "conditional")
 	tb.await(`!location.hash.includes("rate") && location.hash.includes("fails=clocks")`)
 
-	t.Log("what is no lock is not offered as one")
+	t.Log("what is no lock is not offered as one; where no single change is enough, none is named")
 	tick("need", "lock")
-	tb.says(".results [role=status]", "Nothing fits.")
+	tb.says(".results [role=status]", "Nothing fits, and no single change is enough.")
+	tb.await(`document.querySelector(".ways, .results [role=status] .hint") === null`)
 }
 
 // The proof: locks apart from the other ways, what breaks least first; a cell says what

@@ -86,7 +86,7 @@ function Sale({ all, name, fault, cell, close }) {
   const [told, unknown, initial, left, ledger] = cell.units ?? [];
   const rows = /** @type {[string, unknown][]} */ ([
     [f.told, count(told)], [f.unknown, count(unknown)], [f.ledger, f.of(ledger, initial)],
-    cell.rules && [f.broken, t.list(cell.rules.map((rule) => t.rules[rule] ?? rule))],
+    cell.rules && [f.broken, cell.rules.map((rule) => t.rules[rule] ?? rule).join(' · ')],
     [f.stood, w.seconds(cell.stood ?? 0)],
     [f.after, f.left(cell.after ?? 0, left)],
   ].filter(Boolean));

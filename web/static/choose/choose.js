@@ -44,7 +44,8 @@ const strictly = (a) => [...always, ...(a.need === 'lock' ? ['owner'] : [])];
 
 /**
  * The strategies that hold what is asked, run on what there is and meet the load, the
- * simplest first. One that another one mends is a lesson, and never an answer.
+ * simplest first, and of one family those that fewest questions break. One that another
+ * one mends is a lesson, and never an answer.
  * @param {Answers} a @param {Json.Strategy[]} strategies @param {Json.Matrix} matrix @param {Json.Figures} figures
  * @returns {Fit[]}
  */
@@ -60,7 +61,7 @@ export function choose(a, strategies, matrix, figures) {
     const speed = figure?.verdict === 'held' ? figure.sales_per_second ?? null : null;
     if (a.rate && !(speed && speed[0] >= a.rate)) return [];
     return [{ strategy, row, speed, breaks: matrix.questions.map((q) => q.id).filter((q) => row.cells[q]?.answer === 'breaks') }];
-  }).sort((x, y) => beyond(x) - beyond(y) || simple(x) - simple(y));
+  }).sort((x, y) => beyond(x) - beyond(y) || simple(x) - simple(y) || x.breaks.length - y.breaks.length);
 }
 
 /**

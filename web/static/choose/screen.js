@@ -35,7 +35,7 @@ export function Chooser({ route }) {
     <div class="choosing">
       <${Questions} answers=${answers} />
       <section class="results" aria-label=${w.results}>
-        <p role="status">${w.found(fits.length)} <span class="hint">${w.order}</span></p>
+        <p role="status">${w.found(fits.length, ways.length)}${fits.length > 1 && html` <span class="hint">${w.order}</span>`}</p>
         ${fits.slice(0, most).map((fit) => html`<${Card} key=${fit.strategy.name} fit=${fit} asked=${askedOf(answers)} matrix=${matrix} />`)}
         ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && t.comma}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`

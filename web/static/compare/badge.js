@@ -11,7 +11,7 @@ export function kindOf({ verdict, expected }) {
   return verdict === 'held' ? 'missed' : 'wrong';
 }
 
-const signs = { held: 'held', caught: 'held', wrong: 'oversold', missed: 'not_valid', void: 'not_valid' };
+const signs = { held: 'held', caught: 'oversold', wrong: 'oversold', missed: 'not_valid', void: 'not_valid' };
 const looks = { held: 'held', caught: 'caught', wrong: 'oversold', missed: 'warn', void: '' };
 
 /** @param {{entry: Json.Entry}} props */
@@ -20,8 +20,11 @@ export function Badge({ entry }) {
   return html`<span class=${`badge ${looks[kind]}`} data-kind=${kind}><${Sign} verdict=${signs[kind]} />${words().verdicts[kind](entry.verdict)}</span>`;
 }
 
-/** @param {{entry: Json.Entry}} props */
+/**
+ * To serve buyers is no praise where what they were told is wrong.
+ * @param {{entry: Json.Entry}} props
+ */
 export function Served({ entry }) {
   const served = entry.verdict === 'blocked' ? 'no' : entry.served;
-  return html`<span class=${`badge ${{ yes: 'held', no: 'warn' }[served] ?? ''}`}>${words().served[served]}</span>`;
+  return html`<span class=${`badge ${{ yes: entry.verdict === 'held' ? 'held' : '', no: 'warn' }[served] ?? ''}`}>${words().served[served]}</span>`;
 }

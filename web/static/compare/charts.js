@@ -80,7 +80,7 @@ function options(width, { x, y, lines, bars }) {
       y: y.log ? { distr: 3, range: (_plot, low, high) => decades(low ?? 1, high ?? 10) } : { range: (_plot, _low, high) => [0, (high ?? 1) * 1.1] },
     },
     axes: [
-      { ...axis(), size: bars ? 80 : 30, splits: () => x.ticks ?? x.values, filter: (_plot, ticks) => ticks, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { rotate: -30, grid: { show: false } }) }, // names are longer than bars are wide
+      { ...axis(), size: bars ? 80 : 30, splits: () => x.ticks ?? x.values, filter: (_plot, ticks) => ticks, values: (_plot, ticks) => ticks.map(x.show), ...(bars && { rotate: 30, grid: { show: false } }) }, // names are longer than bars are wide
       { ...axis(), size: 64, values: (_plot, ticks) => ticks.map((v) => (v === null ? '' : y.log && !Number.isInteger(Math.log10(v)) ? '' : y.show(v))) },
     ],
     series: [{}, ...lines.map((_, i) => ({

@@ -45,7 +45,7 @@ function Question({ row, question, open }) {
   const w = words();
   return html`
     <details ref=${box} data-question=${question.id} open=${open}><summary><span class=${`mark ${kinds[markOf(cell)]}`} aria-hidden="true">${signs[markOf(cell)] ?? '?'}</span>
-      ${' '}${t.guarantees.titleOf(question)} <span class="hint">${t.guarantees.says(cell)}</span></summary>
+      ${' '}${t.guarantees.titleOf(question)} <span class="hint">${cell.answer === 'measured' ? inWords(cell.text ?? '') : t.guarantees.says(cell)}</span></summary>
       <p class="hint">${w.asksOf(question)}</p>
       <${Found} cell=${cell} />
       ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}</details>`;
@@ -55,14 +55,14 @@ function Question({ row, question, open }) {
 export const inWords = (text, form = 0) => text.split('; ').map((part) => (words().measured[part] ?? [part, part])[form]).filter(Boolean).join(form ? ' ' : t.semicolon);
 
 /**
- * The answer and its bounds.
+ * What the answer rests on.
  * @param {{cell: Json.Cell}} props
  */
 function Found({ cell }) {
   const w = words();
   return html`
-    <p><strong>${t.guarantees.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
-      ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : say(cell.text)}`}</p>
+    ${cell.rule && html`<p><strong>${t.rules[cell.rule] ?? cell.rule}</strong></p>`}
+    ${cell.text && cell.answer !== 'measured' && html`<p>${say(cell.text)}</p>`}
     ${(cell.schedules ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
       ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;

@@ -27,7 +27,7 @@ export function Articles({ matrix }) {
       <caption id=${`article-${id}`}><cite translate=${false}>${title}</cite></caption>
       <thead><tr><th scope="col">${l.about}</th><th scope="col">${l.theirs}</th><th scope="col">${l.ours}</th></tr></thead>
       <tbody>${Object.entries(says).map(([row, [about, theirs]]) => html`
-        <tr key=${row} data-row=${row}><th scope="row">${about}</th><td>${theirs}</td><td>${rows[row]}</td></tr>`)}</tbody></table></div>`)}
+        <tr key=${row} data-row=${row}><th scope="row">${about}</th><td data-label=${l.theirs}>${theirs}</td><td data-label=${l.ours}>${rows[row]}</td></tr>`)}</tbody></table></div>`)}
     ${figures.locks && html`<p class="hint">${l.on(figures.locks.begun.slice(0, 10), figures.locks.cpus)}</p>`}</div>`;
 }
 
@@ -63,9 +63,9 @@ function computed({ matrix, figures }) {
     fast: rate(['redis-lua', 'redis-watchdog', 'zk', 'lock-row', 'lock-insert'], '8'),
     safe: marks(['zk', 'redis-lua', 'get-lock'], ['node-loss', 'lease-end', 'late-command']),
     segments: claims && l.times(spread(claims.central_over_segmented)),
-    ...Object.fromEntries(Object.entries(choices).map(([row, [name, sale]]) => [row, each([name], () => html`${sold(name, sale)}${t.semicolon}${broken(name)}`)])),
+    ...Object.fromEntries(Object.entries(choices).map(([row, [name, sale]]) => [row, each([name], () => html`<span>${sold(name, sale)}${t.semicolon}${broken(name)}</span>`)])),
     fourteen: marks(['redis-counter'], ['lost-reply', 'dead-holder', 'node-loss', 'cancel']),
-    pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`${sold(name, 'few-buyers')}${t.semicolon}${broken(name)}`),
+    pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`<span>${sold(name, 'few-buyers')}${t.semicolon}${broken(name)}</span>`),
     prefers: each(['zk', 'redis-lua'], broken),
     polling: each(['redis-lua', 'redis-watchdog', 'zk'], (name) => l.commands(figure(locks(name, '8')?.commands[0] ?? 0))),
     quorum: marks(['redlock', 'redis-lua'], ['node-loss', 'lease-end']),

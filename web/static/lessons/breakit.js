@@ -25,7 +25,7 @@ export function BreakIt({ chapter, lab, matrix }) {
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
       ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
     : html`<${Run} chapter=${chapter} lab=${lab} />
-      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && t.comma}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
 

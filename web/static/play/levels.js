@@ -26,7 +26,7 @@ export function Levels({ levels, chapters }) {
       <h2 id="levels-title">${w.levels}</h2>
       ${levels.length ? html`<p class="hint" data-solved=${Object.keys(solved).length}>${w.solved(levels.filter((l) => l.name in solved).length, levels.length)}</p>` : html`<p class="hint">${w.noLevels}</p>`}
       ${groups.map((n) => html`
-        <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${t.list(others.filter((l) => l.chapter === n).map((l) => textOf(l).title))}</span></summary>
+        <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${others.filter((l) => l.chapter === n).map((l) => textOf(l).title).join(' · ')}</span></summary>
           <ol>${others.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></details>`)}
     </section>
     <${Free} />`;

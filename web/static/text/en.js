@@ -117,7 +117,7 @@ export default {
   numbers: {
     sold: 'Sold', of: (n) => `of ${plural(n, 'unit')}`, left: 'Left', units: 'units', below: 'below zero',
     told: 'Told “sold”', nothingElse: 'all of the buyers', time: 'Time', took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
-    p99: (time) => `99 % within ${time}`,
+    p99: (time) => `99 % within ${time.replace(' ', '\u00a0')}`,
   },
   outcomes: {
     sold_out: 'sold out', busy: 'busy', conflict: 'conflict',

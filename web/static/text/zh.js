@@ -165,7 +165,7 @@ export default {
     run_ended: () => '这次运行已经结束。',
   },
   families: {
-    sqlrow: '一行 SQL', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',
+    sqlrow: 'SQL 里的一行', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',
     zklock: 'ZooKeeper 里的锁', etcdlock: 'etcd 里的锁', counter: '计数器', hotsku: '热点 SKU',
   },
 
@@ -194,7 +194,7 @@ export default {
   numbers: {
     sold: '卖出', of: (n) => `库存 ${count(n)} 件`, left: '剩余', units: '件', below: '低于零',
     told: '被告知买到', nothingElse: '全部买家', time: '用时', took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
-    p99: (time) => `99% 在 ${time} 内`,
+    p99: (time) => `99% 在 ${time} 内`.replace(/ (?=ms|内)/g, '\u00a0'),
   },
   outcomes: {
     sold_out: '售罄', busy: '繁忙', conflict: '冲突',

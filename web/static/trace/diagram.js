@@ -183,7 +183,7 @@ const foot = (plan, p) => plan.foot.flatMap(({ y, said, sample, bold }) => [
   ...(sample === 'stale' ? [hatched(14, y - 11, 10, 14, p.bad)] : sample === 'row' ? [hatched(16, y - 11, 5, 14, p.plain, true)]
     : sample === 'flight' ? [line(12, y - 4, 28, y - 4, { stroke: p.warn, 'stroke-width': 2, 'stroke-dasharray': '2 4' })]
       : sample === 'waits' ? [el('rect', { x: 15, y: y - 11, width: 6, height: 14, rx: 3, fill: p['plain-soft'], stroke: p.field, 'stroke-width': 1.2 })]
-        : sample ? [el('rect', { x: 14, y: y - 11, width: 9, height: 14, rx: 2, fill: p.plain })] : []),
+        : sample && sample !== 'more' ? [el('rect', { x: 14, y: y - 11, width: 9, height: 14, rx: 2, fill: p.plain })] : []),
 ]);
 
 /**

@@ -214,7 +214,7 @@ function footOf(trace, m, width, from, kinds) {
   const lines = /** @type {Plan['foot']} */ ([]);
   let y = from;
   const add = (/** @type {string} */ said, sample = '', bold = false) => wrap(said, (width - 50) / (bold ? 1.12 : 1.04)).forEach((one, i) => {
-    lines.push({ y, said: one, sample: i ? '' : sample, bold });
+    lines.push({ y, said: one, sample: i && sample ? 'more' : sample, bold });
     y += 17;
   });
   if (trace.told.length) add(words().told, '', true);

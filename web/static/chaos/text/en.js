@@ -16,7 +16,7 @@ export default {
     blocked: 'The ledger is right. The sale stood still for three seconds longer than the wait for a lock, its lease (two seconds at least) and the fault itself.',
     stopped: 'Nothing was sold after the fault, although units were left.',
   },
-  may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.',
+  may: 'It promises nothing about this, or is known to break.', wrong: 'It promises to withstand this.',
   seconds: (n) => `${n.toFixed(1)} s`,
   control: 'No fault: the control run', controlHint: 'The same sale without a fault.',
   course: 'The course of the first part', sold: 'sold', trouble: 'without an answer, or with an error', band: 'the fault',

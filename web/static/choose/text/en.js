@@ -12,7 +12,7 @@ export default {
     have: (s) => have[s], processes: (several) => ({ true: 'several', false: 'one' })[String(several)], fails: (q) => fails[q],
   },
   results: 'What fits',
-  found: (n) => (n ? `${count(n)} ${n === 1 ? 'fits' : 'fit'}.` : 'Nothing fits. One of these changes is enough:'), order: 'The simplest first.',
+  found: (n, ways) => (n ? `${count(n)} ${n === 1 ? 'fits' : 'fit'}.` : ways ? 'Nothing fits. One of these changes is enough:' : 'Nothing fits, and no single change is enough.'), order: 'The simplest first.',
   more: 'Also:', way: (what) => (what === 'rate' ? 'accept fewer sales a second' : what === 'processes' ? 'sell from one process' : have[what] ? `add ${have[what]}` : `accept damage when ${fails[what]}`),
   needs: (list) => `Needs ${new Intl.ListFormat('en').format([...new Set(list.filter((n) => n !== 'SQL' || list.length === 1).map((n) => offers[n] ?? n))])}.`,
   speed: (n) => `Sold ${count(n)} a second when it was measured.`, notHere: 'It cannot run in this lab.',

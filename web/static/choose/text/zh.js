@@ -12,7 +12,7 @@ export default {
     have: (s) => have[s], processes: (several) => ({ true: '几个', false: '一个' })[String(several)], fails: (q) => fails[q],
   },
   results: '符合条件的',
-  found: (n) => (n ? `有 ${count(n)} 个符合。` : '没有一个符合。改掉下面任意一条就够了：'), order: '越简单越靠前。',
+  found: (n, ways) => (n ? `有 ${count(n)} 个符合。` : ways ? '没有一个符合。改掉下面任意一条就够了：' : '没有一个符合，只改一条也不够。'), order: '越简单越靠前。',
   more: '还有：', way: (what) => (what === 'rate' ? '每秒少卖一些' : what === 'processes' ? '只用一个进程来卖' : have[what] ? `增加 ${have[what]}` : `接受${fails[what]}时出错`),
   needs: (list) => `需要 ${[...new Set(list.filter((n) => n !== 'SQL' || list.length === 1).map((n) => offers[n] ?? n))].join('、')}。`,
   speed: (n) => `实测每秒卖出 ${count(n)} 件。`, notHere: '它在这个实验室里无法运行。',

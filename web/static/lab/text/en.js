@@ -88,7 +88,7 @@ export default {
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`, both: 'Run both side by side',
   },
   /** An order that broke a rule: the judge's own words. */
-  example: (text, _said) => text,
+  example: (text, _said) => text.replace(/units (\d+) to \1 of/, 'unit $1 of'),
   blocked: {
     title: 'What died, and what it held',
     /** @param {Json.Fault} fault */
@@ -142,7 +142,7 @@ export default {
       uncertain: ({ errors, unknown, of }) => `${count(errors + unknown)} of ${plural(of, 'buyer')} have no certain answer: ${plural(errors, 'error')}, ${count(unknown)} unknown`,
       unsold: ({ sold, of }) => `Only ${count(sold)} of ${plural(of, 'unit')} that buyers asked for were sold`,
     },
-    right: 'Right: nothing was oversold, lost or invented, by the ledger and by what every buyer was told.',
+    right: 'Right: judged by the ledger and by what every buyer was told.',
     served: ({ late_ms: late, uncertain, sold }) => `Served: the sale never stood still for longer than a wait and a lease while buyers asked for units that were there, `
       + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,
   },

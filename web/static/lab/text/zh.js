@@ -220,7 +220,7 @@ export default {
       uncertain: ({ errors, unknown, of }) => `${count(of)} 位买家中有 ${count(errors + unknown)} 位没有确定的答复：错误 ${count(errors)}，结果未知 ${count(unknown)}`,
       unsold: ({ sold, of }) => `买家想买的 ${count(of)} 件里只卖出 ${count(sold)} 件`,
     },
-    right: '账对：按账本和每个买家得到的答复，没有超卖，没有丢失，也没有凭空多出什么。',
+    right: '账对：依据账本和每个买家得到的答复来判断。',
     served: ({ late_ms: late, uncertain, sold }) => '服务到位：在有货、买家也在购买时，销售的停顿从不超过一次等待加一个租约；'
       + `100 个答复里有 99 个在 ${seconds(late)}内；没有确定答复的买家不超过 ${percent(uncertain)}；有货又有人买的，至少卖出 ${percent(sold)}。`,
   },
