@@ -73,6 +73,7 @@ func TestLessons(t *testing.T) {
 	tb.goTo("lessons/" + last.Name)
 	tb.says(".chapter h1", last.Title["en"])
 	tb.await(`!document.querySelector(".turn [rel=next]")`)
+	tb.await(`document.querySelector(".chapters [aria-current]").getBoundingClientRect().bottom <= document.querySelector(".chapters").getBoundingClientRect().bottom`)
 
 	t.Log("no such chapter")
 	tb.goTo("lessons/13-nothing")

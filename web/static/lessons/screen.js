@@ -51,9 +51,13 @@ export function Lessons({ route }) {
       /** @type {HTMLElement | null} */ (document.querySelector('.chapter h1'))?.focus({ preventScroll: true });
     }
     before.current = presents ? 'slides' : chapter.name;
-    const list = document.querySelector('.chapters ol'); // on a phone a line, to be scrolled
-    const here = list?.querySelector('[aria-current]');
-    if (list && here) list.scrollLeft += here.getBoundingClientRect().left - list.getBoundingClientRect().left;
+    const here = document.querySelector('.chapters [aria-current]');
+    if (!here) return;
+    for (const list of document.querySelectorAll('.chapters, .chapters ol')) { // a column that may be higher than the window, on a phone a line
+      const [item, box] = [here.getBoundingClientRect(), list.getBoundingClientRect()];
+      list.scrollLeft += item.left - box.left;
+      list.scrollTop += Math.max(0, item.bottom - box.bottom) + Math.min(0, item.top - box.top);
+    }
   }, [chapter?.name, presents]);
 
   const l = lessonWords();
