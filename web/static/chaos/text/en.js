@@ -26,6 +26,6 @@ export default {
     stood: 'Longest time without a sale', broken: 'Broken rules', command: 'The command that runs it again',
   },
   ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,
-  sale: (s) => `${s.rate} buyers a second, ${s.services} service processes; lease ${s.lease_ms} ms, wait ${s.wait_ms} ms. A process that is killed does not test fsync.`,
+  sale: (s) => `${s.rate} buyers a second, ${s.services} service processes; lease ${count(s.lease_ms)} ms, wait ${count(s.wait_ms)} ms. Killing a process does not test whether data reach the disk.`,
   guarantee: 'All its answers',
 };

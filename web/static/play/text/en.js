@@ -35,7 +35,7 @@ export default {
     sold: 'sold', sold_out: 'sold out', busy: 'busy, try again', duplicate: 'has an order already', conflict: 'conflict, try again',
     error: 'refused', expired: 'too late', unknown: 'does not know whether they bought', died: 'nothing: they died', done: 'done',
   },
-  holds: 'holds the lock', expired: 'its lease has ended, and it does not know',
+  holds: 'holds the lock', expired: 'its lease has ended, unnoticed',
   renewer: (who) => `${who}’s renewer`, late: (who) => `✉ ${who}’s delayed command arrives`,
   faultsOf: (who) => `Faults for ${who}`, faults: 'Faults', budget: (left, all) => `${count(left)} of ${plural(all, 'fault')} left`,
   /** The buttons of faults. */
