@@ -106,6 +106,7 @@ func TestAnOrderNeedsItsClaim(t *testing.T) {
 		for copied == nil && t.Context().Err() == nil {
 			copied, _ = there.Take(t.Context(), user+1, way)
 		}
+		take(t, here, user+500, way).Release(t.Context()) // of a process whose session is lost: on a new one
 		err := write(late)
 		if !errors.Is(err, ledger.ErrInProgress) || way != "PlaceAll" && !seckill.NothingTaken(err) {
 			t.Errorf("%s when the session is lost: %v, want %v", way, err, ledger.ErrInProgress)
@@ -216,6 +217,7 @@ func TestTheKeyOfAStatementThatFails(t *testing.T) {
 	if kept.Release(t.Context()) {
 		t.Error("a claim of the session that was lost was held until its release")
 	}
+	take(t, here, 2, "k").Release(t.Context()) // for this process, too
 }
 
 // A deafConnector's connections lose replies to claims.

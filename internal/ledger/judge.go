@@ -424,7 +424,7 @@ func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration
 			return false // a retry, which may have got it
 		}
 		under = true
-		underLong = underLong || c.got() && t.Sent >= c.Sent+onItsWay && t.Sent <= c.end()
+		underLong = underLong || c.got() && t.Sent >= c.Sent+onItsWay
 	}
 	if !under {
 		return false

@@ -173,6 +173,14 @@ func oneLeft(e *Evidence) {
 	e.Told = e.Told[:8]
 }
 
+// wanted is a sale in which one buyer came, and got nothing.
+func wanted(quantity int64, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) {
+		e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, nil
+		e.says(1, quantity, outcome)
+	}
+}
+
 func oneMore(e *Evidence) { e.sell(9, 1) }
 
 func stillActive(e *Evidence) {
@@ -195,10 +203,8 @@ func TestJudge(t *testing.T) {
 		{"whichever run is current", func(e *Evidence) { e.Run = 0 }, ""},
 		{"the ledger alone", func(e *Evidence) { e.Told = nil }, ""},
 		{"no one came", func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{} }, ""},
-		{"demand for all there is, and nothing sold", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, nil
-			e.says(1, 10, OutcomeUnknown)
-		}, "nothing_sold"},
+		{"demand for all there is, and nothing sold", wanted(10, OutcomeUnknown), "nothing_sold"},
+		{"demand for more than there is, and nothing sold", wanted(11, OutcomeSoldOut), ""},
 
 		// The balance.
 		{"one order too many, deduction overwritten", all(oneMore, row(0)), "oversold lost_update"},
@@ -216,8 +222,11 @@ func TestJudge(t *testing.T) {
 
 		// Where the stock is kept.
 		{"two stores", func(e *Evidence) { e.order(6).Strategy = "redis-lua" }, "mixed_stocks"},
+		{"two stores, and a third counter", func(e *Evidence) { by("redis-lua", InLockTable, 9)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
 		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
 		{"the counter could not be read", by("redis-lua", InLockTable, 10), "unknown_stock"},
+		{"the counter could not be read, and the row has more", all(by("redis-lua", InLockTable, 10), row(3)), "unknown_stock"},
+		{"the counter could not be read, and the row has less", all(by("redis-lua", InLockTable, 10), row(-1)), "unknown_stock"},
 		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", InLockTable, 10)), "oversold unknown_stock"},
 		{"stock in Redis", by("redis-lua", InRedis, 0), ""},
 		{"Redis went back to an older number", by("redis-lua", InRedis, 4), "counter_and_row_differ lost_update undersold"},
@@ -232,6 +241,7 @@ func TestJudge(t *testing.T) {
 		{"a sale without its order", all(tells(4, OutcomeBusy), func(e *Evidence) { e.drop(3) }), "missing_order"},
 		{"the receipt names another order", func(e *Evidence) { e.told(1, CallBuy).OrderID = "o2" }, "wrong_receipt"},
 		{"the receipt has another remaining", func(e *Evidence) { e.told(1, CallBuy).Remaining++ }, "wrong_receipt"},
+		{"the receipt has another quantity", func(e *Evidence) { e.told(1, CallBuy).Quantity++ }, "wrong_receipt"},
 		{"one request, two orders", func(e *Evidence) {
 			e.Told = append(e.Told, e.Told[1])
 			e.Told[1].OrderID = "another"
@@ -257,6 +267,7 @@ func TestJudge(t *testing.T) {
 		{"told cancelled, and missing", func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }, "missing_order not_cancelled"},
 		{"a cancellation without an answer, and active", all(stillActive, func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeUnknown }), ""},
 		{"a cancellation that was refused, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeBusy }, "cancelled_unasked"},
+		{"a cancellation in progress, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeInProgress }, ""},
 
 		// Duplicates.
 		{"duplicate without an order", tells(7, OutcomeDuplicate), "false_duplicate"},
@@ -265,8 +276,10 @@ func TestJudge(t *testing.T) {
 		{"duplicate when the order was asked for", doubted(50, 100), ""},
 		{"duplicate while the cancellation was under way", doubted(400, 410), ""},
 		{"duplicate after the cancellation was acknowledged", doubted(401, 410), "false_duplicate"},
+		{"duplicate after a cancellation that did not take place", all(doubted(401, 410), stillActive), "not_cancelled"},
+		{"duplicate twice, without an order", func(e *Evidence) { e.says(9, 1, OutcomeDuplicate).at(1, 3); e.says(9, 1, OutcomeDuplicate).at(2, 4) }, "false_duplicate"},
 		{"duplicate beside another request that may have held the place", func(e *Evidence) {
-			e.told(5, CallBuy).at(100, 0)
+			e.told(5, CallBuy).at(100, 110)
 			t := e.says(5, 1, OutcomeDuplicate)
 			t.RequestID = "another"
 			t.at(900, 910)
@@ -274,12 +287,15 @@ func TestJudge(t *testing.T) {
 
 		// Refusals of a request that has the order.
 		{"a copy sold out while the order is got", copied(OutcomeSoldOut, 110, 120), "key_refused"},
-		{"a copy sold out, while another buyer cancels", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(115, 118) }), ""},
+		{"a copy sold out, while another buyer begins to cancel", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(200, 210) }), ""},
+		{"a copy sold out, while another buyer has cancelled", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(1, 110) }), ""},
+		{"a copy sold out after the order, while another buyer cancels", all(copied(OutcomeSoldOut, 210, 220), func(e *Evidence) { e.told(8, CallCancel).at(190, 300) }), "key_refused"},
 		{"a copy sold out, and an order came back at a time that no call says", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) {
 			e.order(2).Status, e.Snapshot.Stock.Num = Cancelled, 3
 		}), "cancelled_unasked"},
 		{"a copy sold out before the retry that got the order", copied(OutcomeSoldOut, 90, 100), ""},
 		{"a copy told duplicate while the order is got", copied(OutcomeDuplicate, 90, 101), "key_refused"},
+		{"a copy told duplicate after the order", copied(OutcomeDuplicate, 300, 310), "key_refused"},
 		{"a copy busy after the order", copied(OutcomeBusy, 200, 210), "key_refused"},
 		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
 		{"a copy busy until long after the order", copied(OutcomeBusy, 110, 250), "key_refused"},
@@ -287,6 +303,7 @@ func TestJudge(t *testing.T) {
 		{"a copy busy while the order has long been asked for", copied(OutcomeBusy, 150, 160), "key_refused"},
 		{"a copy busy, maybe before the other one came", copied(OutcomeBusy, 149, 160), ""},
 		{"a refusal without times", copied(OutcomeSoldOut, 0, 0), ""},
+		{"a refusal beside a sale without times", func(e *Evidence) { e.says(1, 3, OutcomeSoldOut).at(300, 310); e.told(8, CallCancel).at(1, 2) }, ""},
 		{"a refusal after the buyer cancelled", all(copied(OutcomeSoldOut, 310, 320), func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown).at(300, 0) }), ""},
 		{"a retry sold out, and the first call got the order and no answer", func(e *Evidence) {
 			e.told(6, CallBuy).at(100, 0)
@@ -372,13 +389,19 @@ func TestJudgeReservations(t *testing.T) {
 		{"as it should be", all(), ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
 		{"paid in the ledger, and given back", func(e *Evidence) { e.Told, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
+		{"paid in the ledger, and expired", func(e *Evidence) {
+			ends(2, seckill.Paid)(e)
+			e.Told, e.order(2).Status, e.Snapshot.Stock.Num = nil, Expired, e.Snapshot.Stock.Num+2
+		}, "paid_released"},
 		{"told paid, and not paid", ends(1, seckill.Reserved), "not_paid"},
+		{"told paid in one call, and not paid", ends(6, seckill.Reserved), "not_paid"},
 		{"told paid, and never there", func(e *Evidence) { t := e.says(9, 1, OutcomeSold); t.Call, t.OrderID = CallPay, "o9" }, "not_paid"},
 		{"told paid, and cancelled by the buyer later", all(ends(1, seckill.ReservationReleased), func(e *Evidence) { e.later(1, CallCancel, OutcomeCancelled) }), ""},
 		{"paid when the deadline had passed", func(e *Evidence) { e.told(1, CallPay).Late = true }, "paid_late"},
 		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
 		{"forgotten, and paid", ends(2, seckill.Paid), "paid_unasked"},
 		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
+		{"a payment in progress, and paid", paymentTold(1, OutcomeInProgress), ""},
 		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
 		{"told expired, and paid", ends(3, seckill.Paid), "expired_held"},
 		{"past its deadline for a moment", left(-overdueGrace), ""},
@@ -387,6 +410,7 @@ func TestJudgeReservations(t *testing.T) {
 		{"more reserved than there is", all(ends(2, seckill.Reserved), ends(3, seckill.Reserved), ends(4, seckill.Reserved),
 			paymentTold(3, OutcomeUnknown), func(e *Evidence) { e.told(4, CallCancel).Outcome = OutcomeUnknown }), "oversold negative_stock"},
 		{"told sold out while reservations expired", func(e *Evidence) { e.says(9, 2, OutcomeSoldOut) }, ""},
+		{"told cancelled, and expired", func(e *Evidence) { e.later(2, CallCancel, OutcomeCancelled) }, ""},
 	})
 }
 
@@ -519,12 +543,14 @@ func TestServed(t *testing.T) {
 		{"nothing is sold any more", all(), ServedBlocked, 24.9},
 		{"allowed to wait so long", func(e *Evidence) { e.Patience = 24900 * time.Millisecond }, ServedYes, 24.9},
 		{"there was nothing left", stock(5, 0), ServedYes, 0.9},
+		{"the row has units that were sold", stock(5, 3), ServedYes, 0.9},
 		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
-		{"they hold orders already", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeDuplicate }), ServedYes, 0.9},
+		{"they hold orders already", waiting(func(_ int, t *Told) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},
 		{"one who holds an order asks with another key", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
 		{"told unknown, error, in progress", waiting(func(i int, t *Told) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
 		{"no one asked any more", func(e *Evidence) { e.Told = e.Told[:6] }, ServedYes, 0.9},
-		{"they ask with pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[12], e.Told[20], e.Told[28]) }, ServedYes, 0.9},
+		{"they ask with pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[8], e.Told[11], e.Told[14], e.Told[17]) }, ServedYes, 0.9},
+		{"they ask with short pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[7], e.Told[9], e.Told[11], e.Told[13]) }, ServedBlocked, 8.9},
 		{"one buyer waits all the time, and is served in the end", func(e *Evidence) {
 			e.Told = e.Told[:5]
 			e.sell(6, 1)
@@ -543,6 +569,12 @@ func TestServed(t *testing.T) {
 		{"a start of its own, and nothing sold", func(e *Evidence) {
 			e.Snapshot.Stock.StartsAt, e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = &moment, nil, 10, e.Told[5:]
 		}, ServedNotKnown, 0},
+		{"a start of its own, after they had asked for long", func(e *Evidence) {
+			e.Snapshot.Stock.StartsAt = &moment
+			for i := range e.Told[:5] {
+				e.Told[i].at(i*1000+30_000, i*1000+30_900)
+			}
+		}, ServedYes, 0.9},
 		{"a unit comes back at the end only", comesBack(27), ServedYes, 2.9},
 		{"a unit comes back, and no buyer gets it", comesBack(10), ServedBlocked, 19.9},
 	} {

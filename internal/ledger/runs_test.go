@@ -11,6 +11,8 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // fill writes orders into a run, of the users 1 to count, with ids from first on.
@@ -44,8 +46,9 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 				t.Errorf("%s is found as %s", old.OrderID, guess)
 			}
 		}
+		labtest.Must(t, s.DB(ctx).Exec("UPDATE stock SET fence = 9 WHERE id = ?", sku).Error)
 		second, err := s.Reset(ctx, sku, "", 8)
-		if err != nil || second.Run <= first.Run || second.Version <= first.Version || second.Num != 8 || second.Initial != 8 {
+		if err != nil || second.Run <= first.Run || second.Version <= first.Version || second.Num != 8 || second.Initial != 8 || second.Fence != 0 {
 			t.Fatalf("reset from %+v to %+v, %v: run and version must grow", first, second, err)
 		}
 		rows := func() (n int64) {
@@ -103,6 +106,23 @@ func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
 	}
 	if now, _ := s.SKU(ctx, sku); now.Num != 5 {
 		t.Errorf("the new sale has %d, want the 5 that were set", now.Num)
+	}
+}
+
+// A snapshot is of one moment, whatever is sold while it is read.
+func TestASnapshotIsOfOneMoment(t *testing.T) {
+	s, _ := onServer(t)
+	set, err := s.Reset(t.Context(), sku, "", 5)
+	labtest.Must(t, err)
+	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if !strings.Contains(c.Text, "FROM refusals") {
+			return nil
+		}
+		_, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, set.Run)
+		return err
+	}})
+	if snap, err := s.Snapshot(ctx, sku); err != nil || snap.Stock.Num != 5 || len(snap.Orders) > 0 {
+		t.Errorf("%d units and %d orders (%v), want the 5 and none of before", snap.Stock.Num, len(snap.Orders), err)
 	}
 }
 

@@ -107,6 +107,16 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 		if _, err = sell(loses("INSERT"), s, p, st.Run); !seckill.NothingTaken(err) {
 			t.Errorf("an INSERT without an answer is rolled back: %v, want one that proves it", err)
 		}
+		left, leave := context.WithCancel(t.Context())
+		p = seckill.Purchase{SKU: sku, User: 3, Quantity: 1, RequestID: "c"}
+		err = s.Tx(left, func(tx *gorm.DB) error {
+			_, err := s.Record(tx, p, st.Run, 3)
+			leave()
+			return err
+		})
+		if !seckill.NothingTaken(err) {
+			t.Errorf("a COMMIT that was not sent: %v, want an error that proves it", err)
+		}
 	})
 }
 
@@ -124,15 +134,15 @@ func TestTwoOrdersOfOneID(t *testing.T) {
 		"PlaceAll": func(ctx context.Context) (r seckill.Receipt, err error) {
 			others := p
 			others.User, others.RequestID = 4, "b"
-			batch := []*ledger.Entry{{Purchase: p}, {Purchase: others}}
+			batch := []*ledger.Entry{{Purchase: others}, {Purchase: p}} // they are written by user
 			err = s.Tx(ctx, func(tx *gorm.DB) error {
 				ok, err := s.PlaceAll(tx, st.Run, 5, batch)
-				if err == nil && (ok || !batch[0].Refused || batch[1].Refused) {
-					t.Errorf("PlaceAll: %t, refused are %t and %t, want the first alone", ok, batch[0].Refused, batch[1].Refused)
+				if err == nil && (ok || batch[0].Refused || !batch[1].Refused) {
+					t.Errorf("PlaceAll: %t, refused are %t and %t, want the second alone", ok, batch[0].Refused, batch[1].Refused)
 				}
 				return err
 			})
-			return batch[1].Receipt, err
+			return batch[0].Receipt, err
 		},
 	} {
 		labtest.Must(t, s.DB(t.Context()).Exec("DELETE FROM orders WHERE sku_id = ?", sku).Error)
