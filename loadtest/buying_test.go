@@ -1,11 +1,16 @@
 package loadtest
 
 import (
+	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"seckill/internal/ledger"
@@ -26,7 +31,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				return false
 			}
 			f.take(p)
-			hangUp(w, "")
+			hangUp(w)
 			return true
 		}
 	}
@@ -78,7 +83,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				case n == 0:
 					lost = p.key
 					f.take(p)
-					hangUp(w, "")
+					hangUp(w)
 				case p.key == lost && !again:
 					again = true
 					respond(w, f.take(p))
@@ -102,7 +107,7 @@ func TestRetriesAndCopies(t *testing.T) {
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				if n%2 == 0 {
-					hangUp(w, "")
+					hangUp(w)
 				}
 				return n%2 == 0
 			}
@@ -147,32 +152,6 @@ func TestRetriesAndCopies(t *testing.T) {
 	}
 }
 
-// Copies are at the service at the same time, and go to different processes.
-func TestCopiesAtOnce(t *testing.T) {
-	f := &fake{}
-	var mu sync.Mutex
-	waiting, all := 0, make(chan struct{})
-	f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
-		mu.Lock()
-		if waiting++; waiting == CopiesEach {
-			close(all)
-		}
-		mu.Unlock()
-		select {
-		case <-all:
-		case <-time.After(10 * time.Second):
-			t.Errorf("call %d waited alone", n)
-		}
-		return false
-	}
-	c := serve(t, f)
-	c.Copies, c.Concurrency, c.Buyers, c.Stock = 1, 1, 2, 1
-	r := ran(t, c)
-	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Copies != (CopiesEach-1)*c.Buyers {
-		t.Errorf("%s", show(r))
-	}
-}
-
 // A client that is told when to ask again asks then; every pause is bounded.
 func TestPauses(t *testing.T) {
 	p := newPlan(Scenario{Seed: 1, Buyers: 1}.normal(), []int64{1})
@@ -188,25 +167,67 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// No answer, and then a refusal that does not speak of the first call: the
-// request is unknown, not refused.
-func TestNoAnswerAndThenAnError(t *testing.T) {
-	f := &fake{}
-	f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-		switch n {
-		case 0:
-			f.take(p)
-			hangUp(w, "")
-		case 1:
-			refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
-		}
-		return n < 2
-	}
-	c := serve(t, f)
-	c.Retry, c.Concurrency = 1, 1
-	r := ran(t, c)
-	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeUnknown] != 1 || r.Counts[ledger.OutcomeError] != 0 {
-		t.Errorf("%v\n%s", r.Counts, show(r))
+// A scripted service answers each purchase after a second, by the target that is asked.
+type scripted struct {
+	atOnce
+	mu      sync.Mutex
+	replies []reply
+	targets []int
+	pays    reply
+	takes   time.Duration // to pay
+}
+
+func (s *scripted) pay(purchase, string) reply {
+	time.Sleep(s.takes)
+	return s.pays
+}
+
+func (s *scripted) buy(p purchase) reply {
+	time.Sleep(time.Second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.targets = append(s.targets, p.turn)
+	return s.replies[p.turn]
+}
+
+// Copies are sent at once, to different targets, and what is sent again goes to the next.
+// An answer counts more than none, and none more than a refusal of another call, which
+// does not say what became of this one.
+func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
+	late, lost := noAnswer(context.DeadlineExceeded), noAnswer(io.ErrUnexpectedEOF)
+	gone := noAnswer(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+	sold, out := reply{Outcome: ledger.OutcomeSold, OrderID: "o"}, reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
+	busy := reply{Outcome: ledger.OutcomeBusy, Code: "busy"}
+	for _, test := range []struct {
+		copies  float64
+		replies []reply
+		want    ledger.Outcome
+		targets []int
+	}{
+		{0, []reply{late, sold}, ledger.OutcomeSold, []int{0, 1}},
+		{0, []reply{lost, out}, ledger.OutcomeSoldOut, []int{0, 1}},
+		{0, []reply{gone, sold}, ledger.OutcomeSold, []int{0, 1}},
+		{0, []reply{late, gone}, ledger.OutcomeUnknown, []int{0, 1}},
+		{0, []reply{busy, sold}, ledger.OutcomeBusy, []int{0}},
+		{1, []reply{busy, sold, out}, ledger.OutcomeSold, []int{0, 1, 2}},
+		{1, []reply{out, gone, lost, gone}, ledger.OutcomeUnknown, []int{0, 1, 2, 2, 3}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scripted{replies: test.replies}
+			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1, Timeout: time.Minute}.normal()
+			p := newPlan(c, []int64{1})
+			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
+			l.run(t.Context())
+			l.finish()
+			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) {
+				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets, test.want, test.targets)
+			}
+			for _, told := range l.tally.history[0] {
+				if (told.Answered == 0) != (told.Outcome == ledger.OutcomeUnknown) || told.Outcome == ledger.OutcomeSold && test.copies > 0 && told.Sent > 0 {
+					t.Errorf("%+v: the judge is told %+v", test.replies, told)
+				}
+			}
+		})
 	}
 }
 

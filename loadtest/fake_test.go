@@ -32,7 +32,7 @@ type fake struct {
 	stockStores func() map[ledger.StockStore]int64
 	token       string        // admin token, if one is needed
 	pretend     int64         // purchases in flight that never end
-	wait        time.Duration // for locks, as it says
+	wait        time.Duration // for locks and leases, as it says
 
 	mu        sync.Mutex
 	stock     ledger.Stock
@@ -82,7 +82,7 @@ func (f *fake) handler() http.Handler {
 			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
 			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
 			map[string]any{"name": "zk", "stock": "row", "available": false, "missing": []string{"no ZooKeeper is configured"}},
-		}, "locks": lockTimes{Wait: f.wait.Milliseconds()}})
+		}, "locks": lockTimes{Lease: f.wait.Milliseconds() / 2, Wait: f.wait.Milliseconds() / 2}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, map[string]any{"backends": []any{
@@ -224,14 +224,12 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"type": "/problems/" + code, "code": code, "title": code, "detail": "because of " + code})
 }
 
-// hangUp closes the connection, after sending what is given.
-func hangUp(w http.ResponseWriter, sent string) {
-	conn, buffered, err := w.(http.Hijacker).Hijack()
+// hangUp closes the connection.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		panic(err)
 	}
-	_, _ = buffered.WriteString(sent)
-	_ = buffered.Flush()
 	_ = conn.Close()
 }
 

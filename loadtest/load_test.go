@@ -32,6 +32,7 @@ func (atOnce) close()                        {}
 type slow struct {
 	atOnce
 	takes        time.Duration
+	graded       bool // request i takes i+1 seconds; each fourth is sold, sold out, unknown, an error
 	stall, until time.Time
 	mu           sync.Mutex
 	inside, most int
@@ -41,12 +42,17 @@ type slow struct {
 	connections  int           // likewise
 }
 
-func (s *slow) buy(purchase) reply {
+func (s *slow) buy(p purchase) reply {
 	s.mu.Lock()
 	s.inside++
 	s.most = max(s.most, s.inside)
 	s.sent = append(s.sent, time.Since(s.begun))
 	s.mu.Unlock()
+	outcome := ledger.OutcomeSoldOut
+	if s.graded {
+		s.takes = time.Duration(p.index+1) * time.Second
+		outcome = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeUnknown, ledger.OutcomeError}[p.index%4]
+	}
 	end := time.Now().Add(s.takes)
 	if end.After(s.stall) && end.Before(s.until) {
 		end = s.until
@@ -55,7 +61,7 @@ func (s *slow) buy(purchase) reply {
 	s.mu.Lock()
 	s.inside--
 	s.mu.Unlock()
-	return reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
+	return reply{Outcome: outcome, Code: string(outcome)}
 }
 
 // send runs a scenario against s in fake time.
@@ -149,6 +155,24 @@ func TestClosedLoop(t *testing.T) {
 	})
 }
 
+// Each percentile is of the answers that it is named for.
+func TestPercentiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r := send(t, &slow{graded: true}, Scenario{Buyers: 1000, Concurrency: 1}, 0)
+		got := []int64{r.Latency.P50, r.Latency.P90, r.Latency.P99, r.Latency.P999, r.Latency.Max, int64(r.Latency.Mean),
+			r.SoldLatency.P50, r.SoldLatency.Max, r.RefusedLatency.P50, r.RefusedLatency.Max}
+		want := []int64{500, 900, 990, 999, 1000, 500, 497, 997, 498, 998} // seconds
+		for _, point := range Curve(r.Histogram) {
+			got, want = append(got, point.Micros), append(want, int64(10*point.Percent))
+		}
+		for i := range want {
+			if us := time.Duration(got[i]) * time.Microsecond; !near(us, time.Duration(want[i])*time.Second) {
+				t.Errorf("number %d is %v, want %d s", i, us, want[i])
+			}
+		}
+	})
+}
+
 // What cannot be sent any more when the service is too slow is counted, and not what
 // was left when the run was stopped.
 func TestDropped(t *testing.T) {
@@ -168,48 +192,23 @@ func TestDropped(t *testing.T) {
 	})
 }
 
-// hasty reserves for everybody, and says of every payment that it comes too late.
-type hasty struct {
-	slow
-	answers time.Duration // how long a payment takes
-	lost    bool          // no answer to it comes
-}
-
-func (h *hasty) buy(purchase) reply {
-	return reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}
-}
-
-func (h *hasty) pay(purchase, string) reply {
-	time.Sleep(h.answers)
-	if h.lost {
-		return noAnswer(io.ErrUnexpectedEOF)
-	}
-	return reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
-}
-
 // A payment that is refused as too late is early when the time that was reserved has
 // not passed since the purchase was sent. One without an answer has no time of it.
 func TestExpiredBeforeTheDeadline(t *testing.T) {
+	reserved, expired := reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}, reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
 	for _, c := range []struct {
 		answers     time.Duration
+		pays        reply
 		early, lost bool
-	}{{time.Second, true, false}, {3 * time.Second, false, false}, {time.Second, false, true}} {
+	}{{ms, expired, true, false}, {time.Second, expired, false, false}, {ms, noAnswer(io.ErrUnexpectedEOF), false, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second}.normal()
 			p := newPlan(s, []int64{1})
-			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller { return &hasty{answers: c.answers, lost: c.lost} })
+			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller { return &scripted{replies: []reply{reserved}, pays: c.pays, takes: c.answers} })
 			l.run(t.Context())
-			pays := 0
-			for _, told := range l.tally.history[0] {
-				if told.Call == ledger.CallPay {
-					pays++
-					if told.Early != c.early || (told.Answered == 0) != c.lost {
-						t.Errorf("a payment that took %v, lost %t: %+v", c.answers, c.lost, told)
-					}
-				}
-			}
-			if pays != 1 {
-				t.Errorf("%d payments, want 1", pays)
+			all := l.tally.history[0]
+			if told := all[len(all)-1]; len(all) != 2 || told.Call != ledger.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost {
+				t.Errorf("a payment that took %v, lost %t: %+v", c.answers, c.lost, all)
 			}
 		})
 	}

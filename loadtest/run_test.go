@@ -62,6 +62,7 @@ func TestRunJudgesTheService(t *testing.T) {
 		{name: "sells to a few, and fails for the rest", plant: fails, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
 		{name: "sells to a few, and fails for the rest, as a fault has it", plant: fails,
 			adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: ledger.Held},
+		{name: "sells to all who want, of plenty", plant: func(*fake) {}, adjust: func(c *Config) { c.Buyers, c.Plenty = testStock/2, true }, verdict: ledger.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})
@@ -119,7 +120,7 @@ func TestRunJudgesTheService(t *testing.T) {
 			}
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 3 {
-					hangUp(w, "")
+					hangUp(w)
 				}
 				return n == 3
 			}
@@ -213,6 +214,19 @@ func TestRunDoesNotStart(t *testing.T) {
 				t.Errorf("the service saw %d purchases", f.seen)
 			}
 		})
+	}
+}
+
+// Two readings agree if nothing was sold, cancelled or decided between them.
+func TestReadingsThatAgree(t *testing.T) {
+	sold, back, held := ledger.Order{Status: ledger.Active}, ledger.Order{Status: ledger.Cancelled}, ledger.Order{Status: ledger.Active, Reservation: &ledger.Reservation{Left: 1}}
+	all := [][]ledger.Order{{}, {sold}, {back}, {held}, {sold, sold}}
+	for i, a := range all {
+		for j, b := range all {
+			if same(ledger.Snapshot{Orders: a}, ledger.Snapshot{Orders: b}) != (i == j) {
+				t.Errorf("agree: %t, %+v and %+v", i != j, a, b)
+			}
+		}
 	}
 }
 
@@ -390,7 +404,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	dying.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && seen.Add(1) == 5 {
 			_ = dying.Listener.Close()
-			hangUp(w, "")
+			hangUp(w)
 			go dying.CloseClientConnections()
 			return
 		}

@@ -290,10 +290,10 @@ func working(ctx context.Context, services []service) bool {
 	})
 }
 
-// same reports whether nothing was sold or cancelled between two readings.
+// same reports whether nothing was sold, cancelled or decided between two readings.
 func same(a, b ledger.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
 		slices.EqualFunc(a.Orders, b.Orders, func(a, b ledger.Order) bool {
-			return a.PublicID == b.PublicID && a.Status == b.Status
+			return a.PublicID == b.PublicID && a.Status == b.Status && a.Undecided() == b.Undecided()
 		})
 }

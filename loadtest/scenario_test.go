@@ -84,6 +84,7 @@ func TestCheck(t *testing.T) {
 		{func(s *Scenario) { s.Async, s.Reserve = true, time.Second }, "async: it means nothing with reservations"},
 		{func(s *Scenario) { s.Profile = "wave" }, `there is no profile "wave"`},
 		{func(s *Scenario) { s.Buyers, s.Duplicates = 100, 0 }, "at most 100 units are wanted"},
+		{func(s *Scenario) { s.Buyers, s.Duplicates = 150, .5 }, "units are wanted of any SKU"},
 		{func(s *Scenario) { s.Profile, s.Rate, s.Duration = Constant, 1e6, 24*time.Hour }, "10,000,001 buyers"},
 		{func(s *Scenario) { s.Require = []string{"p98<1ms"} }, `a requirement on "p98"`},
 		{func(s *Scenario) { s.Forget = .1 }, "give --reserve, such as 2s"},

@@ -15,6 +15,8 @@ func TestConclude(t *testing.T) {
 	negative := ledger.Violation{Rule: ledger.RuleNegative, Verdict: ledger.Lost}
 	missing := ledger.Violation{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost}
 	nothing := ledger.Violation{Rule: ledger.RuleNothingSold, Verdict: ledger.Lost}
+	invented := ledger.Violation{Rule: ledger.RuleInvented, Verdict: ledger.Lost}
+	unacknowledged := ledger.Violation{Rule: ledger.RuleUnacknowledged, Verdict: ledger.Lost}
 	for _, test := range []struct {
 		name       string
 		violations []ledger.Violation
@@ -38,6 +40,8 @@ func TestConclude(t *testing.T) {
 		{name: "oversold, unsettled", audit: ledger.Oversold, violations: []ledger.Violation{oversold}, problem: true, unsettled: true, want: ExitOversold},
 		{name: "negative, unsettled", audit: ledger.Lost, violations: []ledger.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
 		{name: "lost, unsettled", audit: ledger.Lost, violations: []ledger.Violation{missing}, problem: true, unsettled: true, want: ExitNotValid},
+		{name: "invented, unsettled", audit: ledger.Lost, violations: []ledger.Violation{invented}, problem: true, unsettled: true, want: ExitLost},
+		{name: "unacknowledged, unsettled", audit: ledger.Lost, violations: []ledger.Violation{unacknowledged}, problem: true, unsettled: true, want: ExitLost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &Result{Settled: !test.unsettled}
@@ -159,7 +163,8 @@ func TestASaleThatStandsStill(t *testing.T) {
 			if exit == ExitHeld && r.Counts[ledger.OutcomeBusy] > 0 {
 				exit = ExitUnmet
 			}
-			if r.Verdict != test.verdict || r.ExitStatus() != exit || !strings.Contains(show(r), test.says) {
+			allowed := test.patience + test.outage
+			if r.Verdict != test.verdict || r.ExitStatus() != exit || !strings.Contains(show(r), test.says) || r.Audit.Served.PatienceMs != float64(allowed.Milliseconds()) {
 				t.Errorf("%s, exit status %d; want %s, %d and %q\n%s", r.Verdict, r.ExitStatus(), test.verdict, exit, test.says, show(r))
 			}
 		})
@@ -193,10 +198,10 @@ func TestRequirements(t *testing.T) {
 		}
 	}
 	// Of nothing every percentile is 0; that meets nothing.
-	for _, text := range []string{"p99<1s", "errors==0"} {
+	for text, r := range map[string]*Result{"p99<1s": {}, "errors==0": {}, "sold_p99<1s": {Requests: 9}} {
 		q, _ := ParseRequirement(text)
-		if q.check(&Result{}).Met {
-			t.Errorf("%s is met by a run without requests", text)
+		if q.check(r).Met {
+			t.Errorf("%s is met by a run without requests, or without sales", text)
 		}
 	}
 }

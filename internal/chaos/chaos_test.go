@@ -26,7 +26,7 @@ type paperLab struct {
 
 func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fault.Injection, error) {
 	defer func() { l.came <- struct{}{} }()
-	if !a.Busy || a.SKU != 1 || a.Strategy == "" {
+	if !a.Busy || a.SKU != 1 || a.Strategy == "" || a.Service != 1 && name == fault.KillService {
 		return nil, errors.New("the aim is wrong")
 	}
 	return &fault.Injection{Effect: l.effect}, l.fails

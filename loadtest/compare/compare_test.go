@@ -25,7 +25,7 @@ const (
 // load is a sale of a second that sells out in half of it, unless plays changes it.
 func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, error) {
 	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: ledger.Held, Signs: loadtest.Signs{Served: loadtest.Yes},
-		Counts:      map[ledger.Outcome]int{ledger.OutcomeSold: int(c.Stock), ledger.OutcomeSoldOut: c.Buyers - int(c.Stock)},
+		Counts:      map[ledger.Outcome]int{ledger.OutcomeSold: int(c.Stock), ledger.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, ledger.OutcomeUnknown: 8},
 		SoldLatency: loadtest.Latency{P50: 4000, P99: 20_000}, RefusedLatency: loadtest.Latency{P50: 1000, P99: 2000},
 		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, Initial: c.Stock, Sold: c.Stock}}
@@ -92,7 +92,7 @@ func TestFiguresOfATurn(t *testing.T) {
 	if len(b.sales) != 6 || e.Rounds[0].Sales != 2 {
 		t.Fatalf("%d sales, %+v", len(b.sales), e.Rounds)
 	}
-	for id, want := range map[string]float64{Answers: 800, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20, RefusedP50: 1, RefusedP99: 2,
+	for id, want := range map[string]float64{Answers: 792, Sales: 80, SellOut: .5, BoughtP50: 4, BoughtP99: 20, RefusedP50: 1, RefusedP99: 2,
 		Commands: 4, Services: .1} {
 		if got := e.Figures[id].Median(); got != want {
 			t.Errorf("%s is %v, want %v", id, got, want)
@@ -121,6 +121,12 @@ func TestAnswer(t *testing.T) {
 		r := Run(t.Context(), options(b, c.names...))
 		if got := strings.Join(r.Answer(), "\n"); !strings.Contains(got, c.want) {
 			t.Errorf("%v: the answer is\n%s, want\n%s", c.names, got, c.want)
+		}
+	}
+	r := Run(t.Context(), options(b, "conditional", "fast", "alike"))
+	for i, want := range []string{"1", "2.15 (1.56–2.97)", "not apart: 1.00 ("} {
+		if got := r.Entries[i].factor(r.RelativeTo); !strings.HasPrefix(got, want) {
+			t.Errorf("%s has the factor %q, want %q", r.Entries[i].Strategy, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,5 +123,8 @@ func TestLine(t *testing.T) {
 		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 501, ledger.OutcomeUnknown: 3}}
 	if got, want := Line(p, 500), "1,234 of 20,000 buyers, sold 501 of 500 OVERSOLD, 3 without an answer, 2,310/s, p99 31.0 ms, 1.5s"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if p.Units--; strings.Contains(Line(p, 500), "OVERSOLD") {
+		t.Error("the last unit is said to be oversold")
 	}
 }
