@@ -46,11 +46,7 @@ func (f Folder) Put(kind Kind, id string, entry any) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
-	err = os.WriteFile(f.file(kind, id), text, 0o600)
-	if err != nil { // the disk may be full
-		f.Remove(kind, id)
-	}
-	return err
+	return os.WriteFile(f.file(kind, id), text, 0o600)
 }
 
 // Remove takes an entry out, if it can.
@@ -61,7 +57,8 @@ func (f Folder) Remove(kind Kind, id string) {
 }
 
 // Load returns every entry of a kind, by its id. Files that are no such entry (of
-// another program or version, or half written when a lab was killed) are left alone.
+// another program or version, or half written when a lab was killed or the disk was
+// full) are left alone.
 func Load[T any](f Folder, kind Kind) map[string]T {
 	all := map[string]T{}
 	if f == "" {

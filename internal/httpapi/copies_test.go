@@ -28,31 +28,35 @@ func insist(t *testing.T, s *httpapi.Server, user int) reply {
 // The session that has a process's claims breaks in the middle of a purchase. What is
 // refused then is not said to be: another copy may have got the order.
 func TestARefusalWhoseClaimIsLost(t *testing.T) {
-	begun, goOn := make(chan seckill.Purchase), make(chan struct{})
+	begun, goOn := make(chan seckill.Purchase), make(chan error)
 	f := sells()
 	f.deduct = func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		begun <- p
-		<-goOn
-		return seckill.Receipt{}, seckill.ErrSoldOut
+		return seckill.Receipt{}, <-goOn
 	}
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	migrate(t, in)
 	s := serverWith(t, f, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
-	refused := make(chan reply)
-	go func() { refused <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
-	p := <-begun
-	var session sql.NullInt64
-	look := func() {
-		labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error)
-	}
-	look()
-	labtest.Must(t, in.DB.Exec(fmt.Sprintf("KILL %d", session.Int64)).Error)
-	for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
+	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict} {
+		refused := make(chan reply)
+		go func() { refused <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
+		p := <-begun
+		var session sql.NullInt64
+		look := func() {
+			labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error)
+		}
 		look()
+		labtest.Must(t, in.DB.Exec(fmt.Sprintf("KILL %d", session.Int64)).Error)
+		for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
+			look()
+		}
+		goOn <- refusal
+		r := <-refused
+		if r.want(t, refusal.Error()+", and the claim was lost", 409, "in_progress"); r.header.Get("Retry-After") != "1" {
+			t.Errorf("a copy may ask again after %q s", r.header.Get("Retry-After"))
+		}
 	}
-	goOn <- struct{}{}
-	(<-refused).want(t, "sold out, and the claim was lost", 409, "in_progress")
 }
 
 // A copy whose key cannot be looked up is not told busy: that would say that nothing

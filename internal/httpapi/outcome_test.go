@@ -20,6 +20,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/wire"
 )
 
 const secret = "dial tcp 10.1.2.3:3306 as root with hunter2"
@@ -29,29 +30,33 @@ func TestWhatErrorsComeTo(t *testing.T) {
 	f := sells()
 	s := serverWith(t, f, httpapi.Config{})
 	for _, c := range []struct {
-		err    error
-		status int
-		code   string
+		err     error
+		status  int
+		code    string
+		outcome ledger.Outcome
 	}{
-		{seckill.ErrInvalid, 400, "invalid"},
-		{seckill.ErrUnknownSKU, 404, "unknown_sku"},
-		{seckill.ErrNotStarted, 409, "not_started"},
-		{seckill.ErrTooManyUnits, 409, "too_many_units"},
-		{seckill.ErrSoldOut, 409, "sold_out"},
-		{seckill.ErrDuplicate, 409, "duplicate"},
-		{seckill.ErrConflict, 409, "conflict"},
-		{seckill.ErrBusy, 429, "busy"},
-		{seckill.ErrUnavailable, 503, "backend_unavailable"},
-		{seckill.ErrUnknown, 504, "unknown_outcome"},
-		{fmt.Errorf("%w: %w", seckill.ErrUnknown, seckill.ErrSoldOut), 504, "unknown_outcome"},
-		{errors.New("an error of no kind"), 504, "unknown_outcome"},
-		{context.DeadlineExceeded, 504, "unknown_outcome"},
+		{seckill.ErrInvalid, 400, "invalid", ledger.OutcomeError},
+		{seckill.ErrUnknownSKU, 404, "unknown_sku", ledger.OutcomeError},
+		{seckill.ErrNotStarted, 409, "not_started", ledger.OutcomeError},
+		{seckill.ErrTooManyUnits, 409, "too_many_units", ledger.OutcomeError},
+		{seckill.ErrSoldOut, 409, "sold_out", ledger.OutcomeSoldOut},
+		{seckill.ErrDuplicate, 409, "duplicate", ledger.OutcomeDuplicate},
+		{seckill.ErrConflict, 409, "conflict", ledger.OutcomeConflict},
+		{seckill.ErrBusy, 429, "busy", ledger.OutcomeBusy},
+		{seckill.ErrUnavailable, 503, "backend_unavailable", ledger.OutcomeError},
+		{seckill.ErrUnknown, 504, "unknown_outcome", ledger.OutcomeUnknown},
+		{fmt.Errorf("%w: %w", seckill.ErrUnknown, seckill.ErrSoldOut), 504, "unknown_outcome", ledger.OutcomeUnknown},
+		{errors.New("an error of no kind"), 504, "unknown_outcome", ledger.OutcomeUnknown},
+		{context.DeadlineExceeded, 504, "unknown_outcome", ledger.OutcomeUnknown},
 	} {
 		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
 			return seckill.Receipt{}, fmt.Errorf("%w: %s", c.err, secret)
 		}
 		r := ask(t, s, "POST", "/api/v1/seckill", good)
 		r.want(t, c.err.Error(), c.status, c.code)
+		if told := wire.Told(seckill.Purchase{}, seckill.Receipt{}, c.err); told.Outcome != c.outcome {
+			t.Errorf("%v: a buyer knows %s, want %s", c.err, told.Outcome, c.outcome)
+		}
 		if strings.Contains(string(r.body), "hunter2") {
 			t.Errorf("%v: the answer shows what it wraps: %s", c.err, r.body)
 		}
@@ -88,11 +93,14 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 		for sku := 1; sku <= 2; sku++ {
 			ask(t, s, "PUT", fmt.Sprint("/api/v1/skus/", sku), `{"stock":4}`)
 		}
+		left, leave := context.WithCancel(t.Context())
 		f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 			c.change(&p)
-			return seckill.Receipt{}, errors.Join(seckill.ErrUnknown, f.record(ctx, p))
+			err := f.record(ctx, p)
+			leave() // a caller who closed their half of the connection reads the answer
+			return seckill.Receipt{}, errors.Join(seckill.ErrUnknown, err)
 		}
-		r := ask(t, s, "POST", "/api/v1/seckill", good, key)
+		r := do(t, s, newRequest("POST", "/api/v1/seckill", good, key).WithContext(left))
 		if r.want(t, "an order "+what, c.status, c.code); c.status != http.StatusOK {
 			continue
 		}
@@ -140,6 +148,16 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(7, 1), "Idempotency-Key: "+copied.RequestID); r.status != 200 {
 		t.Errorf("a copy whose request got the last unit meanwhile is answered %d %s", r.status, r.body)
 	}
+	// Of a copy that no claim kept out: its key may be another purchase's, or it cannot be read what it got.
+	ask(t, s, "PUT", "/api/v1/skus/2", `{"stock":4}`)
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		p.SKU = 2
+		labtest.Must(t, f.record(ctx, p))
+		return seckill.Receipt{}, seckill.ErrDuplicate
+	}
+	ask(t, s, "POST", "/api/v1/seckill", purchase(8, 1), key).want(t, "the key of another purchase", 422, "idempotency_mismatch")
+	unread := failsAfterCommit(t.Context(), errors.New("connection reset by peer"))
+	do(t, s, newRequest("POST", "/api/v1/seckill", purchase(9, 1), key).WithContext(unread)).want(t, "a copy that cannot be looked up", 409, "in_progress")
 }
 
 func TestAPurchaseHasADeadline(t *testing.T) {

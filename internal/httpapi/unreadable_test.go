@@ -68,7 +68,9 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 			}
 		}
 	}
-	req := newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
+	req := newRequest("POST", reserve, `{"sku_id":1,"user_id":9}`, key)
+	do(t, s, req.WithContext(failsAfterCommit(req.Context(), errors.New("connection reset by peer")))).want(t, "reserved, and not read back", 504, "unknown_outcome")
+	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
 	got := do(t, s, req.WithContext(failsAfterCommit(req.Context(), context.DeadlineExceeded)))
 	var is ledger.Stock

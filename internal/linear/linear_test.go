@@ -127,6 +127,11 @@ func TestWindow(t *testing.T) {
 		}
 		return ops
 	}
+	for i, o := range window([]Op{{Call: 1, Return: 5}, {Call: 2, Return: 4}, {Call: 5, Return: 6}}, 2) {
+		if o.optional != (i == 0) { // what ends when the next is called may come after it
+			t.Errorf("of a window, operation %d is optional: %t", i, o.optional)
+		}
+	}
 	whole := history(1500) // as of a load run, a third of whose calls give back
 	if f := Check(50, whole, time.Minute); !f.Decided || !f.Linearizable {
 		t.Errorf("seed %d: a true history is %+v", seed, f)

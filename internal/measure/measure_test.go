@@ -48,6 +48,12 @@ func TestRatioOf(t *testing.T) {
 	if got.Rounds != 3 || !got.Apart() {
 		t.Errorf("%+v of three rounds", got)
 	}
+	if inverse := RatioOf(b, a); !inverse.Apart() || math.Abs(inverse.Low*got.High-1) > 1e-9 {
+		t.Errorf("the other way round: %+v", inverse)
+	}
+	if part := RatioOf(Series{1: 1, 2: 0, 3: 3}, Series{1: 0, 2: 1, 3: 1}); part.Rounds != 1 || math.Abs(part.Times-3) > 1e-9 {
+		t.Errorf("of rounds in which one did nothing: %+v", part)
+	}
 	many := Series{}
 	for round := range MaxRounds {
 		many[round] = 1
@@ -63,5 +69,19 @@ func TestRatioOf(t *testing.T) {
 	}
 	if none := RatioOf(Series{1: 1}, Series{2: 1}); none != (Ratio{}) || none.Apart() {
 		t.Errorf("no round in common: %+v", none)
+	}
+}
+
+// The quantiles are those of Student's t: half of 95 % lies between 0 and each.
+func TestStudent(t *testing.T) {
+	for i, quantile := range student {
+		n, share := float64(i+1), 0.0
+		width := quantile / 10_000
+		for x := width / 2; x < quantile; x += width {
+			share += width * math.Pow(1+x*x/n, -(n+1)/2) * math.Gamma((n+1)/2) / math.Gamma(n/2) / math.Sqrt(n*math.Pi)
+		}
+		if math.Abs(share-.475) > 5e-5 {
+			t.Errorf("%v of %v degrees of freedom has %.6f below it, want .475", quantile, n, share)
+		}
 	}
 }

@@ -104,9 +104,13 @@ func TestFaults(t *testing.T) {
 			if _, err := db.Exec("DELETE FROM t"); err != nil {
 				t.Fatal(err)
 			}
-			ctx, leave := context.WithCancel(tap.With(t.Context(), f.tap))
+			var sent tap.Counter
+			ctx, leave := context.WithCancel(tap.With(tap.Counting(t.Context(), &sent), f.tap))
 			err := send(ctx)
 			leave()
+			if n := sent.Count(tap.Redis); name != "COMMIT" && n != uint64(f.runs) {
+				t.Errorf("%s, %s: %d commands were counted, want %d", name, what, n, f.runs)
+			}
 			if !errors.Is(err, fault) || runs() != f.runs {
 				t.Errorf("%s, %s: its sender is told %v, and it ran %d times; want a fault and %d", name, what, err, runs(), f.runs)
 			}
