@@ -123,6 +123,7 @@ func TestChaosScreen(t *testing.T) {
 	tb.good("chaos")
 
 	t.Log("a cell opens by the keyboard, and has an address")
+	tb.shows(bad) // again, on the wide window
 	address := ask[string](tb, `document.querySelector("`+bad+`").hash`)
 	_, cell, _ := strings.Cut(address, "cell=")
 	strategy, fault, _ := strings.Cut(cell, ".")
