@@ -161,6 +161,10 @@ func realAnswers(t *testing.T, u *up) {
 	done("break a sale oneself")
 	tb.high("a level", "play/first-lost-update", ".buyer-column", ".buyer-column", 1200, 2400)
 	tb.high("the proof", "guarantees", ".cards", ".matrix", 1200, 3000)
+	tb.shows(".matrix tbody td")
+	if y := ask[int](tb, `Math.round(document.querySelector(".matrix tbody td").getBoundingClientRect().bottom)`); y > 450 {
+		t.Errorf("the first row of the proof ends at %d px, want the upper half of a window of 900", y)
+	}
 
 	begin()
 	click(`.top nav a[href="#/choose"]`)

@@ -19,6 +19,11 @@ func TestFrame(t *testing.T) {
 		t.Errorf("the first view takes %d requests and %.0f bytes, want at most 25 and 150,000", tb.requests, tb.bytes)
 	}
 	tb.mu.Unlock()
+	tb.do(look{"", 390, 844, false}.set())
+	if y := ask[int](tb, `Math.round(document.querySelector(".guided button").getBoundingClientRect().bottom)`); y > 422 {
+		t.Errorf("the start ends at %d px of a phone's 844, want the upper half", y)
+	}
+	tb.do(wide.set())
 
 	t.Log("language and theme are remembered")
 	tb.click("#language")
