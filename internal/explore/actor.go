@@ -93,6 +93,7 @@ func (t *thread) next() *call {
 	return first
 }
 
+// sleeper is the call that backs off.
 func (t *thread) sleeper() *call {
 	for _, c := range t.calls {
 		if c.state == asleep {
@@ -147,9 +148,6 @@ func (a *actor) each(visit func(*call)) {
 		}
 	}
 }
-
-// sleeper is the program's back-off.
-func (a *actor) sleeper() *call { return a.program().sleeper() }
 
 // holder is what the servers keep for this actor.
 func (a *actor) holder() *probe.Holder {

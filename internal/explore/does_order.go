@@ -110,9 +110,10 @@ func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, done ledge
 			switch {
 			case o.Err == nil:
 				t.Outcome = done
-			case errors.Is(o.Err, seckill.ErrExpired) && !o.Dead:
+			case o.Dead: // and has heard no refusal
+			case errors.Is(o.Err, seckill.ErrExpired):
 				t.Outcome = ledger.OutcomeExpired
-			case o.NothingTaken():
+			case seckill.NothingTaken(o.Err):
 				t.Outcome = ledger.OutcomeError
 			}
 			return append(told, t)

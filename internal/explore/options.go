@@ -92,7 +92,7 @@ func (r *run) actor(name string) *actor {
 func (r *run) touches(t *thread) string {
 	c := t.next().command
 	for _, a := range r.actors {
-		if a.sleeper() != nil && a.attempt.used[c.Backend] {
+		if a.program().sleeper() != nil && a.attempt.used[c.Backend] {
 			return ""
 		}
 	}

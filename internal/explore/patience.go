@@ -58,7 +58,7 @@ func (r *run) wake() bool {
 // wakeThose lets back-offs end.
 func (r *run) wakeThose(which func(*actor) bool) (any bool) {
 	for _, a := range r.actors {
-		if c := a.sleeper(); c != nil && which(a) {
+		if c := a.program().sleeper(); c != nil && which(a) {
 			r.begin(a)
 			c.drop()
 			c.answer <- nil

@@ -207,9 +207,6 @@ type Outcome struct {
 	Ended int
 }
 
-// NothingTaken reports whether the buyer was told for sure that they got nothing.
-func (o Outcome) NothingTaken() bool { return o.Err != nil && !o.Dead && seckill.NothingTaken(o.Err) }
-
 // A Problem is one thing that must not happen.
 type Problem struct {
 	Rule    string `json:"rule"` // a ledger rule, or one of those below
