@@ -129,7 +129,7 @@ func (all *rows) outcomes(r *loadtest.Result) {
 	}
 	all.add("buyers", "%s", strings.Join(counts, " · "))
 	if r.Copies+r.Retries > 0 { // else each has one call
-		all.add("  more calls", "%s and %s", numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
+		all.add("  repeated", "%s and %s", numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {

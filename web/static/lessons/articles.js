@@ -12,7 +12,7 @@ import { words as lessonWords } from './text.js';
 
 const table = ['redis-lua', 'zk', 'lock-row', 'lock-insert-plain']; // the locks of the table of six rows
 const choices = /** @type {Record<string, [string, 'hot-row' | 'few-buyers']>} */ ({
-  choice1: ['redis-counter', 'hot-row'], choice2: ['mysql-counter', 'few-buyers'], choice3: ['naive', 'few-buyers'], choice4: ['redis-counter-mysql', 'hot-row'],
+  choice1: ['redis-counter', 'hot-row'], choice2: ['get-lock', 'few-buyers'], choice3: ['conditional', 'few-buyers'], choice4: ['redis-counter-mysql', 'hot-row'],
 });
 
 /** @param {{matrix: Json.Matrix | null}} props */
