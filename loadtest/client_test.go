@@ -67,7 +67,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			for i := range purchases {
 				want := []ledger.Outcome{ledger.OutcomeSold, test.want}[i%2]
 				if i == purchases-1 { // over a connection that was quiet for long, the service may have gone
-					b.lines[0].used, want = longAgo, ledger.OutcomeSold
+					b.lines[0].used, want = time.Now().Add(-2*idle), ledger.OutcomeSold
 				}
 				r := b.buy(plan.purchase(i))
 				if r.Outcome != want || want == ledger.OutcomeSold && r.RetryAfter != 2*time.Second {
@@ -187,8 +187,7 @@ func TestAnswers(t *testing.T) {
 			continue
 		}
 		parts := strings.SplitN(told, " ", 4)
-		status, err := strconv.Atoi(parts[1])
-		labtest.Must(t, err)
+		status, _ := strconv.Atoi(parts[1])
 		r := asks[parts[0]](response{Status: status, ContentType: cmp.Or(types[parts[2]], parts[2]), Body: []byte(parts[3])})
 		if got := strings.TrimSpace(fmt.Sprint(r.Outcome, " ", r.Code)); got != want || parts[0] == "buys" && want == "sold" && r.OrderID != "a1" {
 			t.Errorf("%s\nis %s with the order %q (%s), want %s", told, got, r.OrderID, r.Message, want)
