@@ -18,6 +18,7 @@ type run struct {
 	schedule *Schedule
 	actors   []*actor
 	notes    chan func()   // what actors tell
+	heard    int           // notes that were taken in
 	over     chan struct{} // closed when the scheduler has gone
 	programs sync.WaitGroup
 

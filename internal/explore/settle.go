@@ -36,27 +36,23 @@ func (r *run) settle(ctx context.Context) error {
 	begun := time.Now()
 	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.waits = nil
-	for barriers := false; ; {
-		if r.drain() {
-			barriers = false
-		}
+	for passed := -1; ; { // the notes that had come when all barriers were passed
+		r.drain()
 		if r.anyRunning() {
 			if err := r.await(ctx, computeLimit); err != nil {
 				return fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
 			}
-			barriers = false
 			continue
 		}
 		waits, away := r.inside()
 		if len(waits)+len(away) == 0 {
 			return r.rolledBack(ctx)
 		}
-		if (len(away) > 0 || barriers) && r.await(ctx, quiet) == nil {
-			barriers = false // what happened may have made news
+		if (len(away) > 0 || passed == r.heard) && r.await(ctx, quiet) == nil {
 			continue
 		}
-		if !barriers && len(waits) > 0 {
-			barriers = true
+		if len(waits) > 0 && passed != r.heard { // what happened since may have made news
+			passed = r.heard
 			if err := passBarriers(ctx, waits); err != nil {
 				return err
 			}
@@ -81,7 +77,6 @@ func (r *run) settle(ctx context.Context) error {
 			}
 			others := r.world.options.Shared || r.abandoned
 			if others && r.await(ctx, surely) == nil {
-				barriers = false
 				continue
 			}
 			if others && !r.seen(ctx, away) && time.Since(begun) < seenLimit {
@@ -137,6 +132,7 @@ func (r *run) drain() (any bool) {
 	for {
 		select {
 		case note := <-r.notes:
+			r.heard++
 			note()
 			any = true
 		default:
@@ -209,6 +205,7 @@ func (r *run) await(ctx context.Context, limit time.Duration) error {
 	defer timer.Stop()
 	select {
 	case note := <-r.notes:
+		r.heard++
 		note()
 		return nil
 	case <-timer.C:
