@@ -42,7 +42,7 @@ func (c Cell) bound() string {
 		bound += fmt.Sprintf(", and %d at random", c.Random)
 	}
 	if c.Orders > 0 {
-		bound += fmt.Sprintf("; %d orders of conflicting commands", c.Orders)
+		bound += fmt.Sprintf("; %d sequences of conflicting commands", c.Orders)
 	}
 	return bound + fmt.Sprintf("; %d turns not taken)", c.Cut)
 }
