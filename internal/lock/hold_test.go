@@ -62,14 +62,17 @@ func TestLost(t *testing.T) {
 			})
 		},
 	} {
-		h := NewHold(t.Context(), 0, func(context.Context) error { return ErrNotHeld })
-		watch(h)
-		<-h.Context().Done()
-		if !errors.Is(context.Cause(h.Context()), ErrLost) {
-			t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
-		}
-		if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
-			t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			h := NewHold(t.Context(), 0, func(context.Context) error { return ErrNotHeld })
+			watch(h)
+			<-h.Context().Done()
+			if !errors.Is(context.Cause(h.Context()), ErrLost) {
+				t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
+			}
+			<-h.renewerOver // without a release
+			if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
+				t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
+			}
+		})
 	}
 }

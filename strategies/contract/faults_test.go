@@ -78,6 +78,10 @@ func death(c *trial) {
 	if c.h.can(Tells) {
 		c.toldFirst(c.key, l)
 	}
+	asks := context.WithoutCancel(l.Context()) // as one who has the lock: not any more
+	if _, err := victim.Acquire(asks, c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrUnavailable) {
+		c.broken("the dead holder acquired again and was told %v", err)
+	}
 	want := seckill.ErrUnavailable // another process may hold it, which the dead cannot see
 	if c.h.can(Bound) {
 		want = lock.ErrNotHeld
@@ -135,14 +139,14 @@ type lossy struct {
 	until time.Duration // the holder releases; 0: not while it waits
 }
 
-// The reply to one command is lost, or the buyer leaves before or after it.
+// The reply to one command is lost, or the buyer leaves before or after it, or both.
 // Whatever the command, the next contender gets in: at once where the attempt
 // is taken back, otherwise when its lease is over.
 func lostReply(c *trial) {
 	for _, a := range []lossy{{}, {held: true}, {held: true, until: 10 * time.Millisecond}} {
 		for a.n = 1; a.n <= most; a.n++ {
 			reached := false
-			for _, a.fault = range []string{"reply lost", "buyer leaves after", "buyer leaves before"} {
+			for _, a.fault = range []string{"reply lost", "reply lost, buyer leaves", "buyer leaves after", "buyer leaves before"} {
 				if c.acquireLossy(a) {
 					reached = true
 				}
@@ -180,6 +184,11 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	switch a.fault {
 	case "reply lost":
 		at.OnAfter = func(error) error { return taptest.ErrLostReply }
+	case "reply lost, buyer leaves":
+		at.OnAfter = func(error) error {
+			leave()
+			return taptest.ErrLostReply
+		}
 	case "buyer leaves after":
 		at.OnAfter = func(err error) error {
 			leave()

@@ -18,6 +18,7 @@ import (
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -66,18 +67,21 @@ func (b *bench) queued(t *testing.T, n int) {
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {
 		lease time.Duration
-		by    func(*bench)
+		by    func(b *bench, beside lock.Lease)
 	}{
-		"renewal": {short, func(*bench) {}},
-		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+		"renewal": {short, func(*bench, lock.Lease) {}},
+		"another": {long, func(b *bench, _ lock.Lease) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+		"release": {long, func(_ *bench, beside lock.Lease) { _ = beside.Release(t.Context()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, notice.lease)
 			l := b.Take(t, lock.Options{})
+			beside, err := b.Acquire(t.Context(), b.Key+"beside", lock.Options{})
+			labtest.Must(t, err)
 			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 				t.Fatal(err)
 			}
-			notice.by(b)
+			notice.by(b, beside)
 			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
 			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("the lease ended with %v", err)
@@ -105,6 +109,38 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	}
 	locktest.Free(t, holder)
 	locktest.Free(t, locktest.In(t, waiter))
+}
+
+// The lease is over when the answer comes: that is no lock, and it is asked for again. One
+// who tries once puts no key beside another's, which would turn the next away.
+func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
+	b, ended := newBench(t, long), false
+	answered := func(do func()) context.Context {
+		return tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+			if c.Backend != tap.Waiting {
+				do()
+			}
+			return err
+		}})
+	}
+	l, err := b.Acquire(answered(func() {
+		if !ended {
+			b.sessions().last.end(errGone)
+		}
+		ended = true
+	}), b.Key, lock.Options{Wait: long})
+	labtest.Must(t, err)
+	if want := fmt.Sprintf("%s/%016x", b.Key, int64(b.sessions().last.id)); len(b.keys(t)) != 1 || !strings.HasPrefix(b.keys(t)[0], want) {
+		t.Errorf("%q are there, want one of the new lease, %s", b.keys(t), want)
+	}
+	if _, err := b.Acquire(answered(func() {
+		if n := len(b.keys(t)); n != 1 {
+			t.Errorf("%d keys while one tries once, want the holder's", n)
+		}
+	}), b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("one who tries once was told %v", err)
+	}
+	locktest.Free(t, l)
 }
 
 // A transaction that arrives when its sender has already left meets his grave.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
@@ -39,9 +40,34 @@ func TestNamesAreUsedAgain(t *testing.T) {
 	if l, err := b.Acquire(lost, b.Key, lock.Options{Wait: long}); err == nil {
 		t.Fatalf("acquired without a reply: %v", l)
 	}
-	if held(t.Context()) == first {
+	second := held(t.Context())
+	if second == first {
 		t.Errorf("%s is used again, though its put may still come", first)
 	}
+	l := b.Take(t, lock.Options{})
+	commands = 0
+	labtest.Must(t, l.Release(lost))
+	if held(t.Context()) == second {
+		t.Errorf("%s is used again, though its delete may still come", second)
+	}
+}
+
+// The key ahead goes, and comes again under the same name, before we watch it: it is behind us.
+func TestKeyAheadComesAgain(t *testing.T) {
+	a, b := newBench(t, long), newBench(t, long)
+	holder := a.Take(t, lock.Options{})
+	var behind *locktest.Waiter
+	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Backend != tap.Waiting && behind == nil {
+			locktest.Free(t, holder)
+			behind = a.Contend(t)
+		}
+		return err
+	}})
+	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})
+	labtest.Must(t, err)
+	locktest.Free(t, l)
+	locktest.Free(t, locktest.In(t, behind))
 }
 
 // What a server knows that lags behind what we were told is not enough: the

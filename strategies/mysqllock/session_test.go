@@ -18,16 +18,17 @@ import (
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
-// The lock of the row is over with COMMIT; GET_LOCK's is not.
+// The lock of the row is over with COMMIT, and with ROLLBACK; GET_LOCK's is not.
 func TestCommit(t *testing.T) {
 	for _, info := range sessionInfos {
-		t.Run(info.Name, func(t *testing.T) {
+		for _, fails := range []error{nil, seckill.ErrSoldOut} {
 			b := newBench(t, info)
 			l := b.Take(t, lock.Options{Lease: time.Minute})
 			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
-			nothing := func(*gorm.DB) error { return nil }
-			labtest.Must(t, in.Tx(t.Context(), nothing))
-			err := in.Tx(t.Context(), nothing)
+			if err := in.Tx(t.Context(), func(*gorm.DB) error { return fails }); !errors.Is(err, fails) {
+				t.Errorf("%s: the transaction gave %v, want %v", info.Name, err, fails)
+			}
+			err := in.Tx(t.Context(), func(*gorm.DB) error { return nil })
 			if info.Name == "get-lock" {
 				b.Busy(t)
 				if err != nil {
@@ -41,7 +42,17 @@ func TestCommit(t *testing.T) {
 			}
 			locktest.Free(t, l)
 			locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
-		})
+		}
+	}
+}
+
+// The session has freed the lock by itself: the release says so.
+func TestUserLockFreedBefore(t *testing.T) {
+	b := newBench(t, GetLock)
+	l := b.Take(t, lock.Options{})
+	labtest.Must(t, l.(lock.SessionLease).Session().Exec("DO RELEASE_LOCK(?)", b.Key).Error)
+	if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		t.Errorf("the release says %v, want %v", err, lock.ErrNotHeld)
 	}
 }
 

@@ -130,9 +130,18 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 			if c.info.Name == LockTableCentral.Name {
 				row = center
 			}
+			for i := 0; segment(b.Key) != segment(one); i++ {
+				b.Key = fmt.Sprint(one, i)
+			}
+			held := b.Take(t, lock.Options{})
 			err := b.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
 				if err := passCentral(tx, row); err != nil {
 					return err
+				}
+				soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				defer cancel()
+				if err := held.Release(soon); !errors.Is(err, seckill.ErrUnavailable) {
+					t.Errorf("while somebody is at %s, a release: %v", row, err)
 				}
 				for key, waits := range map[string]bool{one: true, other: c.waits} {
 					l, err := b.Acquire(t.Context(), key, lock.Options{Lease: time.Minute})
@@ -146,6 +155,10 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 				return nil
 			})
 			labtest.Must(t, err)
+			locktest.Free(t, held)
+			if err := passCentral(b.In.DB.WithContext(t.Context()), "no row"); err == nil {
+				t.Error("a central row that is not there is passed")
+			}
 		})
 	}
 }
