@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -67,21 +68,18 @@ func (b *bench) queued(t *testing.T, n int) {
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {
 		lease time.Duration
-		by    func(b *bench, beside lock.Lease)
+		by    func(*bench)
 	}{
-		"renewal": {short, func(*bench, lock.Lease) {}},
-		"another": {long, func(b *bench, _ lock.Lease) { locktest.Free(t, b.Take(t, lock.Options{})) }},
-		"release": {long, func(_ *bench, beside lock.Lease) { _ = beside.Release(t.Context()) }},
+		"renewal": {short, func(*bench) {}},
+		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, notice.lease)
 			l := b.Take(t, lock.Options{})
-			beside, err := b.Acquire(t.Context(), b.Key+"beside", lock.Options{})
-			labtest.Must(t, err)
 			if _, err := b.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 				t.Fatal(err)
 			}
-			notice.by(b, beside)
+			notice.by(b)
 			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
 			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("the lease ended with %v", err)
@@ -109,38 +107,6 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	}
 	locktest.Free(t, holder)
 	locktest.Free(t, locktest.In(t, waiter))
-}
-
-// The lease is over when the answer comes: that is no lock, and it is asked for again. One
-// who tries once puts no key beside another's, which would turn the next away.
-func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
-	b, ended := newBench(t, long), false
-	answered := func(do func()) context.Context {
-		return tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
-			if c.Backend != tap.Waiting {
-				do()
-			}
-			return err
-		}})
-	}
-	l, err := b.Acquire(answered(func() {
-		if !ended {
-			b.sessions().last.end(errGone)
-		}
-		ended = true
-	}), b.Key, lock.Options{Wait: long})
-	labtest.Must(t, err)
-	if want := fmt.Sprintf("%s/%016x", b.Key, int64(b.sessions().last.id)); len(b.keys(t)) != 1 || !strings.HasPrefix(b.keys(t)[0], want) {
-		t.Errorf("%q are there, want one of the new lease, %s", b.keys(t), want)
-	}
-	if _, err := b.Acquire(answered(func() {
-		if n := len(b.keys(t)); n != 1 {
-			t.Errorf("%d keys while one tries once, want the holder's", n)
-		}
-	}), b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("one who tries once was told %v", err)
-	}
-	locktest.Free(t, l)
 }
 
 // A transaction that arrives when its sender has already left meets his grave.
@@ -175,5 +141,86 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	other.queued(t, 0)
 	if b.sessions().last.alive.Err() != nil {
 		t.Error("the lease ended: that is not how the key should go")
+	}
+}
+
+// etcd remembers every name until somebody compacts it: one contender at a
+// time uses one name. One of whom nobody knows whether something of his is
+// still on its way keeps his name for himself.
+func TestNamesAreUsedAgain(t *testing.T) {
+	b := newBench(t, long)
+	held := func(ctx context.Context) string {
+		l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: long})
+		labtest.Must(t, err)
+		defer locktest.Free(t, l)
+		return b.keys(t)[0]
+	}
+	first := held(t.Context())
+	for range 5 {
+		if key := held(t.Context()); key != first {
+			t.Errorf("the key is %s, want %s again", key, first)
+		}
+	}
+	commands := 0
+	lost := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if commands++; err == nil && commands == 1 {
+			return taptest.ErrLostReply
+		}
+		return err
+	}})
+	if l, err := b.Acquire(lost, b.Key, lock.Options{Wait: long}); err == nil {
+		t.Fatalf("acquired without a reply: %v", l)
+	}
+	second := held(t.Context())
+	if second == first {
+		t.Errorf("%s is used again, though its put may still come", first)
+	}
+	l := b.Take(t, lock.Options{})
+	commands = 0
+	labtest.Must(t, l.Release(lost))
+	if held(t.Context()) == second {
+		t.Errorf("%s is used again, though its delete may still come", second)
+	}
+}
+
+// The key ahead goes, and comes again under the same name, before we watch it: it is behind us.
+func TestKeyAheadComesAgain(t *testing.T) {
+	a, b := newBench(t, long), newBench(t, long)
+	holder := a.Take(t, lock.Options{})
+	var behind *locktest.Waiter
+	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Backend != tap.Waiting && behind == nil {
+			locktest.Free(t, holder)
+			behind = a.Contend(t)
+		}
+		return err
+	}})
+	l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: 10 * time.Second})
+	labtest.Must(t, err)
+	locktest.Free(t, l)
+	locktest.Free(t, locktest.In(t, behind))
+}
+
+// What a server knows that lags behind what we were told is not enough: the
+// majority is asked.
+func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
+	b := newBench(t, long)
+	l := b.Locker.(*etcdLock)
+	s, err := l.get(t.Context())
+	labtest.Must(t, err)
+	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
+		asked := 0
+		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
+			asked++
+			return nil
+		}})
+		me := s.contender(ctx, ctx)
+		me.key = b.Key + "/" + me.name
+		if _, err := l.look(me, b.Key+"/", 1, told); err != nil {
+			t.Fatal(err)
+		}
+		if asked != want {
+			t.Errorf("told at revision %d it asked %d times, want %d", told, asked, want)
+		}
 	}
 }

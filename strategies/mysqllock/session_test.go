@@ -1,7 +1,10 @@
 package mysqllock
 
 import (
+	"context"
 	"errors"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +17,23 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+var testSettings = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}}
+
+// newBench is a lock on an instance of its own.
+func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *locktest.Process {
+	t.Helper()
+	d := catalog.Deps{Settings: testSettings}
+	for _, c := range change {
+		c(&d)
+	}
+	return locktest.Open(t, info, d)
+}
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
@@ -46,16 +65,6 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// The session has freed the lock by itself: the release says so.
-func TestUserLockFreedBefore(t *testing.T) {
-	b := newBench(t, GetLock)
-	l := b.Take(t, lock.Options{})
-	labtest.Must(t, l.(lock.SessionLease).Session().Exec("DO RELEASE_LOCK(?)", b.Key).Error)
-	if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-		t.Errorf("the release says %v, want %v", err, lock.ErrNotHeld)
-	}
-}
-
 // Waiters need connections, too: as many as the pool has. The next one waits
 // for a connection as long as he would for the lock, and holders are not hurt.
 func TestMoreWaitersThanConnections(t *testing.T) {
@@ -76,6 +85,43 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 			}
 			if row, err := s.Store.SKU(t.Context(), s.SKU); err != nil || row.Num != 0 {
 				t.Errorf("%d left, %v", row.Num, err)
+			}
+		})
+	}
+}
+
+// Waits longer than the server lets one statement wait are several statements.
+func TestWaitIsLongerThanTheServersLimit(t *testing.T) {
+	for _, info := range []catalog.Info{LockRow, GetLock} {
+		t.Run(info.Name, func(t *testing.T) {
+			b := newBench(t, info, func(d *catalog.Deps) {
+				config := labtest.Config(t, info.Needs...)
+				config.RowLockWait = time.Second
+				d.Instance = labtest.Open(t, config)
+			})
+			for _, wait := range []time.Duration{-1, 20 * time.Second} {
+				holder := b.Take(t, lock.Options{Lease: time.Minute})
+				asked := make(chan struct{}, 100)
+				m := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+					if strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK") {
+						asked <- struct{}{}
+					}
+					return nil
+				}}
+				got := make(chan error, 1)
+				go func() {
+					l, err := b.Acquire(tap.With(context.Background(), m), b.Key, lock.Options{Wait: wait, Lease: time.Minute})
+					if err == nil {
+						err = l.Release(context.Background())
+					}
+					got <- err
+				}()
+				<-asked
+				<-asked // the server has ended the first wait
+				locktest.Free(t, holder)
+				if err := <-got; err != nil {
+					t.Errorf("waiting %v: %v", wait, err)
+				}
 			}
 		})
 	}

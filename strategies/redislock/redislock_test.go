@@ -93,18 +93,6 @@ func TestAskingAgainExtends(t *testing.T) {
 	}
 }
 
-// The key has gone before the release, and no one has it: the release says so.
-func TestReleaseOfAKeyThatHasGone(t *testing.T) {
-	for _, info := range []catalog.Info{RedisBLPOP, RedisFenced, RedisLua, RedisRegistry, RedisToken, RedisWatchdog, Redsync} {
-		l := locktest.Open(t, info, catalog.Deps{})
-		held := l.Take(t, lock.Options{Lease: locktest.Long})
-		l.In.Redis.Del(t.Context(), l.Key)
-		if err := held.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-			t.Errorf("%s: the release says %v, want %v", info.Name, err, lock.ErrNotHeld)
-		}
-	}
-}
-
 // Of the buyers of one process one asks Redis, or listens to it; the others wait for their turn.
 func TestOneOfAProcessAsks(t *testing.T) {
 	for _, info := range []catalog.Info{RedisBLPOP, RedisRegistry, RedisWatchdog} {
