@@ -105,8 +105,12 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	if len(waiter.In) > 0 {
 		t.Error("he is in beside the holder")
 	}
+	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // and once more
+	labtest.Must(t, err)
 	locktest.Free(t, holder)
-	locktest.Free(t, locktest.In(t, waiter))
+	l := locktest.In(t, waiter)
+	b.queued(t, 1)
+	locktest.Free(t, l)
 }
 
 // A transaction that arrives when its sender has already left meets his grave.
