@@ -26,8 +26,8 @@ type Dialer struct {
 // dialTimeout bounds every dial.
 const dialTimeout = 3 * time.Second
 
-// DialContext connects like net.Dialer.DialContext.
-func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+// dial connects to a server of a backend like net.Dialer.DialContext.
+func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	dead := d.dead
 	d.mu.Unlock()
@@ -50,17 +50,17 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if d.conns == nil {
 		d.conns = map[net.Conn]struct{}{}
 	}
-	tracked := &trackedConn{Conn: c, dialer: d}
+	tracked := &trackedConn{Conn: c, dialer: d, backend: backend}
 	d.conns[tracked] = struct{}{}
 	return tracked, nil
 }
 
 // reach dials until one of the servers takes a connection. The clients of some backends
 // would try servers that refuse them again and again, and not say why.
-func (d *Dialer) reach(ctx context.Context, addrs ...string) (err error) {
+func (d *Dialer) reach(ctx context.Context, backend string, addrs ...string) (err error) {
 	for _, addr := range addrs {
 		var conn net.Conn
-		if conn, err = d.DialContext(ctx, "tcp", addr); err == nil {
+		if conn, err = d.dial(ctx, backend, "tcp", addr); err == nil {
 			return conn.Close()
 		}
 	}
@@ -90,7 +90,8 @@ func (d *Dialer) Cut() (closed int) {
 
 type trackedConn struct {
 	net.Conn
-	dialer *Dialer
+	dialer  *Dialer
+	backend string
 }
 
 // SyscallConn lets go-redis and the MySQL driver check, before they use an idle
@@ -111,12 +112,16 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LocalPorts are the ports of the open connections at this end, by which a server's list
-// of its clients tells them apart.
-func (d *Dialer) LocalPorts() (ports []string) {
+// LocalPorts are the ports at this end of the open connections to a backend (tap.SQL, …), by
+// which a server's list of its clients tells them apart. A connection to another backend may
+// have the same port.
+func (d *Dialer) LocalPorts(backend string) (ports []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.conns {
+		if c.(*trackedConn).backend != backend {
+			continue
+		}
 		if _, port, err := net.SplitHostPort(c.LocalAddr().String()); err == nil { // a Unix socket has none
 			ports = append(ports, port)
 		}

@@ -26,7 +26,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		return err
 	}
 	dial := func(ctx context.Context, addr string) (net.Conn, error) {
-		return in.Dialer.DialContext(ctx, "tcp", addr)
+		return in.Dialer.dial(ctx, tap.Etcd, "tcp", addr)
 	}
 	soon := backoff.DefaultConfig
 	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
@@ -67,7 +67,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errors.New("it did not answer in time"))
 	defer cancel()
-	if err := in.Dialer.reach(ctx, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
+	if err := in.Dialer.reach(ctx, tap.Etcd, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
 		return nil, err
 	}
 	status, err := c.Status(ctx, endpoint)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"seckill/internal/tap"
 )
 
 // A command that was sent may have run even if its reply was lost, so it must
@@ -20,7 +22,7 @@ import (
 // dialRedis opens connections whose errors are noAnswer.
 func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		c, err := in.Dialer.DialContext(ctx, network, addr)
+		c, err := in.Dialer.dial(ctx, tap.Redis, network, addr)
 		if err != nil {
 			return nil, err
 		}

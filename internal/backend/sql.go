@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -89,7 +90,9 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	wait := cmp.Or(in.Config.RowLockWait, 3*time.Second)
 	cfg = cfg.Clone()
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
-	cfg.DialFunc = in.Dialer.DialContext
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return in.Dialer.dial(ctx, tap.SQL, network, addr)
+	}
 	cfg.Timeout = dialTimeout
 	cfg.ReadTimeout = wait + 10*time.Second
 	cfg.WriteTimeout = 5 * time.Second

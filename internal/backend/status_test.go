@@ -9,7 +9,19 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/tap"
 )
+
+// Of an instance's connections, those to the SQL server are the ones that it lists.
+func TestLocalPortsOfABackend(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper)
+	ports, listed := in.Dialer.LocalPorts(tap.SQL), 0
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND SUBSTRING_INDEX(HOST, ':', -1) IN ?"
+	labtest.Must(t, in.DB.Raw(query, ports).Scan(&listed).Error)
+	if listed == 0 || listed != len(ports) {
+		t.Errorf("the SQL server lists %d of the ports %v", listed, ports)
+	}
+}
 
 func TestStatus(t *testing.T) {
 	needs := []backend.Capability{backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}

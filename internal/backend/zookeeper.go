@@ -83,7 +83,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
 		up: make(chan struct{}),
 	}
-	if err := in.Dialer.reach(ctx, zk.FormatServers(addrs)...); err != nil {
+	if err := in.Dialer.reach(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	c.wire.start = time.Now()
@@ -234,7 +234,7 @@ func (c *ZooKeeperClient) watch(s *ZooKeeperSession) {
 func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(c.life, timeout)
 	defer cancel()
-	conn, err := c.dialer.DialContext(ctx, network, addr)
+	conn, err := c.dialer.dial(ctx, tap.ZooKeeper, network, addr)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/observe"
+	"seckill/internal/tap"
 )
 
 // A process is one instance with the strategy on it.
@@ -47,8 +48,8 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	return p, nil
 }
 
-// ports are those of its connections, at its own end.
-func (p *process) ports() []string { return p.In.Dialer.LocalPorts() }
+// ports are those of its connections to the SQL server, at its own end.
+func (p *process) ports() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
 
 // recycle forgets the processes that a schedule has spoilt.
 func (w *World) recycle() {

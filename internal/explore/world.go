@@ -16,6 +16,7 @@ import (
 	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A World is one strategy on real servers, with as many processes (instances)
@@ -130,7 +131,7 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 		return nil, errors.Join(err, w.admin.Close())
 	}
 	if o.Shared {
-		w.probes.Only(w.ports)
+		w.probes.Only(w.redisPorts)
 	}
 	w.probes.Now = w.time
 	w.began.Store(time.Now().UnixNano())
@@ -198,10 +199,10 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-// ports are those of this world's connections, at its own end.
-func (w *World) ports() (list []string) {
+// redisPorts are those of this world's connections to Redis, at its own end.
+func (w *World) redisPorts() (list []string) {
 	for _, p := range w.numbers {
-		list = append(list, p.ports()...)
+		list = append(list, p.In.Dialer.LocalPorts(tap.Redis)...)
 	}
 	return list
 }

@@ -70,9 +70,9 @@ func TestSummaries(t *testing.T) {
 		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds, Schedules: 90,
 			Random: 10, Preemptions: new(2), Cut: 5},
 		"holds (70 schedules; 31 sequences of conflicting commands; 5 turns not taken)": {Answer: prove.Holds, Schedules: 70, Orders: 31, Cut: 5},
-		"breaks: sold twice (found in 9 schedules)":                                  {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), Cut: 5},
-		"does not apply: no lock":                                                    {Answer: prove.NotAsked, Text: "no lock"},
-		"not computed":                                                               {},
+		"breaks: sold twice (found in 9 schedules)":                                     {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), Cut: 5},
+		"does not apply: no lock":                                                       {Answer: prove.NotAsked, Text: "no lock"},
+		"not computed":                                                                  {},
 	} {
 		if got := c.Summary(); got != want {
 			t.Errorf("%+v is %q, want %q", c, got, want)

@@ -223,7 +223,7 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	ports := p.In.Dialer.LocalPorts()
+	ports := p.In.Dialer.LocalPorts(tap.SQL)
 	goes()
 	p.Kill()
 	if err := server.Gone(c.Context(), ports, false); err != nil {
