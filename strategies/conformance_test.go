@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // Short limits, so that a lock that was left behind ends within a test; and a
 // lease that outlasts any stall of the machine, for load runs in which no one
-// dies: whoever is slower than his lease may break what P does not promise.
+// dies: whoever is slower than their lease may break what P does not promise.
 var (
 	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Second, LockLease: 2 * time.Second}, Retries: 64}
 	// No waiter gives up: one who leaves the line is what breaks zk-norecheck.

@@ -36,7 +36,7 @@ func TestEnsembleHasOneUser(t *testing.T) {
 	waiting, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := e.Take(waiting); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a second user is told %v, want that he has to wait", err)
+		t.Errorf("a second user is told %v, want that they have to wait", err)
 	}
 	give()
 	must(t, "take it when it is free", e.Heal(t.Context()))

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// A granting lock gives everybody what he asks for, at once, with these
+// A granting lock gives everybody what they ask for, at once, with these
 // tokens: the fence alone has to keep the stock.
 type granting struct {
 	tokens []uint64

@@ -63,8 +63,8 @@ func (b *bench) queued(t *testing.T, n int) {
 	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
-// Somebody revokes the lease: its holder is told at his next renewal, or when
-// his process is about to queue again, which it does under a new lease.
+// Somebody revokes the lease: its holder is told at the next renewal, or when
+// its process is about to queue again, which it does under a new lease.
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {
 		lease time.Duration
@@ -101,9 +101,9 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	if _, err := other.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 		t.Fatal(err)
 	}
-	locktest.Soon(t, "he lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
+	locktest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
 	if len(waiter.In) > 0 {
-		t.Error("he is in beside the holder")
+		t.Error("the waiter is in beside the holder")
 	}
 	_, err := other.In.Etcd.Delete(t.Context(), b.keys(t)[1]) // and once more
 	labtest.Must(t, err)
@@ -113,7 +113,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	locktest.Free(t, l)
 }
 
-// A transaction that arrives when its sender has already left meets his grave.
+// A transaction that arrives when its sender has already left is refused.
 func TestLatePutMakesNoKey(t *testing.T) {
 	b := newBench(t, long)
 	s, err := b.sessions().get(t.Context())
@@ -148,9 +148,8 @@ func TestReleaseIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// etcd remembers every name until somebody compacts it: one contender at a
-// time uses one name. One of whom nobody knows whether something of his is
-// still on its way keeps his name for himself.
+// etcd remembers every name until somebody compacts it: contenders use a name one
+// after the other. A name is not used again while a command with it may still arrive.
 func TestNamesAreUsedAgain(t *testing.T) {
 	b := newBench(t, long)
 	held := func(ctx context.Context) string {

@@ -66,7 +66,7 @@ func TestCommit(t *testing.T) {
 }
 
 // Waiters need connections, too: as many as the pool has. The next one waits
-// for a connection as long as he would for the lock, and holders are not hurt.
+// for a connection as long as they would for the lock, and holders are not hurt.
 func TestMoreWaitersThanConnections(t *testing.T) {
 	for _, info := range sessionInfos {
 		t.Run(info.Name, func(t *testing.T) {

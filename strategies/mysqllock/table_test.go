@@ -119,7 +119,7 @@ func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
 }
 
 // The central row is passed while a lock is taken, not while it is held: who
-// stands there keeps out everybody, or his segment.
+// stands there keeps out everybody, or everybody of one segment.
 func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 	for _, c := range []struct {
 		info  catalog.Info

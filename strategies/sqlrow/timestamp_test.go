@@ -32,7 +32,7 @@ func (c *clock) now() time.Time {
 }
 
 // One buyer has come and gone. Another, A, has read the row when B buys, and
-// goes on. A must notice B; he can if B's time differs from the first buyer's.
+// goes on. A must notice B, which works if B's time differs from the first buyer's.
 func TestTwoWritesAtTheSameTime(t *testing.T) {
 	const tick = time.Microsecond
 	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 
 // The same in the same second, seen by a client that counts changed rows, as
 // MySQL does unless it is told otherwise. B has bought. A writes an equal
-// value, nothing changes, and he takes that for a conflict.
+// value, nothing changes, and the buyer takes that for a conflict.
 func TestEqualWritesHideIt(t *testing.T) {
 	in := labtest.Instance(t, backend.RowLocks)
 	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
