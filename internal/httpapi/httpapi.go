@@ -63,8 +63,8 @@ type Server struct {
 	starts     singleflight.Group // readings under way of when sales start, by SKU
 	claims     *ledger.Claims     // of idempotency keys
 	inFlight   atomic.Int64       // purchases
-	resets     sync.Mutex
-	stale      chan struct{} // holds a token when a reset has left orders to remove
+	resets     [16]sync.Mutex     // a SKU has the one of its id modulo 16
+	stale      chan struct{}      // holds a token when a reset has left orders to remove
 }
 
 // New builds every strategy that has its backends. It fails when the default

@@ -71,8 +71,8 @@ const maxName = 255 // characters
 const resetTimeout = 25 * time.Second
 
 // putSKU sets the ledger first, then what strategies keep elsewhere. It goes on
-// when the caller hangs up, and resets of this process take turns: half a reset,
-// or two mixed, would be a sale with a wrong stock.
+// when the caller hangs up, and resets of a SKU take turns in this process: half a
+// reset, or two mixed, would be a sale with a wrong stock.
 func (s *Server) putSKU(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -85,8 +85,9 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.resets.Lock()
-	defer s.resets.Unlock()
+	turn := &s.resets[id%int64(len(s.resets))]
+	turn.Lock()
+	defer turn.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), resetTimeout)
 	defer cancel()
 	if want.name == "" {
