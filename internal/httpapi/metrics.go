@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"seckill/internal/tap"
 )
 
 // metrics are one server's own: two servers in one process do not mix.
@@ -44,6 +46,13 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-func (m *metrics) count(strategy, outcome string) {
-	m.requests.WithLabelValues(strategy, outcome).Inc()
+// register counts what the strategy costs the backends, and shows what is 0 so far.
+func (m *metrics) register(sl *seller) {
+	m.duration.WithLabelValues(sl.info.Name)
+	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. Claims of idempotency keys are not counted.",
+			ConstLabels: prometheus.Labels{"strategy": sl.info.Name, "backend": to},
+		}, func() float64 { return float64(sl.commands.Count(to)) }))
+	}
 }

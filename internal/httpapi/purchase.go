@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 	"seckill/internal/web"
 	"seckill/internal/wire"
 )
@@ -25,20 +28,29 @@ type purchaseBody struct {
 	Quantity int64  `json:"quantity"`
 }
 
+// Outcomes, as the metrics name them, beside the codes of problems.
+const (
+	outcomeSold     = "sold"
+	outcomeReserved = "reserved"
+	outcomeReplayed = "replayed" // answered again from the ledger
+	outcomeAccepted = "accepted" // the order, or the refusal, comes later
+	outcomeGone     = "gone"     // the buyer hung up before the answer
+)
+
 // buying is the handler of a call that buys: it finds the seller, and counts what the
 // call comes to.
 func (s *Server) buying(buy func(*gin.Context, *seller) (outcome string, err error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		sl, err := s.selected(c)
 		if err != nil {
-			s.metrics.count("none", codeOf(err)) // it never got as far as a strategy
+			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc() // it never got as far as a strategy
 			return err
 		}
 		outcome := wire.Internal.Code // of a panic
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)
-			s.metrics.count(sl.info.Name, outcome)
+			s.metrics.requests.WithLabelValues(sl.info.Name, outcome).Inc()
 		}()
 		told, err := buy(c, sl)
 		switch {
@@ -157,6 +169,69 @@ func (s *Server) sell(
 		outcome = outcomeReplayed
 	}
 	return r, outcome, err
+}
+
+// started turns buyers away, before they reach a strategy, from a sale that has not
+// started and from a SKU that does not exist: a lock would keep a row or a node for
+// each. Buyers who come at once share one reading.
+//
+// A sale that was seen open is not asked about again. Should another process set a
+// new start, the statement that writes the order refuses (ledger.Store.Record), and
+// late asks anew.
+func (s *Server) started(ctx context.Context, sku int64) error {
+	if _, open := s.open.Load(sku); open {
+		return nil
+	}
+	reading := s.starts.DoChan(strconv.FormatInt(sku, 10), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		defer cancel()
+		start, err := s.ledger.Start(ctx, sku)
+		if err == nil && start.In() == 0 {
+			s.open.Store(sku, true)
+		}
+		return start.In(), err
+	})
+	select {
+	case got := <-reading:
+		if wait := got.Val.(time.Duration); got.Err == nil && wait > 0 {
+			return notStarted(wait)
+		}
+		return got.Err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the start of the sale: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+}
+
+// late is for a purchase that the ledger refused as too early: what this
+// process knew of the start was old.
+func (s *Server) late(ctx context.Context, sku int64) error {
+	s.open.Delete(sku)
+	if err := s.started(ctx, sku); errors.Is(err, seckill.ErrNotStarted) {
+		return err
+	}
+	return notStarted(0) // it started meanwhile, or cannot be read
+}
+
+func notStarted(wait time.Duration) error {
+	seconds := max(1, int64(math.Ceil(wait.Seconds())))
+	p := refused(seckill.ErrNotStarted, fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
+	p.RetryAfter = seconds
+	return p
+}
+
+// A deduction is how a purchase reaches its strategy. outcome is what it has come to;
+// with an error, what it is if the ledger has its order.
+type deduction func(context.Context, seckill.Purchase) (r seckill.Receipt, outcome string, err error)
+
+// deduct counts the commands and the time that a deduction takes.
+func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by deduction) (seckill.Receipt, string, error) {
+	begun := time.Now()
+	defer func() { s.metrics.duration.WithLabelValues(sl.info.Name).Observe(time.Since(begun).Seconds()) }()
+	ctx = tap.Counting(ctx, &sl.commands)
+	if s.Points != nil {
+		ctx = s.Points.Watch(ctx, sl.info.Name, sl.info.Key, p)
+	}
+	return by(ctx, p)
 }
 
 // earlier looks for the order that another copy of a refused purchase got.

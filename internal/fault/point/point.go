@@ -108,10 +108,9 @@ func (p *Points) Hold(ctx context.Context, o Order, tell func(Catch)) {
 }
 
 // Watch returns a context in which a trap sees the commands of a purchase that it waits
-// for; else ctx. lockKey, unless nil, says what its strategy locks. A nil Points watches
-// nothing.
+// for; else ctx. lockKey, unless nil, says what its strategy locks.
 func (p *Points) Watch(ctx context.Context, strategy string, lockKey func(sku int64) string, bought seckill.Purchase) context.Context {
-	if p == nil || p.armed.Load() == 0 {
+	if p.armed.Load() == 0 {
 		return ctx
 	}
 	p.mu.Lock()
