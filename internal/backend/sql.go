@@ -40,7 +40,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{OnConnect: repeatableRead})
+	inner := in.mysqlConnector(cfg)
+	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -51,15 +52,24 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.KeyDB = in.openPool(connector, 1)
+	in.KeyDB = in.openPool(tap.Connector(inner, tap.SQLOptions{OnConnect: session(
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION wait_timeout = 120")}), 1)
 	return in.openLockPool(connector)
 }
 
-// repeatableRead sets the isolation level that strategies count on and choose others by: a server
-// may have another default. It is a statement, as MySQL and MariaDB name the variable differently.
-func repeatableRead(ctx context.Context, c sqldriver.Conn) error {
-	_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil)
-	return err
+// session prepares a new connection. Strategies count on the isolation level repeatable read, and
+// choose others by it: a server may have another default. (It is a statement, as MySQL and MariaDB name
+// the variable differently.) Keys are looked up in what is not committed, too, and the server frees those
+// of a machine that went away without a word after two idle minutes.
+func session(statements ...string) func(context.Context, sqldriver.Conn) error {
+	return func(ctx context.Context, c sqldriver.Conn) (err error) {
+		for _, statement := range statements {
+			if _, err = c.(sqldriver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // mostConns bounds each of the two large pools.

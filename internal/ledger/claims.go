@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"strconv"
@@ -48,11 +47,12 @@ var ErrInProgress = errors.New("another copy of this request is in progress")
 // cover a session that breaks in that moment if another copy also claims the key
 // and looks for the order within it.
 //
-// Claims share statements (gather). On SQLite, which has one process and no named
-// locks, they are kept in memory only.
+// Claims share statements (gather), and the session is whichever connection the pool
+// has: when one has ended, its locks have, too, and the pool opens another. On SQLite,
+// which has one process and no named locks, claims are kept in memory only.
 type Claims struct {
 	store *Store
-	db    *sql.DB       // at most one connection; nil: SQLite
+	db    *sql.DB       // of one connection, which reads what is not committed; nil: SQLite
 	limit time.Duration // of one statement
 
 	mu      sync.Mutex
@@ -60,10 +60,6 @@ type Claims struct {
 	queue   []*trip
 	working bool
 	joined  chan struct{} // has something when the queue has grown
-
-	// Of the goroutine that works.
-	session *sql.Conn
-	scope   string // the database: named locks belong to the whole server
 }
 
 type requestKey struct {
@@ -78,7 +74,7 @@ type Claim struct {
 	Fence string // of the Purchase; empty: no order needs one
 
 	of  *Claims
-	key string
+	key string // the name of its lock, as an expression
 }
 
 // A trip takes a claim to the server, or releases it there.
@@ -94,13 +90,10 @@ type trip struct {
 const (
 	maxTrips  = 256 // in one statement
 	maxGather = 10 * time.Millisecond
-	// minIdle is how long the server keeps the claims of a process whose machine
-	// went away without closing its connection, at least.
-	minIdle = time.Minute
 )
 
-// NewClaims keeps claims in one session of db, which must allow one connection
-// only; nil: in memory. No purchase may take longer than limit.
+// NewClaims keeps claims in db, which is an Instance's KeyDB; nil: in memory. No
+// purchase may take longer than limit.
 func NewClaims(store *Store, db *sql.DB, limit time.Duration) *Claims {
 	return &Claims{store: store, db: db, limit: limit, here: map[requestKey]bool{}, joined: make(chan struct{}, 1)}
 }
@@ -108,7 +101,7 @@ func NewClaims(store *Store, db *sql.DB, limit time.Duration) *Claims {
 // Take claims a request. Release the claim. ErrInProgress: another copy is being
 // worked on. Other errors are a strategy's, and mean that nothing was done.
 func (c *Claims) Take(ctx context.Context, user int64, requestID string) (*Claim, error) {
-	claim := &Claim{requestKey: requestKey{user, requestID}, of: c}
+	claim := &Claim{requestKey: requestKey{user, requestID}, of: c, key: KeyLock(user, requestID)}
 	c.mu.Lock()
 	taken := c.here[claim.requestKey]
 	c.here[claim.requestKey] = true
@@ -120,8 +113,6 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (*Claim
 		claim.Fence = "seckill:claim:" + rand.Text()
 		t, err := claim.send(ctx, "CLAIM", false)
 		switch {
-		case t == nil: // it was never sent
-			claim.forget()
 		case err != nil && ctx.Err() != nil: // the caller has left
 			go claim.Release(context.Background())
 		case err != nil:
@@ -219,11 +210,7 @@ func (c *Claims) work() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), c.limit)
-		used := c.session != nil
 		err := c.exchange(ctx, batch)
-		if err != nil && used && ctx.Err() == nil { // the session had ended, and its claims with it
-			err = c.exchange(ctx, batch)
-		}
 		cancel()
 		if err != nil { // those who wait would wait as long
 			c.mu.Lock()
@@ -260,20 +247,18 @@ func (c *Claims) gather() {
 // exchange makes trips in one statement. A session that did not answer is closed:
 // it may hold any of its locks.
 func (c *Claims) exchange(ctx context.Context, batch []*trip) (err error) {
-	if c.session == nil {
-		if err := c.open(ctx); err != nil {
-			return err
-		}
+	session, err := c.db.Conn(ctx)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = c.session.Raw(func(any) error { return driver.ErrBadConn })
-			_ = c.session.Close() // it is closed
-			c.session = nil
+			_ = session.Raw(func(any) error { return driver.ErrBadConn })
 		}
+		_ = session.Close() // back to the pool, if it is good
 	}()
-	query, args := c.statement(batch)
-	rows, err := c.session.QueryContext(ctx, query, args...)
+	query, args := statement(batch)
+	rows, err := session.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -296,41 +281,20 @@ func (c *Claims) exchange(ctx context.Context, batch []*trip) (err error) {
 	return rows.Err()
 }
 
-// open begins a session, which reads what is not committed.
-func (c *Claims) open(ctx context.Context) error {
-	session, err := c.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = session.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")
-	if err == nil {
-		_, err = session.ExecContext(ctx, "SET SESSION wait_timeout = ?", int((minIdle + c.limit).Seconds()))
-	}
-	if err == nil {
-		err = session.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&c.scope)
-	}
-	if err != nil {
-		return errors.Join(err, session.Close())
-	}
-	c.session = session
-	return nil
-}
-
 // statement makes the trips of a batch. Its first column has a character for
 // each: 1, ok. The others name requests that have an order.
 //
 // The locks are taken while the inner table is made, before any order is looked
 // up; LIMIT keeps the server from merging that table into the rest. The index is
 // forced: early in a sale, statistics still say that a scan is cheaper.
-func (c *Claims) statement(batch []*trip) (query string, args []any) {
+func statement(batch []*trip) (query string, args []any) {
 	locks := make([]byte, 0, 160*len(batch))
 	for _, t := range batch {
 		if t.release {
-			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK('%s'), 0), 0)", t.Fence, t.key)
+			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK(%s), 0), 0)", t.Fence, t.key)
 			continue
 		}
-		t.key = KeyLock(c.scope, t.user, t.id)
-		locks = fmt.Appendf(locks, ", IF(GET_LOCK('%s', 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
+		locks = fmt.Appendf(locks, ", IF(GET_LOCK(%s, 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
 		args = append(args, t.id, t.user)
 	}
 	got := "SELECT CONCAT(''" + string(locks) + ") AS got"
@@ -342,8 +306,10 @@ func (c *Claims) statement(batch []*trip) (query string, args []any) {
 		"ON (o.request_id, o.user_id) IN ((?, ?)" + strings.Repeat(", (?, ?)", len(args)/2-1) + ")", args
 }
 
-// KeyLock names the lock of a request's key in a database.
-func KeyLock(database string, user int64, requestID string) string {
-	sum := sha256.Sum256(strconv.AppendInt([]byte(database+"\x00"+requestID+"\x00"), user, 10))
-	return "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20]) // MySQL allows 64 characters
+// KeyLock is the name of the lock of a request's key, as an expression of SQL: the
+// locks belong to the whole server, so their names have the database in them, and
+// MySQL allows 64 characters.
+func KeyLock(user int64, requestID string) string {
+	sum := sha256.Sum256(strconv.AppendInt([]byte(requestID+"\x00"), user, 10))
+	return fmt.Sprintf("MD5(CONCAT(DATABASE(), ' seckill:key %x'))", sum[:16])
 }

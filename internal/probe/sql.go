@@ -26,7 +26,7 @@ type SQL struct {
 	locks    bool   // there are locks in tables
 	mariaDB  bool
 	server   string // its own name and port
-	Database string // of the tables
+	database string // of the tables
 	stock    ledger.StockStore
 	// Now is what the processes' clocks show: they compare deadlines with it.
 	Now func() time.Time
@@ -42,7 +42,7 @@ func newSQL(ctx context.Context, in *backend.Instance, info catalog.Info) (*SQL,
 	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
 		return nil, err
 	}
-	s.server, s.Database = is.Server, is.Name
+	s.server, s.database = is.Server, is.Name
 	// How many wait for a row. INNODB_LOCK_WAITS would not do: its cache stays as
 	// it is for as long as it is read.
 	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
@@ -153,10 +153,11 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) 
 }
 
 // EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
-// if it is from one of these ports, and waits until it has. false: it is not.
+// whose name is an expression, if it is from one of these ports, and waits until it has.
+// false: it is not.
 func (s *SQL) EndUserLock(ctx context.Context, name string, ports []string) (ended bool, err error) {
 	var port string
-	err = s.db.WithContext(ctx).Raw("SELECT "+clientPort+" FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?)", name).Scan(&port).Error
+	err = s.db.WithContext(ctx).Raw("SELECT " + clientPort + " FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(" + name + ")").Scan(&port).Error
 	if err != nil || !slices.Contains(ports, port) {
 		return false, err
 	}

@@ -87,7 +87,7 @@ func (s *SQL) Waits(ctx context.Context) (list []Wait) {
 	for _, r := range s.waitRows(ctx) {
 		i := slices.IndexFunc(list, func(w Wait) bool { return w.Port == r.Port })
 		switch {
-		case r.DB != s.Database:
+		case r.DB != s.database:
 		case i >= 0: // several have it
 			list[i].Ports = append(list[i].Ports, r.Holder)
 		default:
