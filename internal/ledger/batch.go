@@ -38,8 +38,11 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 	statement, args := insertAll("INSERT", run, batch, fenced)
 	_, _, err = s.Exec(tx, string(statement), args...)
 	switch err = notRecorded(err); {
-	case errors.Is(err, errClaimLost):
-		return false, s.markLost(tx, batch)
+	case errors.Is(err, errClaimLost): // and with it all of this process, which one session has
+		for _, e := range batch {
+			e.Refused = e.Purchase.Fence != ""
+		}
+		return false, nil
 	case errors.Is(err, seckill.ErrDuplicate), errors.Is(err, errSameID):
 		statement, args = insertAll("INSERT IGNORE", run, batch, unfenced)
 		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
@@ -48,6 +51,20 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 		return false, err
 	}
 	return true, err
+}
+
+// RecordAll writes the orders of purchases that were accepted earlier in one
+// statement, in the transaction that has taken their units from the row of run, with
+// Started in its condition. remaining is what was left after the last of them.
+func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, batch []*Entry) error {
+	num := remaining
+	for _, e := range batch {
+		num += e.Purchase.Quantity
+	}
+	s.number(num, batch)
+	statement, args := insertAll("INSERT", run, batch, unfenced)
+	_, _, err := s.Exec(tx, string(statement), args...)
+	return notRecorded(err)
 }
 
 // number gives each order its id, and what remains after it if num units are left
@@ -78,21 +95,6 @@ func insertAll(verb string, run int64, batch []*Entry, request func(seckill.Purc
 		args = append(append(args, requested...), e.Receipt.Strategy)
 	}
 	return b, args
-}
-
-// markLost refuses the entries whose claims are not held any more.
-func (s *Store) markLost(tx *gorm.DB, batch []*Entry) error {
-	for _, e := range batch {
-		if e.Purchase.Fence == "" { // MySQL has no lock without a name, and says so
-			continue
-		}
-		var held bool
-		if err := tx.Raw("SELECT IS_USED_LOCK(?) IS NOT NULL", e.Purchase.Fence).Scan(&held).Error; err != nil {
-			return err
-		}
-		e.Refused = !held
-	}
-	return nil
 }
 
 // markMissing refuses the entries whose order is not there. Another process may

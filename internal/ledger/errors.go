@@ -2,10 +2,10 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -34,20 +34,24 @@ func before(err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// after classifies COMMIT's own error.
-func after(err error) error {
+// undone: everything was rolled back, by the server or by a procedure's handler.
+func undone(err error) bool {
+	return backend.TransactionUndone(err) || backend.RowHeld(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+}
+
+// neverRan are errors of a CALL that come before anything ran.
+var neverRan = []uint16{backend.MySQLNoProcedure, backend.MySQLMayNotCall, backend.MySQLWrongArguments}
+
+// after classifies the error of what commits: COMMIT, or a command that commits by itself.
+func after(what string, err error) error {
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, sql.ErrTxDone), errors.Is(err, driver.ErrBadConn):
-		// database/sql and the driver: COMMIT was never sent, or the server is
-		// read-only, refused it and rolled back (see backend, RejectReadOnly).
+	case err == nil, seckill.NothingTaken(err):
+		return err
+	case undone(err), slices.Contains(neverRan, backend.MySQLNumber(err)),
+		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only, refused it and rolled back (see backend, RejectReadOnly)
 		return before(err)
-	case backend.TransactionUndone(err), errors.Is(err, sqlite3.BUSY):
-		return before(err) // the server says that it rolled back
 	}
-	return fmt.Errorf("%w: COMMIT got no answer: %w", seckill.ErrUnknown, err)
+	return fmt.Errorf("%w: %s got no answer: %w", seckill.ErrUnknown, what, err)
 }
 
 var (

@@ -110,3 +110,11 @@ type Snapshot struct {
 	// those that this run did not use. One that could not be read is missing.
 	StockStores map[StockStore]int64 `json:"homes,omitempty"`
 }
+
+// A Refusal is what the database said of a purchase that had been accepted
+// before. It stands as long as its run.
+type Refusal struct {
+	RequestID string `json:"request_id"`
+	UserID    int64  `json:"user_id"`
+	Reason    string `json:"code"` // as a problem's: sold_out, duplicate, not_started
+}

@@ -73,9 +73,8 @@ var schema = []string{
 	sku_id     BIGINT       NOT NULL,
 	run        BIGINT       NOT NULL,
 	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	refused_at BIGINT       NOT NULL,
 	PRIMARY KEY (sku_id, run, user_id, request_id),
-	KEY refusals_user (user_id, refused_at)
+	KEY refusals_user (user_id, request_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/base32"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +73,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 func retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
-		if !backend.TransactionUndone(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
+		if err == nil || !backend.TransactionUndone(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -96,7 +94,11 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 		return before(err)
 	}
 	committed = true // or it will be settled by the server; a ROLLBACK has no meaning any more
-	return after(tx.Commit().Error)
+	err := tx.Commit().Error
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrTxDone) {
+		return before(err) // database/sql: COMMIT was never sent
+	}
+	return after("COMMIT", err)
 }
 
 // nowIn is the database's clock as an expression of its SQL.
@@ -252,31 +254,9 @@ func newOrderID() int64 {
 	}
 }
 
-// A public id is publicPrefix and, in base 32, eight bytes each of the SKU, the order's
-// id, and a tag. SKU and id find the row; the tag is drawn at random and keeps others
-// from guessing the ids of orders.
-const publicPrefix = "o"
-
-var publicText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
-
-func newPublicID(sku, id int64) string {
-	var raw [24]byte
-	binary.BigEndian.PutUint64(raw[:], uint64(sku))
-	binary.BigEndian.PutUint64(raw[8:], uint64(id))
-	_, _ = rand.Read(raw[16:]) // never fails
-	return publicPrefix + publicText.EncodeToString(raw[:])
-}
-
-// parsePublicID is the SKU and the id in a public id; ok is false for a text that
-// is none.
-func parsePublicID(text string) (sku, id int64, ok bool) {
-	coded, ok := strings.CutPrefix(text, publicPrefix)
-	raw, err := publicText.DecodeString(coded)
-	if !ok || err != nil || len(raw) != 24 {
-		return 0, 0, false
-	}
-	return int64(binary.BigEndian.Uint64(raw)), int64(binary.BigEndian.Uint64(raw[8:])), true
-}
+// A public id has the SKU and the order's id, which find the row, and a tag: that is
+// drawn at random and keeps others from guessing the ids of orders.
+func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
 // fenced is the request of an order as an expression: NULL, and so refused, if the
 // purchase's claim is not held any more.
@@ -328,11 +308,11 @@ func unknownOrder(err error) error {
 
 // order finds an order by its public id.
 func order(db *gorm.DB, publicID string) (Order, error) {
-	sku, id, ok := parsePublicID(publicID)
-	if !ok {
-		return Order{}, seckill.ErrUnknownOrder
-	}
 	var o Order
+	var sku, id int64
+	if n, _ := fmt.Sscanf(publicID, "o%d-%d-", &sku, &id); n != 2 {
+		return o, seckill.ErrUnknownOrder
+	}
 	err := scan(db, &o, "SELECT * FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?",
 		sku, sku, id, publicID)
 	return o, unknownOrder(err)

@@ -30,7 +30,7 @@ func NewNames(skus ...int64) *Names {
 // What is drawn anew in each run: tokens, order numbers, ZooKeeper's and etcd's
 // ids; times of day; and the names that Redis gives scripts.
 var (
-	random = regexp.MustCompile(`\b[A-Z2-7]{26}\b|\bo[0-9a-z]{28,40}\b|\b\d{19}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
+	random = regexp.MustCompile(`\b[A-Z2-7]{26}\b|\bo\d+-(?:time)?\d+-[A-Z2-7]{13}\b|\b\d{19}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	clock = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( ?[+-]\d\d:?\d\d| UTC|Z)*( m=[+-][\d.]+)?|\b1[6-9]\d{8}(\d{3}){0,3}\b`)
 	sha   = regexp.MustCompile(`\b([0-9a-f]{6})[0-9a-f]{34}\b`)

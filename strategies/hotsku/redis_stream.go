@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -309,13 +310,17 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	for _, e := range entries {
 		requests = append(requests, e.RequestID)
 	}
-	orders, err := s.store.RequestedIn(ctx, sku, run, requests)
-	if err != nil {
-		return 0, err
-	}
 	status := map[string]string{}
-	for _, o := range orders {
-		status[fmt.Sprint(o.UserID, " ", o.RequestID)] = o.Status
+	for some := range slices.Chunk(requests, mostEntries) {
+		var orders []ledger.Order
+		err := s.store.Read(ctx, &orders, "SELECT * FROM orders "+
+			"WHERE request_id IN ? AND sku_id = ? AND run = ?", some, sku, run)
+		if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // no order
+			return 0, err
+		}
+		for _, o := range orders {
+			status[fmt.Sprint(o.UserID, " ", o.RequestID)] = o.Status
+		}
 	}
 	for _, e := range entries {
 		is := status[fmt.Sprint(e.User, " ", e.RequestID)]
@@ -388,14 +393,20 @@ func (s *redisStream) Became(
 	case "sold":
 		return nil
 	}
-	code, found := s.store.Refused(ctx, sku, user, requestID)
+	var code string
+	found := s.store.Read(ctx, &code, "SELECT reason FROM refusals "+
+		"WHERE user_id = ? AND request_id = ? AND (sku_id = ? OR ? = 0) "+
+		"AND run = (SELECT s.run FROM stock s WHERE s.id = refusals.sku_id) "+
+		"LIMIT 1", user, requestID, sku, sku)
 	switch {
 	case found == nil:
 		return refusedFor(code)
-	case err != nil && errors.Is(found, seckill.ErrUnknownOrder):
+	case !errors.Is(found, seckill.ErrUnknownSKU): // that is: none
+		return found
+	case err != nil:
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
-	return found
+	return seckill.ErrUnknownOrder
 }
 
 // remembered is what Redis knows of a request for a SKU, or for any. An error

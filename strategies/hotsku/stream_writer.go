@@ -319,7 +319,7 @@ func (s *redisStream) decide(
 ) (list []decision, err error) {
 	err = s.locked(ctx, b, func(tx *gorm.DB) error {
 		list = nil
-		o, why := s.store.WhyNot(tx, b.run, e.Purchase)
+		o, why := s.whyNot(tx, b.run, e.Purchase)
 		code := codeOf(why)
 		switch {
 		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
@@ -328,7 +328,12 @@ func (s *redisStream) decide(
 			list = []decision{{e, soldAs(o.Receipt())}}
 		case code != "":
 			list = []decision{{e, "refused " + code}}
-			return s.store.Refuse(tx, b.run, e.Purchase, code)
+			// One that is accepted again and refused again has one refusal.
+			_, _, err := s.store.Exec(tx, "REPLACE INTO refusals "+
+				"(request_id, user_id, sku_id, run, reason) "+
+				"VALUES (?, ?, ?, ?, ?)",
+				e.RequestID, e.User, b.sku, b.run, code)
+			return err
 		default:
 			return why
 		}
@@ -338,6 +343,44 @@ func (s *redisStream) decide(
 		return nil, err
 	}
 	return list, nil
+}
+
+// whyNot says, in a transaction that has locked the row, what the database has
+// against a purchase. It finds the order instead if another process has
+// written it. Neither: it was another purchase that stood in the way.
+func (s *redisStream) whyNot(
+	tx *gorm.DB, run int64, p seckill.Purchase,
+) (*ledger.Order, error) {
+	var o ledger.Order
+	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders WHERE request_id = ? "+
+		"AND user_id = ? AND sku_id = ? AND run = ?",
+		p.RequestID, p.User, p.SKU, run)
+	if err == nil {
+		return &o, nil
+	}
+	if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
+		return nil, err
+	}
+	var now struct {
+		Num            int64
+		Started, Holds bool
+	}
+	err = s.store.ReadIn(tx, &now, "SELECT num, "+
+		s.store.Started()+" AS started, EXISTS (SELECT 1 FROM orders o "+
+		"WHERE o.sku_id = stock.id AND o.run = stock.run "+
+		"AND o.user_id = ? AND o.status = ?) AS holds "+
+		"FROM stock WHERE id = ?", p.User, ledger.Active, p.SKU)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.Holds:
+		return nil, seckill.ErrDuplicate
+	case !now.Started:
+		return nil, seckill.ErrNotStarted
+	case now.Num < p.Quantity:
+		return nil, seckill.ErrSoldOut
+	}
+	return nil, nil
 }
 
 // cancelOrder cancels, and gives the units back to the row.
