@@ -230,10 +230,9 @@ func soldAfter(all []change) func(time.Duration) int64 {
 
 // traffic is when units went and came back, and when buyers asked for some.
 type traffic struct {
-	changes []change        // sales at the earliest, and returns at the latest
-	sold    []span          // when each order was sold, or may have been
-	asks    []ask           // by when they began
-	latest  []time.Duration // the last end of asks[:i+1]
+	changes []change // sales at the earliest, and returns at the latest
+	sold    []span   // when each order was sold, or may have been
+	asks    []ask    // by when they began
 }
 
 // An ask is a call that waited for units.
@@ -254,7 +253,7 @@ type ask struct {
 //     buyer who waited and bought in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
 	t := &traffic{changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
-		asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
+		asks: make([]ask, 0, len(h.buys))}
 	for _, s := range h.sales {
 		switch {
 		case s.anyTime():
@@ -283,11 +282,6 @@ func (h *hearing) traffic() *traffic {
 	}
 	slices.SortFunc(t.sold, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	slices.SortFunc(t.asks, func(a, b ask) int { return cmp.Compare(a.from, b.from) })
-	last := time.Duration(0)
-	for _, a := range t.asks {
-		last = max(last, a.to)
-		t.latest = append(t.latest, last)
-	}
 	return t
 }
 
@@ -356,11 +350,14 @@ func (h *hearing) served() *Served {
 }
 
 // longestIn is the longest stretch of a gap between two sales in which buyers asked
-// without a pause for units that were there.
+// without a pause for units that were there. Gaps come one after the other: calls that
+// have ended before this one are not looked at again.
 func (t *traffic) longestIn(gap span, pause time.Duration, left func(time.Duration) int64) (longest span) {
 	now := span{0, -pause - 1} // no call yet
-	first := sort.Search(len(t.asks), func(i int) bool { return t.latest[i] > gap.from })
-	for _, a := range t.asks[first:] {
+	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
+		t.asks = t.asks[1:]
+	}
+	for _, a := range t.asks {
 		if a.from >= gap.to {
 			break
 		}

@@ -78,6 +78,31 @@ var schema = []string{
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
+// splitSchema are the stocks in pieces (StockStore.Split). On SQLite no strategy
+// uses them: it locks the whole database, so pieces would gain nothing there.
+//
+// A SKU has the same few buckets for ever, and a reset writes its run into them.
+// Units belong to one run. Theirs is the index that a buyer looks for free units
+// in: it has everything that the look asks for, in the order of the look, so that
+// no row is locked on the way to the one that is taken.
+var splitSchema = []string{
+	`CREATE TABLE IF NOT EXISTS stock_buckets (
+	sku_id BIGINT NOT NULL,
+	bucket BIGINT NOT NULL,
+	run    BIGINT NOT NULL,
+	num    BIGINT NOT NULL,
+	PRIMARY KEY (sku_id, bucket)
+) ENGINE=InnoDB`,
+	`CREATE TABLE IF NOT EXISTS stock_units (
+	sku_id   BIGINT NOT NULL,
+	run      BIGINT NOT NULL,
+	id       BIGINT NOT NULL,
+	order_id BIGINT NULL,
+	PRIMARY KEY (sku_id, run, id),
+	KEY stock_units_free (sku_id, run, order_id, id)
+) ENGINE=InnoDB`,
+}
+
 // forSQLite is a statement of schema as SQLite has it, which has no key that is not unique
 // in a table.
 func forSQLite(statement string) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -43,10 +42,10 @@ type Start struct {
 
 // In is how long the sale has yet to wait, 292 years at most; 0 when it is on.
 func (s Start) In() time.Duration {
-	if s.StartsAt == nil || *s.StartsAt <= s.Now {
+	if s.StartsAt == nil {
 		return 0
 	}
-	return time.Duration(min(int64(*s.StartsAt-s.Now), time.Duration(math.MaxInt64).Milliseconds())) * time.Millisecond
+	return max(0, s.StartsAt.Time().Sub(s.Now.Time()))
 }
 
 // Start reads when the sale of a SKU starts; ErrUnknownSKU if there is none.

@@ -38,12 +38,23 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	return removed, nil
 }
 
-// remove removes the rows of a table that belong to a SKU's runs before st.
+// remove removes the rows of a table that belong to a SKU's runs before st. It reads
+// committed rows only: a repeatable read would lock the gap before the current run's
+// first order, and with it the first buyers.
 func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int64, err error) {
+	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if s.db.Name() == "sqlite" {
+		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
+		view = nil
+	}
 	for {
-		begun := time.Now()
-		n, err := s.removePiece(ctx, table, st.ID, st.Run)
-		if removed += n; err != nil || n < sweepPiece {
+		begun, piece := time.Now(), int64(0)
+		err := s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+			res := tx.Exec(statement, st.ID, st.Run, sweepPiece)
+			piece = res.RowsAffected
+			return res.Error
+		}, view)
+		if removed += piece; err != nil || piece < sweepPiece {
 			return removed, before(err)
 		}
 		select {
@@ -52,24 +63,4 @@ func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int
 			return removed, ctx.Err()
 		}
 	}
-}
-
-// removePiece reads committed rows only: a repeatable read would lock the gap
-// before the current run's first order, and with it the first buyers.
-func (s *Store) removePiece(ctx context.Context, table string, sku, current int64) (removed int64, err error) {
-	key := "id"
-	if table == "refusals" {
-		key = "user_id, request_id"
-	}
-	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, "+key+" LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-	if s.db.Name() == "sqlite" {
-		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
-		view = nil
-	}
-	err = s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		res := tx.Exec(statement, sku, current, sweepPiece)
-		removed = res.RowsAffected
-		return res.Error
-	}, view)
-	return removed, err
 }

@@ -55,7 +55,7 @@ func (s *bucketed) Deduct(
 // takeAny locks all buckets, so that no unit can move, and decides. What is
 // left it spreads evenly: the next buyers find it in one bucket again.
 func (s *bucketed) takeAny(
-	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+	tx *gorm.DB, p seckill.Purchase, seen split,
 ) error {
 	var all struct{ Units *int64 }
 	err := s.store.ReadIn(tx, &all, "SELECT SUM(num) AS units "+
@@ -94,8 +94,8 @@ func own(user int64) int64 {
 // own on, that has enough. No lock: the units may be gone in a moment.
 func (s *bucketStock) look(
 	ctx context.Context, p seckill.Purchase,
-) (ledger.Sight, error) {
-	return s.store.LookAside(ctx, p, `
+) (split, error) {
+	return lookAside(ctx, s.store, p, `
 (SELECT SUM(b.num) FROM stock_buckets b
   WHERE b.sku_id = stock.id AND b.run = stock.run) AS units,
 (SELECT b.bucket FROM stock_buckets b
@@ -104,10 +104,44 @@ func (s *bucketStock) look(
 		p.Quantity, own(p.User))
 }
 
+// A split is what one look saw of a sale whose stock is in pieces.
+type split struct {
+	Run, Initial int64
+	Started      bool
+	Units        *int64 // that are left, nil: no stock was set for this run
+	Piece        *int64 // the strategy's own; nil: there is none
+}
+
+// lookAside is Look for a stock in pieces. pieces are the columns units and
+// piece, read from the strategy's own table; args are theirs. All is one
+// statement, so it sees one moment: units are never counted twice, or missed,
+// because they move. ErrConflict while a reset has not set the pieces yet.
+func lookAside(
+	ctx context.Context, store *ledger.Store, p seckill.Purchase,
+	pieces string, args ...any,
+) (seen split, err error) {
+	err = store.Read(ctx, &seen, "SELECT run, initial, "+store.Started()+
+		" AS started, "+pieces+" FROM stock WHERE id = ?",
+		append(args, p.SKU)...)
+	switch {
+	case err != nil:
+		return seen, err
+	case !seen.Started:
+		return seen, seckill.ErrNotStarted
+	case seen.Units == nil:
+		return seen, fmt.Errorf("%w: the stock of %s is not set for run %d "+
+			"of SKU %d: if that lasts, reset the sale",
+			seckill.ErrConflict, store.Strategy(), seen.Run, p.SKU)
+	case *seen.Units < p.Quantity:
+		return seen, seckill.ErrSoldOut
+	}
+	return seen, nil
+}
+
 // sell writes the order, and has take take its units, in one transaction. Of
 // what the buyer saw, the units that they take are not left.
 func (s *bucketStock) sell(
-	ctx context.Context, p seckill.Purchase, seen ledger.Sight,
+	ctx context.Context, p seckill.Purchase, seen split,
 	take func(tx *gorm.DB) error,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
@@ -126,7 +160,7 @@ var errTooFew = errors.New("too few units")
 
 // takeOne takes all units from the bucket that the look found.
 func (s *bucketStock) takeOne(
-	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+	tx *gorm.DB, p seckill.Purchase, seen split,
 ) error {
 	rows, _, err := s.store.Exec(tx, "UPDATE stock_buckets "+
 		"SET num = num - ? "+

@@ -69,7 +69,7 @@ func (s *unitRows) Deduct(
 // wait finds free units from the beginning on, and waits for holders: they sell
 // the unit, or roll back. All who wait do so in this order.
 func (s *unitRows) wait(
-	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+	tx *gorm.DB, p seckill.Purchase, seen split,
 ) ([]int64, error) {
 	return s.find(tx, "id >= 1 ORDER BY id LIMIT ? FOR UPDATE",
 		p.SKU, seen.Run, p.Quantity)
@@ -94,10 +94,10 @@ type unitStock struct{ store *ledger.Store }
 // be sold in a moment.
 func (s *unitStock) look(
 	ctx context.Context, p seckill.Purchase,
-) (ledger.Sight, error) {
+) (split, error) {
 	const ofSale = " FROM stock_units WHERE sku_id = ? " +
 		"AND run = (SELECT s.run FROM stock s WHERE s.id = ?)"
-	seen, err := s.store.LookAside(ctx, p, "(SELECT IF(initial = 0 OR "+
+	seen, err := lookAside(ctx, s.store, p, "(SELECT IF(initial = 0 OR "+
 		"EXISTS (SELECT 1"+ofSale+"), COUNT(*), NULL) FROM "+
 		"(SELECT 1"+ofSale+" AND order_id IS NULL LIMIT ?) free) AS units",
 		p.SKU, p.SKU, p.SKU, p.SKU, p.Quantity+mostCounted)
@@ -112,7 +112,7 @@ func (s *unitStock) look(
 // sell writes the order, and marks the units that find has locked for it as its
 // own, in one transaction.
 func (s *unitStock) sell(
-	ctx context.Context, p seckill.Purchase, seen ledger.Sight,
+	ctx context.Context, p seckill.Purchase, seen split,
 	find func(tx *gorm.DB) (units []int64, err error),
 ) (r seckill.Receipt, err error) {
 	err = s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
@@ -144,7 +144,7 @@ func first(user, units int64) int64 {
 // first on, and then from the beginning. A held unit is passed over, not waited
 // for.
 func (s *unitStock) free(
-	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+	tx *gorm.DB, p seckill.Purchase, seen split,
 ) ([]int64, error) {
 	start := first(p.User, seen.Initial)
 	units, err := s.find(tx, "id >= ? ORDER BY id LIMIT ? "+
