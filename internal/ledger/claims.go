@@ -311,5 +311,5 @@ func statement(batch []*trip) (query string, args []any) {
 // MySQL allows 64 characters.
 func KeyLock(user int64, requestID string) string {
 	sum := sha256.Sum256(strconv.AppendInt([]byte(requestID+"\x00"), user, 10))
-	return fmt.Sprintf("MD5(CONCAT(DATABASE(), ' seckill:key %x'))", sum[:16])
+	return fmt.Sprintf("CONCAT('seckill:key:', MD5(CONCAT(DATABASE(), '%x')))", sum[:16])
 }
