@@ -1,8 +1,7 @@
 package labapi
 
 import (
-	"encoding/json"
-	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -26,10 +25,10 @@ func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
-	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
+	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the server's would end it
 	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open()}
-	out.send("retry: 1000\n\n")
+	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
 
 	beat := time.NewTicker(heartbeat)
@@ -46,14 +45,14 @@ func (s *Server) events(c *gin.Context) error {
 			out.event("lab", gin.H{}) // a service may have died
 		case <-c.Request.Context().Done():
 			return nil
-		case <-s.closing:
+		case <-s.closing.Done():
 			return nil
 		}
 		select { // news that come meanwhile come together
 		case <-time.After(pace):
 		case <-c.Request.Context().Done():
 			return nil
-		case <-s.closing:
+		case <-s.closing.Done():
 			return nil
 		}
 	}
@@ -87,26 +86,16 @@ func (n *news) send(out *stream) {
 
 // A stream writes events until the first write fails.
 type stream struct {
-	w       http.ResponseWriter
+	*gin.Context
 	control *http.ResponseController
 	err     error
 }
 
 func (s *stream) event(name string, data any) {
-	text, err := json.Marshal(data)
-	if err != nil {
-		s.err = err
-		return
-	}
-	s.send("event: %s\ndata: %s\n\n", name, text)
-}
-
-func (s *stream) send(format string, args ...any) {
 	if s.err != nil {
 		return
 	}
 	_ = s.control.SetWriteDeadline(time.Now().Add(slowest))
-	if _, s.err = fmt.Fprintf(s.w, format, args...); s.err == nil {
-		s.err = s.control.Flush()
-	}
+	s.SSEvent(name, data)
+	s.err = s.control.Flush()
 }

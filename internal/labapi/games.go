@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -16,26 +17,33 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
 	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
-	lab.GET("/games/:id", s.inGame(func(_ *gin.Context, g *game.Game) (game.State, error) { return g.State(), nil }))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
-	lab.POST("/games/:id/moves", s.inGame(moveInGame))
-	lab.POST("/games/:id/undo", s.inGame(undoInGame))
-	lab.POST("/games/:id/impossible", s.inGame(func(c *gin.Context, g *game.Game) (state game.State, err error) {
-		if err = web.ReadJSON(c.Writer, c.Request, &struct{}{}); err == nil {
-			state, err = g.SayImpossible()
-		}
-		return state, err
-	}))
+	type nothing struct{}
+	lab.GET("/games/:id", inGame(s, nothing{}, func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.State(), nil }))
+	lab.POST("/games/:id/impossible", inGame(s, nothing{}, func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.SayImpossible() }))
+	type move struct {
+		Move string `json:"move"`
+	}
+	lab.POST("/games/:id/moves", inGame(s, move{}, func(ctx context.Context, g *game.Game, m move) (game.State, error) { return g.Move(ctx, m.Move) }))
+	type undo struct {
+		Moves int `json:"moves"`
+	}
+	lab.POST("/games/:id/undo", inGame(s, undo{1}, func(ctx context.Context, g *game.Game, u undo) (game.State, error) { return g.Undo(ctx, u.Moves) }))
 }
 
-// inGame answers a call about a game with its state.
-func (s *Server) inGame(call func(*gin.Context, *game.Game) (game.State, error)) gin.HandlerFunc {
+// inGame answers a call about a game with its state. body is what the call's says when it
+// leaves everything out.
+func inGame[Body any](s *Server, body Body, call func(context.Context, *game.Game, Body) (game.State, error)) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
+		given := body
 		g, err := s.Games.Game(c.Param("id"))
+		if err == nil && !web.IsSafe(c.Request.Method) {
+			err = web.ReadJSON(c.Writer, c.Request, &given)
+		}
 		if err != nil {
 			return s.ofGame(err)
 		}
-		state, err := call(c, g)
+		state, err := call(c.Request.Context(), g, given)
 		if err == nil {
 			c.JSON(http.StatusOK, state)
 		}
@@ -90,24 +98,4 @@ func (s *Server) endGame(c *gin.Context) error {
 	}
 	c.Status(http.StatusNoContent)
 	return nil
-}
-
-func moveInGame(c *gin.Context, g *game.Game) (state game.State, err error) {
-	var body struct {
-		Move string `json:"move"`
-	}
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return state, err
-	}
-	return g.Move(c.Request.Context(), body.Move)
-}
-
-func undoInGame(c *gin.Context, g *game.Game) (state game.State, err error) {
-	body := struct {
-		Moves int `json:"moves"`
-	}{1}
-	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
-		return state, err
-	}
-	return g.Undo(c.Request.Context(), body.Moves)
 }

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -98,8 +99,8 @@ type Server struct {
 
 	beginning sync.Mutex     // held while something begins that outlives its request,
 	ongoing   sync.WaitGroup // for which Close waits
-	closing   chan struct{}
-	close     func() // closes closing, once
+	closing   context.Context
+	close     func() // ends closing
 }
 
 // New makes the server. Close must be called when its listener ends.
@@ -107,14 +108,16 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	closing := make(chan struct{})
-	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
-		close: sync.OnceFunc(func() { close(closing) })}
+	closing, end := context.WithCancel(context.Background())
+	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, close: end, notice: usualNotice}
 	s.bell = newBell()
 	s.runs = openStore[Run](s, history.Run)
 	s.comparisons = openStore[Comparison](s, history.Comparison)
 	s.traces = openStore[LiveTrace](s, history.Trace)
-	s.openShop()
+	if len(s.Strategies) > 0 {
+		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
+		s.shop.strategy = s.Strategies[max(0, i)]
+	}
 	s.route()
 	if c.Lab != nil {
 		close(s.opened)
@@ -159,7 +162,6 @@ func (s *Server) route() {
 			Detail: c.Request.Method + " does not work here; the header Allow says what does."}
 	}))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
-	r.GET("/readyz", s.handle(s.ready))
 	lab := r.Group("/api/lab/v1")
 	lab.GET("/status", s.status)
 	lab.GET("/events", s.handle(s.events))
@@ -170,7 +172,7 @@ func (s *Server) route() {
 	lab.PUT("/shop", s.handle(s.setShop))
 	lab.POST("/shop/rivals", s.handle(s.startRivals))
 	lab.GET("/shop/ledger", s.handle(s.shopLedger))
-	lab.GET("/runs", s.listRuns)
+	lab.GET("/runs", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()}) })
 	lab.POST("/runs", s.handle(s.startRun))
 	lab.GET("/runs/:id", s.handle(s.runs.show))
 	lab.DELETE("/runs/:id", s.handle(s.runs.stopOne))
@@ -181,6 +183,7 @@ func (s *Server) route() {
 	lab.DELETE("/comparisons/:id", s.handle(s.comparisons.stopOne))
 	s.routeGames(lab)
 
+	r.GET("/readyz", s.handle(s.proxy))
 	r.GET("/openapi.json", s.handle(s.proxy))
 	r.Any("/api/v1/*path", s.handle(s.proxy))
 }
@@ -265,15 +268,6 @@ func (s *Server) status(c *gin.Context) {
 	})
 }
 
-// ready tells whether a purchase sent now finds a service process.
-func (s *Server) ready(c *gin.Context) error {
-	if len(s.live()) == 0 {
-		return noService
-	}
-	c.JSON(http.StatusOK, gin.H{"status": "ready"})
-	return nil
-}
-
 // live are the addresses of the service processes that have not ended.
 func (s *Server) live() []string {
 	var urls []string
@@ -320,9 +314,6 @@ func (t *turn) take(what string) (release func(), err error) {
 func (s *Server) files(dir fs.FS, name string) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
-		if dir == nil {
-			return notFound(c)
-		}
 		text, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return notFound(c)

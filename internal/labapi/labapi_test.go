@@ -34,7 +34,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 			t.Errorf("GET %s again: %d, want 304", path, again)
 		}
 	}
-	for path, want := range map[string]int{"/static/nope": 404, "/nope": 404, "/healthz": 200, "/readyz": 200} {
+	for path, want := range map[string]int{"/static/nope": 404, "/nope": 404, "/healthz": 200, "/readyz": 503} { // no process answers there
 		call{method: "GET", path: path}.wants(t, h.URL, want, "")
 	}
 	call{method: "POST", path: "/api/lab/v1/status"}.wants(t, h.URL, 405, "method_not_allowed")
@@ -79,10 +79,10 @@ func (e *events) anyOf(names ...string) map[string]any {
 	event := ""
 	for e.in.Scan() {
 		line := e.in.Text()
-		if v, ok := strings.CutPrefix(line, "event: "); ok {
+		if v, ok := strings.CutPrefix(line, "event:"); ok {
 			event = v
 		}
-		if v, ok := strings.CutPrefix(line, "data: "); ok {
+		if v, ok := strings.CutPrefix(line, "data:"); ok {
 			if !slices.Contains(names, event) {
 				e.t.Fatalf("got event %s %s, want %s", event, v, names)
 			}

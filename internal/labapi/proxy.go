@@ -54,7 +54,7 @@ func (s *Server) proxy(c *gin.Context) error {
 			// The caller's token is for this page. The services have another,
 			// which only goes with an operator's calls.
 			r.Out.Header.Del("Authorization")
-			if r.In.Context().Value(operatorMark{}) == true {
+			if c.GetBool(operatorMark) {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
 			}
 		},

@@ -118,15 +118,6 @@ func (r Run) summary() Run {
 	return r
 }
 
-// measured: some lane has a result.
-func (r Run) measured() bool {
-	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
-}
-
-func (s *Server) listRuns(c *gin.Context) {
-	c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()})
-}
-
 func (s *Server) startRun(c *gin.Context) error {
 	wanted, err := s.readSettings(c)
 	if err != nil {
@@ -210,7 +201,7 @@ func (s *Server) perform(ctx context.Context, e *runEntry) Run {
 	begun.injector.End()
 	ended := s.runs.read(e)
 	ended.State = Done
-	if !ended.measured() {
+	if !slices.ContainsFunc(ended.Lanes, func(l Lane) bool { return l.Result != nil }) {
 		ended.State, ended.Error = Failed, ended.Lanes[0].Error
 		if err != nil {
 			ended.Error = err.Error()
@@ -296,6 +287,16 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 		})
 	}
 	all.Wait()
+}
+
+// await waits until the buyers of a run that joins the shop's sale come, or it is stopped.
+func (r Run) await(ctx context.Context) {
+	timer := time.NewTimer(time.Until(r.ComesAt))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // faultChanged writes down how far a fault of a run has come.

@@ -30,13 +30,6 @@ type shop struct {
 	book book
 }
 
-func (s *Server) openShop() {
-	if len(s.Strategies) > 0 {
-		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
-		s.shop.strategy = s.Strategies[max(0, i)]
-	}
-}
-
 func (s *Server) showShop(c *gin.Context) {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
@@ -173,16 +166,6 @@ var (
 	noLedger = &web.Problem{Code: "ledger_unavailable", Status: http.StatusServiceUnavailable,
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
-
-// await waits until the rivals come, or the run is stopped.
-func (r Run) await(ctx context.Context) {
-	timer := time.NewTimer(time.Until(r.ComesAt))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
 
 // lastRivals of this lab; nil: there were none. The caller holds shop.mu.
 func (s *Server) lastRivals() *Run {

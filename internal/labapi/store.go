@@ -113,11 +113,9 @@ func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], rel
 	fill func(context.Context, *entry[T, P]), perform func(context.Context, *entry[T, P]) T) (*entry[T, P], error) {
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
-	select {
-	case <-s.closing: // nothing begins any more
+	if s.closing.Err() != nil { // nothing begins any more
 		release()
 		return nil, game.LabCloses
-	default:
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &entry[T, P]{stop: stop}
