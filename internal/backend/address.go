@@ -93,9 +93,5 @@ func Redact(text string) string {
 
 // showAddresses lists addresses without passwords.
 func showAddresses(addresses []string) string {
-	hosts := make([]string, len(addresses))
-	for i, address := range addresses {
-		hosts[i] = strings.Replace(Redact(address), "redis://", "", 1)
-	}
-	return strings.Join(hosts, ",")
+	return strings.ReplaceAll(Redact(strings.Join(addresses, ",")), "redis://", "")
 }

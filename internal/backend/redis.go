@@ -2,10 +2,13 @@ package backend
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -117,6 +120,16 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	return c, nil
 }
 
+// newNode is a client of one of several servers that know nothing of each other: one that
+// is down costs a vote, or its share of the keys, and no wait.
+func (in *Instance) newNode(host string, login *redis.Options, wait time.Duration, name string) *redis.Client {
+	o := in.redisOptions([]string{host}, login, wait)
+	o.DialerRetries = 1
+	c := redis.NewClient(o.Simple())
+	c.AddHook(tap.RedisHook{Node: name})
+	return c
+}
+
 // openRedlock needs a majority of the nodes, as the lock does: the service can
 // start while a minority is down.
 func (in *Instance) openRedlock(ctx context.Context) error {
@@ -127,10 +140,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o := in.redisOptions([]string{a.Addr}, a, redlockWait) // redsync bounds each node by its context
-		o.DialerRetries = 1                                    // a node that is down costs a vote, not a wait
-		c := redis.NewClient(o.Simple())
-		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
+		c := in.newNode(a.Addr, a, redlockWait, fmt.Sprint("node ", i+1)) // redsync bounds each node by its context
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
 		info, err := c.Info(ctx).Result()
@@ -166,4 +176,101 @@ func RedisVersion(info string) string {
 		}
 	}
 	return "miniredis"
+}
+
+// A command that was sent may have run even if its reply was lost, so it must
+// not be repeated silently: that deducts, or gives back, twice. For one server
+// MaxRetries -1 is enough. A Cluster's client also repeats, up to MaxRedirects
+// times, after errors that look like a lost connection or a time-out. The errors
+// of open connections are therefore disguised here: go-redis closes the
+// connection and repeats nothing. It still repeats what has provably not run: a
+// failed dial, and refusals such as MOVED and ASK.
+
+// dialRedis opens connections whose errors are noAnswer.
+func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := in.Dialer.dial(ctx, tap.Redis, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		if !encrypted {
+			return struct {
+				redisConn
+				syscall.Conn // see trackedConn
+			}{redisConn{c}, c.(syscall.Conn)}, nil
+		}
+		host, _, _ := net.SplitHostPort(addr) // for which the certificate must be, by one of the system's authorities
+		t := tls.Client(c, &tls.Config{ServerName: host})
+		if err := t.HandshakeContext(ctx); err != nil {
+			c.Close()
+			return nil, err
+		}
+		// It has no SyscallConn: a server may send session tickets at any time, which
+		// go-redis would take for an answer without a question. A connection that
+		// was closed while it was idle is noticed by the next command, whose outcome is
+		// then unknown.
+		return redisConn{t}, nil
+	}
+}
+
+type redisConn struct{ net.Conn }
+
+func (c redisConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	return n, unanswered(err)
+}
+
+func (c redisConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	return n, unanswered(err)
+}
+
+func unanswered(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &noAnswer{err}
+}
+
+// noAnswer is the error of an open connection. It hides what go-redis repeats
+// a command for: io.EOF and Timeout().
+type noAnswer struct{ err error }
+
+func (e *noAnswer) Error() string { return e.err.Error() }
+
+func (e *noAnswer) Is(target error) bool {
+	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
+}
+
+// newRing is a client that chooses a key's shard by the hash of the key and of
+// the shard's number (rendezvous hashing). A command is sent once, as to one
+// server. The keys of a shard that does not answer are unavailable: by default
+// go-redis would give them to the others, which know nothing of its locks and
+// counters.
+func (in *Instance) newRing() (redis.UniversalClient, error) {
+	addresses, login, err := parseRedisList(in.Config.RedisRing)
+	if err != nil {
+		return nil, err
+	}
+	hosts, names := map[string]string{}, map[string]string{}
+	for i, host := range addresses {
+		name := fmt.Sprint("shard-", i+1)
+		hosts[name], names[host] = host, name
+	}
+	return redis.NewRing(&redis.RingOptions{
+		Addrs:       hosts,
+		NewClient:   func(o *redis.Options) *redis.Client { return in.newNode(o.Addr, login, redisWait, names[o.Addr]) },
+		MaxRetries:  -1, // 0 would be three
+		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
+	}), nil
+}
+
+// askRing needs every shard: each has keys that no other has.
+func askRing(ctx context.Context, ring *redis.Ring) error {
+	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error {
+		if err := shard.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("the shard at %s: %w", shard.Options().Addr, err)
+		}
+		return nil
+	})
 }

@@ -213,3 +213,66 @@ func unreachable(name, address string, err error) error {
 	}
 	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
 }
+
+// MySQL's and MariaDB's error numbers: all that the program looks at.
+const (
+	MySQLSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
+	MySQLDatabaseDenied   = 1044
+	MySQLNullColumn       = 1048
+	MySQLDuplicateEntry   = 1062
+	MySQLSyntax           = 1064
+	MySQLLockWaitTimeout  = 1205
+	MySQLDeadlock         = 1213
+	MySQLProcedureThere   = 1304
+	MySQLNoProcedure      = 1305
+	MySQLWrongArguments   = 1318
+	MySQLMayNotCall       = 1370
+	MySQLNowait           = 3572 // MySQL 8; MariaDB answers 1205
+)
+
+// MySQLNumber is the server's error number in err; 0 if there is none.
+func MySQLNumber(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// RowHeld reports whether a statement waited for a row as long as the server lets
+// it, or was told not to wait. The transaction goes on.
+func RowHeld(err error) bool {
+	n := MySQLNumber(err)
+	return n == MySQLLockWaitTimeout || n == MySQLNowait
+}
+
+// TransactionUndone reports whether the server has undone the whole transaction,
+// which may be run again.
+func TransactionUndone(err error) bool {
+	n := MySQLNumber(err)
+	return n == MySQLDeadlock || n == MySQLSnapshotConflict
+}
+
+// EnsureProcedure creates a stored procedure that is missing, and one that another
+// build made with another text anew; text creates it. Several processes may do so at
+// once.
+func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) error {
+	db := in.DB.WithContext(ctx)
+	var bodies []string // one or none; empty where another account made it
+	err := db.Raw("SELECT COALESCE(routine_definition, '') FROM information_schema.routines "+
+		"WHERE routine_schema = DATABASE() AND routine_name = ?", name).Scan(&bodies).Error
+	if err == nil && len(bodies) > 0 {
+		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(bodies[0])) {
+			return nil
+		}
+		err = db.Exec("DROP PROCEDURE IF EXISTS " + name).Error
+	}
+	if err == nil {
+		err = db.Exec(text).Error
+	}
+	if err == nil || MySQLNumber(err) == MySQLProcedureThere { // another process was faster
+		return nil
+	}
+	return fmt.Errorf("stored procedures cannot be made or called in this database: let an administrator "+
+		"GRANT CREATE ROUTINE, EXECUTE to the service's account, and start again (%w)", err)
+}

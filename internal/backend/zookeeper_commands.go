@@ -105,27 +105,24 @@ func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
 	return err
 }
 
-// Sweep removes the children of dir whose name contains mark.
-func (c *ZooKeeperClient) Sweep(ctx context.Context, dir, mark string) error {
-	names, _, err := c.Children(ctx, dir)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	for _, name := range names {
-		if !strings.Contains(name, mark) {
-			continue
-		}
-		if err := c.Delete(ctx, dir+"/"+name); err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return err
-		}
-	}
-	return err
-}
-
-// Forget sweeps away what a create with a lost answer or a failed delete has
-// left: see CleanUp.
+// Forget removes what a create with a lost answer or a failed delete has left: the
+// children of dir whose name contains mark. See CleanUp.
 func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
-	return c.CleanUp(ctx, func(ctx context.Context) error { return c.Sweep(ctx, dir, mark) })
+	return c.CleanUp(ctx, func(ctx context.Context) error {
+		names, _, err := c.Children(ctx, dir)
+		if errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+		for _, name := range names {
+			if !strings.Contains(name, mark) {
+				continue
+			}
+			if err := c.Delete(ctx, dir+"/"+name); err != nil && !errors.Is(err, zk.ErrNoNode) {
+				return err
+			}
+		}
+		return err
+	})
 }
 
 // CleanUp removes what would otherwise stay as long as the session. It waits
@@ -256,16 +253,14 @@ func (c *ZooKeeperClient) pruneLate() {
 	})
 }
 
-func createKind(flags int32) string {
-	switch flags {
-	case zk.FlagEphemeral:
-		return " ephemeral"
-	case zk.FlagSequence:
-		return " sequential"
-	case zk.FlagEphemeralSequential:
-		return " ephemeral sequential"
+func createKind(flags int32) (kind string) {
+	if flags&zk.FlagEphemeral != 0 {
+		kind = " ephemeral"
 	}
-	return ""
+	if flags&zk.FlagSequence != 0 {
+		kind += " sequential"
+	}
+	return kind
 }
 
 // bySequence orders names by the number that the server has added: what comes

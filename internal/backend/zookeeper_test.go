@@ -26,9 +26,9 @@ func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
 	t.Helper()
 	dir := "/test/" + strings.ReplaceAll(t.Name(), "/", "-")
 	labtest.Must(t, c.EnsurePath(t.Context(), dir))
-	labtest.Must(t, c.Sweep(t.Context(), dir, ""))
+	labtest.Must(t, c.Forget(t.Context(), dir, ""))
 	t.Cleanup(func() {
-		_ = c.Sweep(context.Background(), dir, "")
+		_ = c.Forget(context.Background(), dir, "")
 		_ = c.Delete(context.Background(), dir)
 	})
 	return dir
