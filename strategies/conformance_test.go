@@ -15,7 +15,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -23,6 +22,7 @@ import (
 	"seckill/internal/tap/taptest"
 	"seckill/internal/wire"
 	"seckill/strategies"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/strategies"
+	"seckill/strategies/saletest"
 )
 
 // Lessons whose commands are not those of one purchase.

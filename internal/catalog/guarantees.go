@@ -2,6 +2,9 @@ package catalog
 
 import (
 	"maps"
+	"slices"
+
+	"seckill/internal/backend"
 )
 
 // A Question that the proof (internal/prove) asks of every strategy, by the ID
@@ -72,4 +75,34 @@ func (i Info) Broken() bool {
 // many service processes: a lock inside one process does nothing for another.
 func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
+}
+
+// Arrangements of a backend's servers on which some strategies are not right, by
+// the names that the lab's topologies have.
+const (
+	onGalera   = "galera"
+	onSentinel = "sentinel"
+)
+
+// Unfit says why the strategy is not right where the servers stand to each other
+// like this; "" if nothing is known against it.
+func (i Info) Unfit(topology string) string {
+	switch {
+	case topology == onGalera && i.OneNode:
+		return "its lock is local to one node of the database, and buyers come to several: two hold it at once, and it oversells"
+	case topology == onSentinel && slices.Contains(i.Needs, backend.Redis) && i.Guarantees[NodeLoss] == Breaks:
+		return "a failover of Redis forgets what no replica has yet: a lock is granted twice, or a count goes back"
+	}
+	return ""
+}
+
+// UnfitOn are the topologies on which the strategy is not right.
+func (i Info) UnfitOn() []string {
+	on := []string{}
+	for _, topology := range []string{onGalera, onSentinel} {
+		if i.Unfit(topology) != "" {
+			on = append(on, topology)
+		}
+	}
+	return on
 }

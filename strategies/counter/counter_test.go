@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -21,6 +20,7 @@ import (
 	"seckill/internal/tap/taptest"
 	"seckill/internal/wire"
 	"seckill/strategies/counter"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }

@@ -7,11 +7,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
+	"seckill/strategies/saletest"
 )
 
 // seedAgain is the reset of the run that is on, as another strategy or process

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }

@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
@@ -19,6 +18,7 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }

@@ -15,13 +15,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 // together runs an attempt on each key side by side: each has looked for the

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 // What makes it look right: the SELECT does wait for somebody who writes.

@@ -10,11 +10,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 // A clock that stands, or moves on by a step each time it is read.

@@ -10,12 +10,12 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/catalog/saletest"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/strategies"
+	"seckill/strategies/saletest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
