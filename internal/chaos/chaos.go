@@ -255,6 +255,5 @@ func (o Options) second(ctx context.Context, t *trial, left int64) error {
 	}
 	t.take(second, false)
 	t.Units[leftOver], t.After = left, second.Counts[ledger.OutcomeSold]
-	t.goesOn = t.After > 0 || left == 0
 	return nil
 }

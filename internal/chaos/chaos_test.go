@@ -189,7 +189,7 @@ func TestNoSecondPart(t *testing.T) {
 // when; one that held is short.
 func TestCourseOfACell(t *testing.T) {
 	for _, verdict := range []ledger.Verdict{ledger.Held, ledger.Lost} {
-		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict, goesOn: true,
+		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict,
 			happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}}).cell(false)
 		if lost := verdict == ledger.Lost; c.Word != string(verdict) || c.Stood != 1.3 || slices.Equal(c.Fault, []int{5, 21}) != lost || (len(c.Course) == 1) != lost {
 			t.Errorf("%s: %+v", verdict, c)

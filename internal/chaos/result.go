@@ -213,7 +213,6 @@ type trial struct {
 	verdict    ledger.Verdict   // the worst of both parts
 	violations []ledger.Violation
 	problems   []string
-	goesOn     bool // sales went on after the fault, or nothing was left
 }
 
 func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
@@ -233,8 +232,8 @@ func (t *trial) cell(may bool) *Cell {
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)
 	}
-	if h := t.happened; h != nil && h.Effect != nil && h.Effect.Took {
-		t.Fault = []int{h.At / 100, h.Until / 100}
+	if t.took() {
+		t.Fault = []int{t.happened.At / 100, t.happened.Until / 100}
 	}
 	return &t.Cell
 }
@@ -256,7 +255,7 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 		return wordNotTested, []string{t.happened.Error}
 	case !tested:
 		return wordNotTested, nil
-	case !t.goesOn:
+	case t.After == 0 && t.Units[leftOver] > 0:
 		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", numbers.Count(t.Units[leftOver], "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
@@ -311,15 +310,16 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 // the fault has emptied the server that had it. The orders are right then, and the
 // sale does not go on.
 func (t *trial) stockGone(violations []ledger.Violation) bool {
-	if t.happened == nil || t.happened.Effect == nil || !t.happened.Effect.Took || len(violations) == 0 {
-		return false
-	}
-	known, _ := fault.Find(t.happened.Kind)
-	return known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
+	known, _ := fault.Find(t.fault)
+	return t.took() && len(violations) > 0 && known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
+}
+
+// took: the fault took effect.
+func (t *trial) took() bool {
+	return t.happened != nil && t.happened.Effect != nil && t.happened.Effect.Took
 }
 
 // met: the fault was there and could matter, or none was asked for.
 func (t *trial) met() bool {
-	h := t.happened
-	return t.fault == None || h != nil && h.State != fault.HasFailed && h.Effect != nil && h.Effect.Took && h.Effect.Matters
+	return t.fault == None || t.took() && t.happened.State != fault.HasFailed && t.happened.Effect.Matters
 }
