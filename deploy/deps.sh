@@ -3,7 +3,7 @@
 # It prints each command before it runs it, and starts no service. It asks for a password only where sudo needs one, and only
 # at a terminal. With --best-effort it succeeds without what it could not install: the lab then uses its embedded engines.
 set -u
-tests='' best_effort=''
+tests='' best_effort='' manager=''
 for argument; do
 	case $argument in --tests) tests=yes ;; --best-effort) best_effort=yes ;; *) echo "usage: $0 [--tests] [--best-effort]" >&2; exit 2 ;; esac
 done
@@ -25,8 +25,7 @@ if has apt-get; then manager=apt-get knows='apt-cache show' refresh='apt-get upd
 	install='apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120'
 elif has dnf; then manager=dnf knows='dnf -q info' refresh='dnf makecache' install='dnf install -y'
 elif has apk; then manager=apk knows='apk search --exact' refresh='apk update' install='apk add'
-elif has brew; then manager=brew knows='brew info' refresh='brew update' install='brew install'
-else manager='' install=''; fi
+elif has brew; then manager=brew knows='brew info' refresh='brew update' install='brew install'; fi
 # need TOOL, then its packages for apt-get, dnf, apk and brew: releases differ, so the first that the manager knows is taken.
 need() {
 	missing="$missing${missing:+, }$1"
@@ -53,10 +52,9 @@ look
 echo "Missing: $missing."
 [ -n "$manager" ] || fail 'No package manager that this script knows (apt-get, dnf, apk, brew) is here'
 if [ $manager != brew ] && [ "$(id -u)" != 0 ]; then
-	if has sudo && sudo -n true 2>/dev/null; then sudo='sudo -n'
-	elif has sudo && [ -t 0 ]; then sudo=sudo
-	else fail "Only root may install it: as root, run sh $0 ${tests:+--tests}, or $refresh; $install$packages"; fi
-	run $sudo env "PATH=$PATH" "JAVA_HOME=${JAVA_HOME-}" "ZOOKEEPER_HOME=${ZOOKEEPER_HOME-}" sh "$0" ${tests:+--tests} || fail 'Not everything was installed'
+	has sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; } ||
+		fail "Only root may install it: as root, run sh $0 ${tests:+--tests}, or $refresh; $install$packages"
+	run sudo env "PATH=$PATH" "JAVA_HOME=${JAVA_HOME-}" "ZOOKEEPER_HOME=${ZOOKEEPER_HOME-}" sh "$0" ${tests:+--tests} || fail 'Not everything was installed'
 	exit 0
 fi
 policy=${POLICY_RC_D:-/usr/sbin/policy-rc.d}

@@ -29,13 +29,11 @@ type galera struct {
 	doors []*Relay
 }
 
-// The server runs this script to bring a node's data to another. It must be called
-// so: the server puts the name of --wsrep-sst-method behind the last underscore.
+// The server runs this script to bring a node's data to another, by the name wsrep_sst_
+// with that of --wsrep-sst-method behind it.
 //
 //go:embed galera_copy.sh
-var galeraCopy string
-
-const galeraCopyScript = "wsrep_sst_seckill"
+var galeraCopy []byte
 
 func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
 	library := l.programs[GaleraLibrary]
@@ -45,7 +43,7 @@ func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble,
 	case !library.Found():
 		return nil, errors.New(library.Missing())
 	}
-	if err := os.WriteFile(filepath.Join(l.folder, galeraCopyScript), []byte(galeraCopy), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(l.folder, "wsrep_sst_seckill"), galeraCopy, 0o700); err != nil {
 		return nil, err
 	}
 	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(k.Name, 0, three))); err != nil {
@@ -91,10 +89,7 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 		}
 		cmd := l.command(program.Path, args...)
 		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		if i > 0 || g.nodes != nil { // it joins
-			return cmd, os.MkdirAll(m.data, 0o700)
-		}
-		return cmd, os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
+		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600))
 	}
 	answers := s.check
 	s.check = func(ctx context.Context, addr string) (string, error) {
