@@ -2,18 +2,25 @@ package loadtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/internal/tap"
 )
 
 // A service is what a run calls of one target beside purchases, to prepare the
@@ -175,4 +182,116 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 		return ledger.Snapshot{}, errors.Join(errs...)
 	}
 	return snap, nil // one that is alive has no such counter
+}
+
+// The services' own numbers that a run reads.
+const (
+	metricCommands  = "seckill_backend_commands_total"   // by strategy and backend
+	metricPurchases = "seckill_request_duration_seconds" // by strategy: their count
+	metricInFlight  = "seckill_purchases_in_flight"
+	metricProcessor = "process_cpu_seconds_total"
+	metricStarted   = "process_start_time_seconds"
+)
+
+type metrics map[string]*dto.MetricFamily
+
+func (s service) metrics(ctx context.Context) (metrics, error) {
+	text, err := s.fetch(ctx, http.MethodGet, "/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("the metrics of %s: %w", s.base, err)
+	}
+	return families, nil
+}
+
+// sum adds up the values of a family.
+func (m metrics) sum(family string) (n float64) {
+	for _, metric := range m[family].GetMetric() {
+		n += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+	}
+	return n
+}
+
+// A cost is what a strategy's purchases have cost so far, at all targets.
+type cost struct {
+	started   float64 // sum of the times when the processes were
+	purchases float64
+	commands  map[string]float64 // by backend
+	processor float64            // seconds, of the processes; 0: they do not say
+}
+
+func (r *run) cost(ctx context.Context) (c cost, err error) {
+	c.commands = map[string]float64{}
+	for _, s := range r.services {
+		m, err := s.metrics(ctx)
+		if err != nil {
+			return c, err
+		}
+		c.started += m.sum(metricStarted)
+		c.processor += m.sum(metricProcessor)
+		for _, metric := range slices.Concat(m[metricPurchases].GetMetric(), m[metricCommands].GetMetric()) {
+			backend := label(metric, "backend")
+			switch {
+			case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
+			case backend == "":
+				c.purchases += float64(metric.GetHistogram().GetSampleCount())
+			default:
+				c.commands[backend] += metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return c, nil
+}
+
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+// startMeter reads what has been spent before a load; stop writes into the result
+// what the load has cost.
+func (r *run) startMeter(ctx context.Context) (stop func(context.Context)) {
+	before, err := r.cost(ctx)
+	return func(ctx context.Context) {
+		var after cost
+		if err == nil {
+			after, err = r.cost(ctx)
+		}
+		if err == nil && after.started != before.started {
+			err = errors.New("a target was started again")
+		}
+		if err != nil {
+			r.result.CommandsMissing = err.Error()
+			return
+		}
+		r.result.spent(before, after)
+	}
+}
+
+// spent is what was spent between two readings.
+func (r *Result) spent(before, after cost) {
+	if before.processor > 0 {
+		r.Processor.Services = new(after.processor - before.processor)
+	}
+	purchases := after.purchases - before.purchases
+	if purchases == 0 {
+		r.CommandsMissing = "the targets count no purchases of " + r.Settings.Strategy
+		return
+	}
+	for backend, n := range after.commands {
+		if n -= before.commands[backend]; n > 0 {
+			r.Commands = append(r.Commands, Commands{backend, int64(n), n / purchases})
+		}
+	}
+	slices.SortFunc(r.Commands, func(a, b Commands) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Backend, b.Backend))
+	})
 }

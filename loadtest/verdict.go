@@ -3,8 +3,10 @@ package loadtest
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"seckill/internal/ledger"
@@ -290,4 +292,50 @@ func (r *Result) wanted() int64 {
 		return 0
 	}
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[ledger.OutcomeDuplicate])) * q
+}
+
+// A generator that is short of processor time measures itself. Either sign makes
+// the run's numbers worthless, whatever the ledger says:
+//
+//   - requests left late although a connection was free, and that lateness is
+//     most of the measured latency;
+//   - in a closed loop, where nothing is due, this process used up all its
+//     processors.
+//
+// Waiting for a free connection is no sign: every connection waits for the
+// service.
+const (
+	lagMatters = 10 * time.Millisecond // less is ordinary scheduling
+	lagShare   = 0.5                   // of the p99 latency
+	cpuShare   = 0.9                   // of the processors
+)
+
+// bottleneck says why the generator was the bottleneck; nil when it was not.
+func (r *Result) bottleneck() []Problem {
+	const was = "the generator was the bottleneck: "
+	late, latency := r.Lag.P99, r.Latency.P99
+	used, most := 0.0, float64(runtime.GOMAXPROCS(0)) // processors on average; a short run does not tell
+	if r.Processor.Generator != nil && r.Seconds >= 2 {
+		used = *r.Processor.Generator / r.Seconds
+	}
+	switch {
+	case r.Requests == 0:
+	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
+		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
+			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
+				"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency))}
+	case used > cpuShare*most:
+		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": most},
+			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most)}
+	}
+	return nil
+}
+
+// cpuTime is the processor time that this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

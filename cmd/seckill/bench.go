@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -150,19 +148,4 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		fmt.Fprintf(stderr, "seckill: %v\n", err)
 	}
 	return exitStatus(statusOverlap)
-}
-
-// commandLine is the program's, without passwords and the token.
-func commandLine() string {
-	line := "seckill"
-	for i, arg := range os.Args[1:] {
-		switch {
-		case os.Args[i] == "--token":
-			arg = "…"
-		case strings.HasPrefix(arg, "--token="):
-			arg = "--token=…"
-		}
-		line += " " + backend.Redact(arg)
-	}
-	return line
 }

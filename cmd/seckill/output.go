@@ -8,8 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 
+	"seckill/internal/backend"
 	"seckill/internal/measure"
 )
 
@@ -118,4 +121,27 @@ func writeFile(file string, write func(io.Writer) error) error {
 		return err
 	}
 	return os.WriteFile(file, text.Bytes(), 0o644)
+}
+
+// commandLine is the program's, without passwords and the token.
+func commandLine() string {
+	line := "seckill"
+	for i, arg := range os.Args[1:] {
+		switch {
+		case os.Args[i] == "--token":
+			arg = "…"
+		case strings.HasPrefix(arg, "--token="):
+			arg = "--token=…"
+		}
+		line += " " + backend.Redact(arg)
+	}
+	return line
+}
+
+// buildVersion is that of this program.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return strings.Trim(info.Main.Version, "()")
+	}
+	return "devel"
 }

@@ -3,12 +3,20 @@ package measure
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"seckill/internal/backend"
 	"seckill/internal/numbers"
 )
 
@@ -150,4 +158,119 @@ func Number(x float64) string {
 		return fmt.Sprintf("%.1f", x)
 	}
 	return fmt.Sprintf("%.2f", x)
+}
+
+// A Machine is where a run was measured.
+type Machine struct {
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	CPUs int    `json:"cpus"`
+	Go   string `json:"go"`
+}
+
+// ThisMachine describes the machine of this process.
+func ThisMachine() Machine {
+	return Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()}
+}
+
+func (m Machine) String() string {
+	return fmt.Sprintf("%d processors, %s/%s, %s", m.CPUs, m.OS, m.Arch, m.Go)
+}
+
+// Versions names the servers, each once, with how the lab got them.
+func Versions(servers []backend.Status) (all []string) {
+	seen := map[string]bool{"": true}
+	for _, s := range servers {
+		text := s.Version
+		if text != "" && s.Tier != "" {
+			text = fmt.Sprintf("%s (%s)", s.Version, s.Tier)
+		}
+		if !seen[text] {
+			seen[text] = true
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// A Run says where figures come from.
+type Run struct {
+	Command string    `json:"command"`
+	Begun   time.Time `json:"begun"`
+	Machine
+	Servers []string `json:"servers"` // as Versions names them
+}
+
+// String is a line of Markdown.
+func (r Run) String() string {
+	text := fmt.Sprintf("`%s`, %s, %d processors, %s", r.Command, r.Begun.UTC().Format("2006-01-02"), r.CPUs, r.OS)
+	return strings.Join(append([]string{text}, r.Servers...), ", ")
+}
+
+// around reads what a Markdown file has before and after a block, which stands between
+// the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it; a
+// file that is not there yet is those two.
+func around(file, name string) (before, after string, err error) {
+	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", err
+	}
+	found := regexp.MustCompile(`(?s)^(.*<!-- ` + name + `: [^\n]*-->\n).*(<!-- /` + name + ` -->.*)$`).FindSubmatch(text)
+	if found == nil {
+		return "", "", fmt.Errorf("%s: there are no lines <!-- %s: … --> and <!-- /%[2]s --> to write between", file, name)
+	}
+	return string(found[1]), string(found[2]), nil
+}
+
+// CheckBlock says why a Markdown file has no place for a block.
+func CheckBlock(file, name string) error {
+	_, _, err := around(file, name)
+	return err
+}
+
+// WithBlock writes a Markdown file as it is now, with what block writes between
+// its marks.
+func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		before, after, err := around(file, name)
+		if err != nil {
+			return err
+		}
+		_, first := io.WriteString(w, before)
+		second := block(w)
+		_, last := io.WriteString(w, after)
+		return errors.Join(first, second, last)
+	}
+}
+
+// WithMember writes a file that holds a JSON object, if there is one, with this
+// member in place of the one of that name.
+func WithMember(file, name string, value any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		all := map[string]json.RawMessage{}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if all[name], err = json.Marshal(value); err != nil {
+			return err
+		}
+		for i, member := range slices.Sorted(maps.Keys(all)) { // a line each, so that a change shows where it is
+			open := ",\n"
+			if i == 0 {
+				open = "{"
+			}
+			if _, err := fmt.Fprintf(w, "%s%q:%s", open, member, all[member]); err != nil {
+				return err
+			}
+		}
+		_, err = io.WriteString(w, "}\n")
+		return err
+	}
 }
