@@ -29,46 +29,43 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if handshake(cmd) {
-			return next(ctx, cmd)
-		}
-		err := Ask(ctx, Redis, func() *Command {
-			return &Command{Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd), Sets: sets(cmd)}
-		}, func(ctx context.Context) error {
-			if IsLate(ctx) {
-				return next(ctx, redis.NewCmd(ctx, cmd.Args()...))
-			}
-			return next(ctx, cmd)
-		}, func(error) string { return replyOf(cmd) })
-		return settle(err, cmd)
+		return h.pass(ctx, []redis.Cmder{cmd}, func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds[0]) })
 	}
 }
 
 // A pipeline is one round trip and one command here: nothing can come between
 // its parts from this client.
 func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if len(cmds) == 0 || handshake(cmds[0]) {
-			return next(ctx, cmds)
-		}
-		err := Ask(ctx, Redis, func() *Command {
-			parts := make([]string, len(cmds))
-			for i, cmd := range cmds {
-				parts[i] = text(cmd)
-			}
-			named := cmds[0]
-			if named.Name() == "asking" && len(cmds) > 1 {
-				named = cmds[1]
-			}
-			return &Command{Node: h.Node, Name: strings.ToUpper(named.Name()), Text: strings.Join(parts, "; ")}
-		}, func(ctx context.Context) error {
-			if IsLate(ctx) {
-				return next(ctx, copies(ctx, cmds))
-			}
-			return next(ctx, cmds)
-		}, func(error) string { return repliesOf(cmds) })
-		return settle(err, cmds...)
+	return func(ctx context.Context, cmds []redis.Cmder) error { return h.pass(ctx, cmds, next) }
+}
+
+func (h RedisHook) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	if len(cmds) == 0 || handshake(cmds[0]) {
+		return send(ctx, cmds)
 	}
+	err := Ask(ctx, Redis, func() *Command {
+		named := cmds[0]
+		if named.Name() == "asking" && len(cmds) > 1 {
+			named = cmds[1]
+		}
+		c := &Command{Node: h.Node, Name: strings.ToUpper(named.Name())}
+		parts := make([]string, len(cmds))
+		for i, cmd := range cmds {
+			list := fmt.Sprint(cmd.Args())
+			parts[i] = list[1 : len(list)-1] // without its brackets
+			if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
+				c.Sets = append(c.Sets, Pair{fmt.Sprint(args[1]), fmt.Sprint(args[2])})
+			}
+		}
+		c.Text = strings.Join(parts, "; ")
+		return c
+	}, func(ctx context.Context) error {
+		if IsLate(ctx) {
+			return send(ctx, copies(ctx, cmds))
+		}
+		return send(ctx, cmds)
+	}, func(error) string { return repliesOf(cmds) })
+	return settle(err, cmds)
 }
 
 // copies are the same commands with answers of their own.
@@ -87,17 +84,9 @@ func copies(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	return list
 }
 
-// sets is what SET writes.
-func sets(cmd redis.Cmder) []Pair {
-	if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
-		return []Pair{{fmt.Sprint(args[1]), fmt.Sprint(args[2])}}
-	}
-	return nil
-}
-
 // settle makes what the Tap decided what the caller reads from the commands. An error
 // that one of them answered (redis.Nil, say) is no decision, and the others' answers stay.
-func settle(err error, cmds ...redis.Cmder) error {
+func settle(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err
 	}
@@ -115,11 +104,6 @@ func handshake(cmd redis.Cmder) bool {
 		return true
 	}
 	return false
-}
-
-func text(cmd redis.Cmder) string {
-	list := fmt.Sprint(cmd.Args())
-	return list[1 : len(list)-1] // without its brackets
 }
 
 // repliesOf leaves out what MULTI and its queue say: EXEC has the answers.

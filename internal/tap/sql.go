@@ -61,26 +61,37 @@ type conn struct {
 // an answer (the command was stopped, or its reply was lost), the connection
 // is cut, as it would be: the server rolls back what is open on it, and no one
 // uses it again. A command that is late is the last on its connection: the
-// server sees its end only behind it.
-func (c *conn) do(ctx context.Context, describe func() *Command, send func(context.Context) error, reply func(error) string) error {
+// server sees its end only behind it. reply describes the answer to a command that worked.
+func do[T any](
+	ctx context.Context, c *conn, describe func() *Command, send func(context.Context) (T, error), reply func(*T) string,
+) (got T, err error) {
 	if c.cut.Load() {
-		return driver.ErrBadConn
+		return got, driver.ErrBadConn
 	}
 	answered := errNotSent
-	err := Ask(ctx, SQL, describe, func(ctx context.Context) error {
+	err = Ask(ctx, SQL, describe, func(ctx context.Context) error {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
-			return send(ctx)
+			_, err := send(ctx)
+			return err
 		}
-		answered = send(ctx)
+		got, answered = send(ctx)
 		return answered
-	}, reply)
+	}, func(err error) string {
+		if err != nil {
+			return ""
+		}
+		return reply(&got)
+	})
 	if err != nil && (answered == nil || errors.Is(answered, errNotSent)) && !c.cut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
 		}
 	}
-	return err
+	if rows, ok := any(got).(driver.Rows); ok && err != nil { // its reply was lost
+		rows.Close()
+	}
+	return got, err
 }
 
 var errNotSent = errors.New("not sent")
@@ -89,10 +100,9 @@ var errNotSent = errors.New("not sent")
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	err = c.do(ctx, fixed("BEGIN"), func(ctx context.Context) error {
-		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
-		return err
-	}, nil)
+	tx, err = do(ctx, c, fixed("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
+		return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+	}, noReply)
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +113,9 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	if c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return c.exec(ctx, q, args, func(ctx context.Context) (driver.Result, error) {
+	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Result, error) {
 		return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
-	})
-}
-
-func (c *conn) exec(
-	ctx context.Context, q string, args []driver.NamedValue, send func(context.Context) (driver.Result, error),
-) (res driver.Result, err error) {
-	err = c.do(ctx, statement(q, args), func(ctx context.Context) (err error) {
-		res, err = send(ctx)
-		return err
-	}, changed(&res))
-	return res, err
+	}, changed)
 }
 
 func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
@@ -123,21 +123,7 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return c.query(ctx, q, args, func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) })
-}
-
-func (c *conn) query(
-	ctx context.Context, q string, args []driver.NamedValue, send func(context.Context) (driver.Rows, error),
-) (rows driver.Rows, err error) {
-	err = c.do(ctx, statement(q, args), func(ctx context.Context) (err error) {
-		rows, err = send(ctx)
-		return err
-	}, read(&rows))
-	if err != nil && rows != nil {
-		rows.Close()
-		rows = nil
-	}
-	return rows, err
+	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) }, read)
 }
 
 func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err error) {
@@ -192,15 +178,15 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return s.conn.exec(ctx, s.text, args, func(ctx context.Context) (driver.Result, error) {
+	return do(ctx, s.conn, statement(s.text, args), func(ctx context.Context) (driver.Result, error) {
 		return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
-	})
+	}, changed)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return s.conn.query(ctx, s.text, args, func(ctx context.Context) (driver.Rows, error) {
+	return do(ctx, s.conn, statement(s.text, args), func(ctx context.Context) (driver.Rows, error) {
 		return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
-	})
+	}, read)
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
@@ -213,12 +199,13 @@ type transaction struct {
 	conn *conn
 }
 
-func (t *transaction) Commit() error {
-	return t.conn.do(t.ctx, fixed("COMMIT"), func(context.Context) error { return t.Tx.Commit() }, nil)
-}
+func (t *transaction) Commit() error { return t.end("COMMIT", t.Tx.Commit) }
 
-func (t *transaction) Rollback() error {
-	return t.conn.do(t.ctx, fixed("ROLLBACK"), func(context.Context) error { return t.Tx.Rollback() }, nil)
+func (t *transaction) Rollback() error { return t.end("ROLLBACK", t.Tx.Rollback) }
+
+func (t *transaction) end(verb string, send func() error) error {
+	_, err := do(t.ctx, t.conn, fixed(verb), func(context.Context) (struct{}, error) { return struct{}{}, send() }, noReply)
+	return err
 }
 
 func fixed(verb string) func() *Command {
@@ -244,33 +231,26 @@ func verb(q string) string {
 	return strings.ToUpper(q)
 }
 
+// noReply: a BEGIN, COMMIT or ROLLBACK answers nothing.
+func noReply[T any](*T) string { return "" }
+
 // changed says how many rows a statement has changed.
-func changed(res *driver.Result) func(error) string {
-	return func(err error) string {
-		if err != nil || *res == nil {
-			return ""
-		}
-		n, err := (*res).RowsAffected()
-		switch {
-		case err != nil:
-			return ""
-		case n == 1:
-			return "1 row"
-		}
-		return fmt.Sprint(n, " rows")
+func changed(res *driver.Result) string {
+	n, err := (*res).RowsAffected()
+	switch {
+	case err != nil:
+		return ""
+	case n == 1:
+		return "1 row"
 	}
+	return fmt.Sprint(n, " rows")
 }
 
 // read says what a query has read, and keeps it for its caller.
-func read(rows *driver.Rows) func(error) string {
-	return func(err error) string {
-		if err != nil || *rows == nil {
-			return ""
-		}
-		kept := &keptRows{Rows: *rows}
-		*rows = kept
-		return kept.text()
-	}
+func read(rows *driver.Rows) string {
+	kept := &keptRows{Rows: *rows}
+	*rows = kept
+	return kept.text()
 }
 
 // keptRows have read their first rows ahead.
