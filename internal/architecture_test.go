@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/fault/point": {"internal/seckill", "internal/tap"},
 	"internal/lab":         {"internal/backend"},
 	"internal/observe":     {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog", "internal/tap"},
-	"internal/probe":       {"internal/backend", "internal/ledger", "internal/catalog"},
+	"internal/probe":       {"internal/backend", "internal/ledger", "internal/catalog", "internal/tap"},
 	"internal/explore": {"internal/httpapi", "internal/wire", "internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/observe", "internal/probe", "internal/explore/policy"},
 	"internal/explore/policy": {},

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"seckill/internal/tap"
 )
 
 // A move is a turn that may have changed something for buyers that back off.
@@ -39,11 +37,7 @@ func (r *run) moved(a *actor, backend string) {
 }
 
 // everythingMoved: a fault may have changed anything.
-func (r *run) everythingMoved() {
-	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
-		r.moves = append(r.moves, move{backend: b})
-	}
-}
+func (r *run) everythingMoved() { r.moves = append(r.moves, move{}) }
 
 // wake lets actors that back off try again, if another may have changed something
 // for them since their attempt began: otherwise a poll fails as the last one did.
@@ -80,7 +74,7 @@ func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 			}
 		})
 	}
-	woke, err := r.world.probes.Wake(ctx)
+	woke, err := r.world.probes.Wake(ctx, r.world.redisPorts())
 	return any || woke, err
 }
 

@@ -29,13 +29,11 @@ type run struct {
 	renewals int
 	cut      *process // whose connections a fault has cut, perhaps
 	open     []string // the ports of those before
-	// abandoned: the SQL server may count a waiter whose buyer has gone.
-	abandoned bool
-	moves     []move
-	peek      bool // look at the servers' values after each step
-	byHand    bool // a person chooses: no time passes before they say so
+	moves    []move
+	peek     bool // look at the servers' values after each step
+	byHand   bool // a person chooses: no time passes before they say so
 
-	waits []probe.Wait // that the SQL server showed when this step had settled; nil: it was not asked
+	waits []probe.Wait // that the servers showed when this step had settled
 
 	idleTries int
 	forced    bool // a step came by itself since the last choice
@@ -125,7 +123,7 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 			r.faults++
 		}
 		if a != nil {
-			r.cuts(a.process)
+			r.cut, r.open = a.process, a.process.ports()
 		}
 		if kind.strikes != nil {
 			kind.strikes(r, r.aimed(o.Choice), step)

@@ -20,12 +20,6 @@ const (
 	// quiet gives goroutines that were just woken time to report. It decides
 	// nothing alone: a server or a barrier is asked before any conclusion.
 	quiet = time.Millisecond
-	// surely is how much longer a command is waited for when the server's word may
-	// be about the commands of others.
-	surely = 10 * time.Millisecond
-	// seenLimit bounds how long the server is asked for the connections that wait:
-	// another client that keeps asking keeps MariaDB from renewing its list.
-	seenLimit = time.Second
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond
 )
@@ -65,21 +59,14 @@ func (r *run) settle(ctx context.Context) error {
 			continue
 		}
 		if len(away) > 0 {
-			n, err := r.waiting(ctx, away)
+			wait, err := r.waiting(ctx, away)
 			if err != nil {
 				return err
 			}
-			if n < len(away) {
+			if !wait {
 				if time.Since(begun) > commandLimit {
 					return fmt.Errorf("%v has no answer, and no server says that it waits", away)
 				}
-				continue
-			}
-			others := r.world.options.Shared || r.abandoned
-			if others && r.await(ctx, surely) == nil {
-				continue
-			}
-			if others && !r.seen(ctx, away) && time.Since(begun) < seenLimit {
 				continue
 			}
 		}
@@ -93,38 +80,35 @@ func (r *run) settle(ctx context.Context) error {
 	}
 }
 
-// waiting counts the commands that wait inside the servers. ZooKeeper and etcd keep
-// none waiting, so no server is asked while a command of theirs is away.
-func (r *run) waiting(ctx context.Context, away []*call) (int, error) {
+// waiting: each command that is away waits inside its server, which shows its connection.
+// ZooKeeper and etcd keep none waiting, so no server is asked while a command of theirs is
+// away.
+func (r *run) waiting(ctx context.Context, away []*call) (bool, error) {
 	if slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.ZooKeeper || c.command.Backend == tap.Etcd }) {
-		return 0, nil
+		return false, nil
 	}
-	return r.world.probes.Waiting(ctx)
-}
-
-// seen: the SQL server shows every command that is away as a connection that waits.
-// What it says of them is kept for those who look.
-func (r *run) seen(ctx context.Context, away []*call) bool {
-	if !slices.ContainsFunc(away, inSQL) {
-		return true
+	waits, err := r.world.probes.Waits(ctx)
+	if err != nil {
+		return false, err
 	}
-	r.waits = r.world.probes.Waits(ctx)
-	left := slices.Clone(r.waits)
-	return !slices.ContainsFunc(away, func(c *call) bool {
+	left := slices.Clone(waits)
+	for _, c := range away {
 		i := c.shownIn(left)
-		if i >= 0 {
-			left = slices.Delete(left, i, i+1)
+		if i < 0 {
+			return false, nil
 		}
-		return inSQL(c) && i < 0
-	})
+		left = slices.Delete(left, i, i+1)
+	}
+	r.waits = waits
+	return true, nil
 }
 
-func inSQL(c *call) bool { return c.command.Backend == tap.SQL }
-
-// shownIn finds it among the connections that wait in the SQL server; -1: it is not there.
+// shownIn finds it among the commands that wait in the servers; -1: it is not there.
 func (c *call) shownIn(waits []probe.Wait) int {
-	ports := c.actor.process.ports()
-	return slices.IndexFunc(waits, func(w probe.Wait) bool { return inSQL(c) && slices.Contains(ports, w.Port) })
+	ports := c.actor.process.In.Dialer.LocalPorts(c.command.Backend)
+	return slices.IndexFunc(waits, func(w probe.Wait) bool {
+		return w.Backend == c.command.Backend && slices.Contains(ports, w.Port)
+	})
 }
 
 // drain takes in the notes that are there.
@@ -174,16 +158,6 @@ func passBarriers(ctx context.Context, waits []*call) error {
 		}
 	}
 	return nil
-}
-
-// cuts is called before a fault that may cut connections of p. A statement that
-// waits there for a row notices nothing: the server counts it as a waiter still.
-func (r *run) cuts(p *process) {
-	r.cut, r.open = p, p.ports()
-	_, away := r.inside()
-	r.abandoned = r.abandoned || slices.ContainsFunc(away, func(c *call) bool {
-		return c.actor.process == p && c.state == blocked && inSQL(c)
-	})
 }
 
 // rolledBack waits until the SQL server has noticed the connections that a

@@ -42,7 +42,7 @@ const (
 // own error is part of the Trace. Traces on one database must take turns.
 func Record(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
 	// What the strategy does not use would be looked into, and shown.
-	w, err := Open(ctx, info, config.Only(info.Uses()...), Options{Shared: true, realTime: true})
+	w, err := Open(ctx, info, config.Only(info.Uses()...), Options{realTime: true})
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
-	"seckill/internal/probe"
-	"seckill/internal/tap"
 	"seckill/internal/wire"
 )
 
@@ -93,12 +91,8 @@ type OptionView struct {
 func (r *run) view(ctx context.Context, options []policy.Option) View {
 	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
-	waits := r.waits
-	if _, away := r.inside(); waits == nil && slices.ContainsFunc(away, inSQL) {
-		waits = r.world.probes.Waits(ctx)
-	}
 	for _, a := range r.actors {
-		v.Actors = append(v.Actors, r.actorView(a, waits))
+		v.Actors = append(v.Actors, r.actorView(a))
 	}
 	for _, o := range options {
 		v.Options = append(v.Options, r.optionView(o))
@@ -116,7 +110,7 @@ func (r *run) commandView(c *call) *CommandView {
 	return &CommandView{c.command.Backend, c.text(r.world.names)}
 }
 
-func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
+func (r *run) actorView(a *actor) ActorView {
 	v := ActorView{Buyer: a.Buyer, Holds: a.lock == held, Expired: a.expired && a.lock == held}
 	program := a.program()
 	switch {
@@ -137,23 +131,18 @@ func (r *run) actorView(a *actor, waits []probe.Wait) ActorView {
 	case program.next() != nil:
 		v.State, v.Next = StateReady, r.commandView(program.next())
 	default:
-		v.State, v.Waiting = StateWaits, r.waitView(program.calls[0], waits)
+		v.State, v.Waiting = StateWaits, r.waitView(program.calls[0])
 	}
 	return v
 }
 
-func (r *run) waitView(c *call, waits []probe.Wait) *WaitView {
+func (r *run) waitView(c *call) *WaitView {
 	w := &WaitView{*r.commandView(c), "the server has not answered", []string{}}
-	switch i := c.shownIn(waits); {
-	case i >= 0:
-		w.Why = r.world.names.Plain(waits[i].Why)
-		w.For = append(w.For, r.holdersAt(c.actor, waits[i].Ports)...)
-	case c.local():
+	if c.local() {
 		w.Why = "waits in its own process: nothing has been sent to wake it"
-	case c.command.Backend == tap.SQL:
-		w.Why = "the SQL server counts it among those that wait for a lock"
-	case c.command.Backend == tap.Redis:
-		w.Why = "Redis counts it among its blocked clients"
+	} else if i := c.shownIn(r.waits); i >= 0 {
+		w.Why = r.world.names.Plain(r.waits[i].Why)
+		w.For = append(w.For, r.holdersAt(c.actor, r.waits[i].Holders)...)
 	}
 	return w
 }

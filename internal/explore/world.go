@@ -20,8 +20,8 @@ import (
 )
 
 // A World is one strategy on real servers, with as many processes (instances)
-// as a scenario asks for. The servers must be its own while it explores: it
-// asks them how many of their clients wait.
+// as a scenario asks for. Its database must be its own while it explores; the other
+// servers may be shared.
 type World struct {
 	info     catalog.Info
 	options  Options
@@ -48,9 +48,8 @@ type World struct {
 
 // Options of a world.
 type Options struct {
-	// Shared: the database is the world's own, and the servers are shared with
-	// other worlds; schedules last as long as a person thinks.
-	Shared bool
+	// ByHand: schedules last as long as a person thinks.
+	ByHand bool
 	// Node is the one that NodeLost loses; nil: none can be lost.
 	Node *Node
 	// realTime: leases, waits and clocks are those of the service.
@@ -114,25 +113,20 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	switch {
 	case o.realTime:
 		w.settings = catalog.DefaultSettings()
-	case o.Shared:
-		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = patience, patience, patience
-		w.config.ZooKeeperSession = 40 * time.Second
+	case o.ByHand:
+		w.settings.LockWait, w.settings.LockLease = patience, patience
+		fallthrough
 	default:
-		w.config.RowLockWait, w.config.ZooKeeperSession = 40*time.Second, 40*time.Second
+		w.config.RowLockWait, w.config.ZooKeeperSession = w.settings.LockWait, 40*time.Second
 	}
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
 		return nil, err
 	}
-	if err = ledger.Migrate(ctx, w.admin.DB); err == nil {
-		w.probes, err = probe.Of(ctx, w.admin, info)
-	}
-	if err != nil {
+	if err = ledger.Migrate(ctx, w.admin.DB); err != nil {
 		return nil, errors.Join(err, w.admin.Close())
 	}
-	if o.Shared {
-		w.probes.Only(w.redisPorts)
-	}
+	w.probes = probe.Of(w.admin, info)
 	w.probes.Now = w.time
 	w.began.Store(time.Now().UnixNano())
 	w.store = ledger.NewStore(w.admin.DB)

@@ -33,7 +33,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 	p, err := claimPlace(ctx, config)
 	if err == nil {
 		config.MySQLDSN = p.cfg.FormatDSN()
-		p.world, err = explore.Open(ctx, info, config, explore.Options{Shared: true})
+		p.world, err = explore.Open(ctx, info, config, explore.Options{ByHand: true})
 		if err != nil {
 			err = errors.Join(err, p.leave(ctx))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/tap"
 )
 
 // A Value is something that the servers keep.
@@ -52,11 +53,8 @@ type sessions interface {
 }
 
 // Of makes the probes that fit what a strategy needs.
-func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (*Set, error) {
-	sql, err := newSQL(ctx, in, info)
-	if err != nil {
-		return nil, err
-	}
+func Of(in *backend.Instance, info catalog.Info) *Set {
+	sql := newSQL(in, info)
 	s := &Set{SQL: sql, all: []server{sql}}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
 		s.redis = newRedis(in)
@@ -70,35 +68,38 @@ func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (*Set, err
 		p := etcd{in.Etcd}
 		s.all, s.sessions = append(s.all, p), append(s.sessions, p)
 	}
-	return s, nil
+	return s
 }
 
-// Only has the probes count and wake the clients at these ports and no others:
-// the servers are shared.
-func (s *Set) Only(ports func() []string) {
-	if s.redis != nil {
-		s.redis.mine = ports
-	}
+// A Wait is a command that waits inside a server, by the server's own word.
+type Wait struct {
+	Backend string
+	Port    string   // of its connection, at its client
+	Why     string   // "waits for the lock X on stock, index PRIMARY"
+	Holders []string // the ports of connections that have row locks and do not wait
 }
 
-// Waiting counts the commands that wait inside the servers, by their own word. ZooKeeper
-// and etcd have none that do.
-func (s *Set) Waiting(ctx context.Context) (int, error) {
-	n, err := s.SQL.waiting(ctx)
+// Waits lists the commands that wait inside the servers, of this database and of whoever
+// uses the Redis. ZooKeeper and etcd have none that do.
+func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
+	list, err := s.SQL.waits(ctx)
 	if err != nil || s.redis == nil {
-		return n, err
+		return list, err
 	}
 	blocked, err := s.redis.blocked(ctx)
-	return n + len(blocked), err
+	for _, c := range blocked {
+		list = append(list, Wait{Backend: tap.Redis, Port: c.port, Why: "Redis counts it among its blocked clients"})
+	}
+	return list, err
 }
 
-// Wake ends the time-outs of commands that wait inside a server. A wait for a row ends
-// by the row alone.
-func (s *Set) Wake(ctx context.Context) (any bool, err error) {
+// Wake ends the time-outs of commands that wait inside Redis and were sent from these
+// ports. A wait for a row ends by the row alone.
+func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	if s.redis == nil {
 		return false, nil
 	}
-	return s.redis.wake(ctx)
+	return s.redis.wake(ctx, ports)
 }
 
 // Expire ends the lease of the lock's holder, who has not heard of it, and says what

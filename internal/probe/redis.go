@@ -20,7 +20,6 @@ import (
 type redisProbe struct {
 	one   redis.UniversalClient // nil with several nodes
 	nodes []redis.UniversalClient
-	mine  func() []string // the ports of the clients that count; nil: all do
 }
 
 func newRedis(in *backend.Instance) *redisProbe {
@@ -34,26 +33,29 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// wake ends the time-out of clients that block.
-func (p *redisProbe) wake(ctx context.Context) (any bool, err error) {
+// wake ends the time-out of the clients at these ports that block.
+func (p *redisProbe) wake(ctx context.Context, ports []string) (any bool, err error) {
 	list, err := p.blocked(ctx)
 	for _, b := range list {
-		err = errors.Join(err, b.server.ClientUnblock(ctx, b.id).Err())
+		if slices.Contains(ports, b.port) {
+			any, err = true, errors.Join(err, b.server.ClientUnblock(ctx, b.id).Err())
+		}
 	}
-	return len(list) > 0, err
+	return any, err
 }
 
 // A blockedClient waits inside a server.
 type blockedClient struct {
 	server *redis.Client
 	id     int64
+	port   string // at its own end
 }
 
 // isBlocked finds the flag b in a line of CLIENT LIST.
 var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// blocked lists the clients that block (BLPOP), of those that count: at every primary of a
-// Cluster, at every shard of a ring.
+// blocked lists the clients that block (BLPOP): at every primary of a Cluster, at every
+// shard of a ring.
 func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err error) {
 	var one sync.Mutex
 	ask := func(ctx context.Context, c *redis.Client) error {
@@ -64,10 +66,9 @@ func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err err
 		one.Lock()
 		defer one.Unlock()
 		for line := range strings.Lines(clients) {
-			m := isBlocked.FindStringSubmatch(line)
-			if m != nil && (p.mine == nil || slices.Contains(p.mine(), m[2])) {
+			if m := isBlocked.FindStringSubmatch(line); m != nil {
 				id, _ := strconv.ParseInt(m[1], 10, 64)
-				list = append(list, blockedClient{c, id})
+				list = append(list, blockedClient{c, id, m[2]})
 			}
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -20,14 +19,10 @@ import (
 // that are connections are ended by Kill. The server sees by itself that a process's
 // connections close.
 type SQL struct {
-	db       *gorm.DB
-	store    *ledger.Store
-	query    string // lists the waiting connections
-	locks    bool   // there are locks in tables
-	mariaDB  bool
-	server   string // its own name and port
-	database string // of the tables
-	stock    ledger.StockStore
+	db    *gorm.DB
+	store *ledger.Store
+	locks bool // there are locks in tables
+	stock ledger.StockStore
 	// Now is what the processes' clocks show: they compare deadlines with it.
 	Now func() time.Time
 }
@@ -35,32 +30,8 @@ type SQL struct {
 // lockTables are the tables that locks are kept in.
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
-// newSQL asks which server it is: each reports its waiters differently.
-func newSQL(ctx context.Context, in *backend.Instance, info catalog.Info) (*SQL, error) {
-	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
-	var is struct{ Version, Server, Name string }
-	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
-		return nil, err
-	}
-	s.server, s.database = is.Server, is.Name
-	// How many wait for a row. INNODB_LOCK_WAITS would not do: its cache stays as
-	// it is for as long as it is read.
-	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
-		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"
-	if s.mariaDB = strings.Contains(is.Version, "MariaDB"); s.mariaDB {
-		s.query = "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " +
-			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS')"
-	}
-	s.query += " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock' AND DB = DATABASE())"
-	return s, nil
-}
-
-// waiting counts connections that wait for a row or a user lock.
-func (s *SQL) waiting(ctx context.Context) (n int, err error) {
-	if err := s.store.Read(ctx, &n, s.query); err != nil {
-		return 0, fmt.Errorf("ask the SQL server for its waiters: %w", err)
-	}
-	return n, nil
+func newSQL(in *backend.Instance, info catalog.Info) *SQL {
+	return &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: info.Family == "mysqllock", stock: info.Stock, Now: time.Now}
 }
 
 // expire ends leases that are kept in tables. The end of one in

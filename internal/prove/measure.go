@@ -52,14 +52,10 @@ func (b *bench) party(ctx context.Context) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	var probes *probe.Set
-	if err = ledger.Migrate(ctx, p.In.DB); err == nil {
-		probes, err = probe.Of(ctx, p.In, b.info)
-	}
-	if err != nil {
+	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
 		return nil, errors.Join(err, p.In.Close())
 	}
-	return &party{p, probes}, nil
+	return &party{p, probe.Of(p.In, b.info)}, nil
 }
 
 // lastMeasuredSKU: every measurement has a SKU of its own, in any bench, beside

@@ -263,7 +263,7 @@ func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c 
 	var told []error
 	for n := range queued {
 		t := parties[n%len(parties)].turn(sku, int64(10+n))
-		before, err := first.probes.Waiting(ctx)
+		before, err := first.probes.Waits(ctx)
 		if err != nil {
 			first.leave()
 			all.Wait()
@@ -283,7 +283,7 @@ func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c 
 				t.leave()
 			}
 		})
-		if !arrived(ctx, t, before, gone) {
+		if !arrived(ctx, t, len(before), gone) {
 			break // there is no queue
 		}
 	}
@@ -309,8 +309,8 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 		itself, unanswered := t.waits()
 		inside := unanswered > realLease/2 // no server says so
 		if !itself && unanswered > settling/30 {
-			n, err := t.probes.Waiting(ctx)
-			inside = inside || err == nil && n > before
+			now, err := t.probes.Waits(ctx)
+			inside = inside || err == nil && len(now) > before
 		}
 		if itself || inside {
 			break

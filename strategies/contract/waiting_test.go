@@ -219,10 +219,7 @@ func (c *trial) forgotten(p *locktest.Process, goes func()) {
 		goes()
 		return
 	}
-	server, err := probe.Of(c.Context(), c.a.In, catalog.Info{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	server := probe.Of(c.a.In, catalog.Info{})
 	ports := p.In.Dialer.LocalPorts(tap.SQL)
 	goes()
 	p.Kill()
