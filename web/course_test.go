@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
-	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/prove"
@@ -102,7 +102,7 @@ func TestWhatIsPlayedBesideHolds(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
-		e, err := explore.ReadExample(f)
+		e, err := game.ReadExample(f)
 		f.Close()
 		if err != nil || e.Strategy != b.Held || e.Question != b.Question || len(e.Problems) > 0 {
 			t.Errorf("%s: the story is of %s, %s, with %v, %v", c.Name, e.Strategy, e.Question, e.Problems, err)
@@ -219,7 +219,7 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 		return "nothing"
 	}
 	defer f.Close()
-	e, err := explore.ReadExample(f)
+	e, err := game.ReadExample(f)
 	if err != nil || e.Strategy != strategy || e.Question != question {
 		t.Errorf("%s is of %s, %s: %v", name, e.Strategy, e.Question, err)
 	}

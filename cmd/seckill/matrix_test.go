@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
-	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/measure"
 	"seckill/internal/prove"
@@ -83,7 +83,7 @@ func checkExample(t *testing.T, file, strategy, question string) {
 		return
 	}
 	defer f.Close()
-	if e, err := explore.ReadExample(f); err != nil || e.Strategy != strategy || e.Question != question || len(e.Problems) == 0 {
+	if e, err := game.ReadExample(f); err != nil || e.Strategy != strategy || e.Question != question || len(e.Problems) == 0 {
 		t.Errorf("%s: %s, %s (%v): want a counterexample of %s, %s", file, e.Strategy, e.Question, err, strategy, question)
 	}
 }

@@ -39,8 +39,8 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen  []catalog.Info
-	old     *prove.Matrix   // of --merge; nil: none
-	example explore.Example // of --replay, which info does
+	old     *prove.Matrix // of --merge; nil: none
+	example game.Example  // of --replay, which info does
 	info    catalog.Info
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nothing else may use it meanwhile."`
@@ -208,11 +208,11 @@ func (c *ProveCmd) forms(m *prove.Matrix) forms {
 }
 
 // keep writes a counterexample's file, and returns its name.
-func (c *ProveCmd) keep(e explore.Example) (string, error) {
-	name := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
+func (c *ProveCmd) keep(strategy, question string, s *explore.Schedule) (string, error) {
+	name := filepath.Join(c.Examples, strategy+"."+question+".json")
 	f, err := os.Create(name)
 	if err == nil {
-		err = errors.Join(e.Write(f), f.Close())
+		err = errors.Join(game.NewExample(strategy, question, s).Write(f), f.Close())
 	}
 	if err != nil {
 		return "", fmt.Errorf("keep a counterexample: %w", err)
@@ -221,7 +221,7 @@ func (c *ProveCmd) keep(e explore.Example) (string, error) {
 }
 
 // toReplay is the schedule that --replay names.
-func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) {
+func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 	if name, moves, written := strings.Cut(c.Replay, ":"); written { // free play
 		if info, err = strategyNamed("--replay", name); err != nil {
 			return e, info, err
@@ -230,7 +230,7 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 		if strings.Contains(moves, "c") {
 			buyers = 3
 		}
-		e = explore.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
+		e = game.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
 		e.Scenario.Name = "free play"
 		_, err = e.Choices()
 		return e, info, err
@@ -245,7 +245,7 @@ func (c *ProveCmd) toReplay() (e explore.Example, info catalog.Info, err error) 
 			"and no FILE.json that can be read: %w", c.Replay, err)
 	}
 	defer f.Close()
-	if e, err = explore.ReadExample(f); err == nil {
+	if e, err = game.ReadExample(f); err == nil {
 		info, err = strategyNamed("strategy", e.Strategy)
 	}
 	if err != nil {
@@ -292,7 +292,11 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 }
 
 // again does what an example tells of, step by step.
-func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
+func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e game.Example) (now game.Example, err error) {
+	choices, err := e.Choices()
+	if err != nil {
+		return now, err
+	}
 	losing, err := losingLab(ctx)
 	if err != nil {
 		return now, err
@@ -304,18 +308,22 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	}
 	defer servers.Close()
 	if e.Question == prove.NodeLossQuestion {
-		return prove.LoseNode(ctx, info, servers, e)
+		o, err := prove.LoseNode(ctx, info, servers, choices)
+		if err != nil {
+			return now, err
+		}
+		return game.NewExample(e.Strategy, e.Question, o), nil
 	}
 	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{})
 	if err != nil {
 		return now, err
 	}
 	defer w.Close()
-	o, err := w.Replay(ctx, e)
+	o, err := w.Again(ctx, &e.Scenario, choices)
 	if err != nil {
 		return now, err
 	}
-	return explore.NewExample(e.Strategy, e.Question, o), nil
+	return game.NewExample(e.Strategy, e.Question, o), nil
 }
 
 // provers is the lab of one worker.

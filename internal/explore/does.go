@@ -24,7 +24,6 @@ const (
 	Starts   Does = "starts"
 	Forgets  Does = "forgets"
 	Accepts  Does = "accepts"
-	Writes   Does = "writes"
 	Asks     Does = "asks"
 	Pays     Does = "pays"
 	Releases Does = "releases"
@@ -99,7 +98,6 @@ var actorKinds = map[Does]actorKind{
 	},
 	Cancels:  cancels,
 	Accepts:  accepts,
-	Writes:   writes,
 	Asks:     asks,
 	Pays:     pays,
 	Releases: releases,

@@ -10,53 +10,33 @@ import (
 	"seckill/internal/seckill"
 )
 
-var (
-	// accepts buys and does not wait for the order, and asks again, with the same
-	// key, when the answer was lost (Buyer.Again). The next buyer of such a
-	// scenario comes a lease later, and writes what others have left.
-	accepts = actorKind{
-		next: Writes,
-		can:  accepting,
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			o.ask(ctx, func() (final bool) {
-				var written bool
-				o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
-				o.Accepted = o.Err == nil && !written
-				return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
-			})
-		},
-		told: func(w *World, o Outcome) []ledger.Told {
-			t := tell(w.purchase(o.Buyer), o)
-			if o.Accepted && !o.Dead {
-				t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
-			}
-			return []ledger.Told{t}
-		},
-		answer: func(o Outcome) string {
-			if o.Accepted {
-				return "accepted"
-			}
-			return sold(o)
-		},
-	}
-
-	// writes is a buyer who comes when the leases of the dead have ended.
-	writes = actorKind{
-		can: accepting,
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			// Without the tap: it is no command of the buyer's.
-			if _, err := w.probes.Expire(context.Background(), w.key(), nil); err != nil {
-				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-				return
-			}
-			deduct(ctx, w, p, o)
-		},
-		told:   tellPurchase,
-		answer: sold,
-	}
-)
-
-func accepting(i catalog.Info) bool { return i.Accepts }
+// accepts buys and does not wait for the order, and asks again, with the same
+// key, when the answer was lost (Buyer.Again). The next buyer of such a
+// scenario comes a lease later, and writes what others have left.
+var accepts = actorKind{
+	can: func(i catalog.Info) bool { return i.Accepts },
+	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+		o.ask(ctx, func() (final bool) {
+			var written bool
+			o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
+			o.Accepted = o.Err == nil && !written
+			return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
+		})
+	},
+	told: func(w *World, o Outcome) []ledger.Told {
+		t := tell(w.purchase(o.Buyer), o)
+		if o.Accepted && !o.Dead {
+			t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
+		}
+		return []ledger.Told{t}
+	},
+	answer: func(o Outcome) string {
+		if o.Accepted {
+			return "accepted"
+		}
+		return sold(o)
+	},
+}
 
 // untold asks what became of those who were told accepted, when all is over.
 func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {

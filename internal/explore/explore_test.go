@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/strategies/counter"
 	"seckill/strategies/mysqllock"
@@ -79,7 +80,7 @@ func table(o *explore.Schedule) string {
 		return "(no order)"
 	}
 	var b strings.Builder
-	_ = explore.NewExample("as it came", "", o).WriteSteps(&b)
+	_ = game.NewExample("as it came", "", o).WriteSteps(&b)
 	return b.String()
 }
 

@@ -274,37 +274,15 @@ func (r *run) leaseholder() *actor {
 	return nil
 }
 
-// endLease ends the lease of holder, or whichever there is if that is nil, and says
+// endLease ends the lease of an actor, or whichever there is if that is nil, and says
 // what that did; "" if there was no lease. Sessions and connections end only if they
-// are to: those of a process that lives do not end by themselves.
-func (r *run) endLease(ctx context.Context, holder *actor, sessions bool) (what string, err error) {
-	if holder != nil {
-		holder.expired, holder.outcome.Expired = true, true
-	}
-	what, err = r.world.endLease(ctx, holder, sessions, r.scenario.Clears)
-	r.everythingMoved()
-	if err == nil && what != "" {
-		_, err = r.ringTimers(ctx)
-	}
-	return what, err
-}
-
-// endClaim ends the session in which a's process keeps the claims of its requests'
-// keys, if it has the key of a's, and says so.
-func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
-	a.claims = false
-	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(p.User, p.RequestID), a.process.ports())
-	if ended {
-		what = "the server closes the session that keeps the claim of the key"
-	}
-	return what, err
-}
-
-// endLease with clears removes a lock that never ends, too.
-func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) (what string, err error) {
+// are to: those of a process that lives do not end by themselves. With Scenario.Clears
+// a lock that never ends is removed, too.
+func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what string, err error) {
+	w := r.world
 	var holder *probe.Holder
 	if of != nil {
+		of.expired, of.outcome.Expired = true, true
 		holder = of.holder()
 	}
 	var did []string
@@ -331,7 +309,7 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 			did = append(did, "the server closes the holder's connections")
 		}
 	}
-	if did == nil && of != nil && clears {
+	if did == nil && of != nil && r.scenario.Clears {
 		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
 			did = append(did, "an operator removes the lock")
 		}
@@ -339,7 +317,23 @@ func (w *World) endLease(ctx context.Context, of *actor, sessions, clears bool) 
 	if did == nil && w.info.Locker == nil && w.AsksTime() {
 		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
-	return w.names.Plain(strings.Join(did, "; ")), nil
+	r.everythingMoved()
+	if did != nil {
+		_, err = r.ringTimers(ctx)
+	}
+	return w.names.Plain(strings.Join(did, "; ")), err
+}
+
+// endClaim ends the session in which a's process keeps the claims of its requests'
+// keys, if it has the key of a's, and says so.
+func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
+	a.claims = false
+	p := r.world.purchase(a.Buyer)
+	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(p.User, p.RequestID), a.process.ports())
+	if ended {
+		what = "the server closes the session that keeps the claim of the key"
+	}
+	return what, err
 }
 
 // leaseEnd is how far the processes' clocks move when a lease ends.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/strategies"
@@ -55,7 +56,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	f, err := os.Open(file)
 	labtest.Must(t, err)
 	defer f.Close()
-	e, err := explore.ReadExample(f)
+	e, err := game.ReadExample(f)
 	if err != nil {
 		t.Errorf("%s: %v", file, err)
 		return
@@ -63,7 +64,9 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return // needs servers of which one can be lost
 	}
-	o, err := w.Replay(t.Context(), e)
+	choices, err := e.Choices()
+	labtest.Must(t, err)
+	o, err := w.Again(t.Context(), &e.Scenario, choices)
 	if err != nil {
 		t.Errorf("%s: %v", filepath.Base(file), err)
 		return
@@ -71,11 +74,10 @@ func replayed(t *testing.T, w *explore.World, file string) {
 	if who := neverWoken(o); who != "" {
 		t.Errorf("%s: %s waits and goes on, and no step woke them:\n%s", filepath.Base(file), who, table(o))
 	}
-	again := explore.NewExample(e.Strategy, e.Question, o)
-	if !reflect.DeepEqual(again.Held, e.Held) {
-		t.Errorf("%s: the beliefs are %v now, %v in the file:\n%s", filepath.Base(file), again.Held, e.Held, table(o))
+	if !reflect.DeepEqual(o.Held, e.Held) {
+		t.Errorf("%s: the beliefs are %v now, %v in the file:\n%s", filepath.Base(file), o.Held, e.Held, table(o))
 	}
-	for i, s := range again.Steps[:min(len(again.Steps), len(e.Steps))] {
+	for i, s := range o.Steps[:min(len(o.Steps), len(e.Steps))] {
 		now, was := verb(s)+" → "+s.Reply, verb(e.Steps[i])+" → "+e.Steps[i].Reply
 		if bySKU.ReplaceAllString(now, "$1") != bySKU.ReplaceAllString(was, "$1") {
 			t.Errorf("%s: step %d is %q now, %q in the file", filepath.Base(file), i+1, now, was)

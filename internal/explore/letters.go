@@ -25,6 +25,9 @@ var letters = []faultLetter{
 	{'S', NodeLost, true},
 }
 
+// MaxBuyers of any schedule: each has a letter of its own.
+const MaxBuyers = 8
+
 type faultLetter struct {
 	letter byte
 	fault  Fault
@@ -68,7 +71,7 @@ func ParseSchedule(text string) (list []Choice, err error) {
 		switch {
 		case i >= len(text):
 			return wrong(i-1, "a buyer's letter must follow")
-		case text[i] < 'a' || text[i] >= 'a'+maxBuyers:
+		case text[i] < 'a' || text[i] >= 'a'+MaxBuyers:
 			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, P, R, C, W, V, J and S", text[i]))
 		}
 		c.Who = strings.ToUpper(text[i : i+1])

@@ -32,11 +32,8 @@ func (w *World) Begin(ctx context.Context, s *Scenario) (*Live, View, error) {
 	if s.InLine || s.DiesFirst || s.Next {
 		return nil, View{}, errors.New("a schedule that is chosen by hand has no steps of its own")
 	}
-	if !w.rehearsed {
-		if err := w.rehearse(ctx, s); err != nil {
-			return nil, View{}, err
-		}
-		w.rehearsed = true
+	if err := w.rehearse(ctx, s); err != nil {
+		return nil, View{}, err
 	}
 	l := &Live{run: w.newRun(s, true)}
 	l.run.byHand = true

@@ -57,7 +57,11 @@ func (r *run) options() (list []policy.Option) {
 		return list
 	}
 	for _, f := range r.scenario.Faults {
-		list = append(list, faultKinds[f].at(r, can)...)
+		at := faultKinds[f].at(r, can)
+		if f == NodeLost && at != nil { // as soon as it can be: that is no choice
+			return at
+		}
+		list = append(list, at...)
 	}
 	return list
 }

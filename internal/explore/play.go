@@ -34,6 +34,11 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if slices.Contains(s.Faults, Panics) {
 			next.Process = s.Buyers[0].Process // which lives on, with what a panic has left there
 		}
+		if s.Buyers[0].Does == Accepts { // the leases of the dead have ended by then
+			if _, err := w.probes.Expire(ctx, w.key(), nil); err != nil {
+				return r.schedule, err
+			}
+		}
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
@@ -164,14 +169,19 @@ func (r *run) alone(ctx context.Context, a *actor, choose chooser, until func() 
 		for _, f := range faults {
 			options = append(options, policy.Option{Choice: Choice{Who: a.Name, Fault: f}})
 		}
-		i, err := choose(options, r.schedule.Preemptions)
-		if err != nil {
-			return err
-		}
-		if err := r.take(ctx, options[i], true); err != nil {
+		if err := r.turn(ctx, options, choose); err != nil {
 			return err
 		}
 	}
+}
+
+// turn makes the choice between some options.
+func (r *run) turn(ctx context.Context, options []policy.Option, choose chooser) error {
+	i, err := choose(options, r.schedule.Preemptions)
+	if err != nil {
+		return err
+	}
+	return r.take(ctx, options[i], true)
 }
 
 // intoLine lets a buyer go on until it has the lock, or waits for it.
@@ -209,11 +219,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 		if err != nil || len(options) == 0 {
 			return err
 		}
-		i, err := choose(options, r.schedule.Preemptions)
-		if err != nil {
-			return err
-		}
-		if err := r.take(ctx, options[i], true); err != nil {
+		if err := r.turn(ctx, options, choose); err != nil {
 			return err
 		}
 	}

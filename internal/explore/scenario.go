@@ -207,6 +207,30 @@ type Outcome struct {
 	Ended int
 }
 
+// An Answer is what a buyer was told.
+type Answer struct {
+	Who    string `json:"who"`
+	Answer string `json:"answer"`
+}
+
+// Told is what the buyers were told.
+func (s *Schedule) Told() (list []Answer) {
+	for _, b := range s.Buyers {
+		list = append(list, Answer{b.Name, s.names.Plain(b.answer())})
+	}
+	return list
+}
+
+func (o Outcome) answer() string {
+	switch {
+	case o.Dead:
+		return "died"
+	case o.Err != nil:
+		return o.Err.Error()
+	}
+	return actorKinds[o.Does].answer(o)
+}
+
 // A Problem is one thing that must not happen.
 type Problem struct {
 	Rule    string `json:"rule"` // a ledger rule, or one of those below

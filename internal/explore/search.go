@@ -52,25 +52,13 @@ func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Lim
 	return nil
 }
 
-// LoseNode has the first buyer go on until a node can be lost (Options.Node), and loses
-// it; or, with choices, makes those again. It looks at the servers' values after each step.
-func (w *World) LoseNode(ctx context.Context, s *Scenario, choices []Choice) (*Schedule, error) {
-	if err := w.rehearse(ctx, s); err != nil {
-		return nil, err
-	}
-	choose := (&policy.Replay{Choices: choices}).Choose
-	if choices == nil {
-		choose = func(options []policy.Option, _ int) (int, error) {
-			return max(0, slices.IndexFunc(options, func(o policy.Option) bool { return o.Fault == NodeLost })), nil
-		}
-	}
-	return w.play(ctx, s, true, choose)
-}
-
-// rehearse runs one schedule for nothing, and without a fault: the first that a Redis
-// sees is another, because it has yet to learn the scripts. ErrDiverged: the strategy has
-// nothing for one of the buyers.
+// rehearse runs one schedule for nothing, and without a fault, before others of a
+// scenario: the first that a Redis sees is another, because it has yet to learn the
+// scripts. ErrDiverged: the strategy has nothing for one of the buyers.
 func (w *World) rehearse(ctx context.Context, s *Scenario) error {
+	if w.rehearsed == s {
+		return nil
+	}
 	for _, b := range s.Buyers {
 		if can := actorKinds[b.Does].can; can != nil && !can(w.info) {
 			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Does)
@@ -81,6 +69,7 @@ func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {
 		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
+	w.rehearsed = s
 	return nil
 }
 
@@ -108,11 +97,20 @@ func (res *Result) count(schedule *Schedule, l Limits) {
 }
 
 // Again runs one schedule, choice by choice, and looks at the servers' values
-// after each step. ErrDiverged when the strategy does something else by now: servers
-// do not always repeat themselves, so it is tried three times.
+// after each step. ErrDiverged says at which step a choice cannot be made any more: servers
+// do not always repeat themselves, so it is tried three times, unless a node is lost in it.
 func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (schedule *Schedule, err error) {
+	if err := w.rehearse(ctx, s); err != nil {
+		return nil, err
+	}
+	// Time passes by itself here, whenever no actor can go on.
+	choices = slices.DeleteFunc(slices.Clone(choices), func(c Choice) bool { return c.Fault == TimePasses })
 	for range 3 {
-		if schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose); !errors.Is(err, ErrDiverged) {
+		schedule, err = w.play(ctx, s, true, (&policy.Replay{Choices: choices}).Choose)
+		if err == nil && len(schedule.Choices()) < len(choices) {
+			err = fmt.Errorf("%w: all have finished after %d moves of %d", ErrDiverged, len(schedule.Choices()), len(choices))
+		}
+		if !errors.Is(err, ErrDiverged) || w.options.Node != nil {
 			break
 		}
 	}

@@ -37,7 +37,7 @@ type World struct {
 	reads    atomic.Int64   // of the clocks, in this schedule
 	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
-	rehearsed bool // a live schedule has been played once, for nothing
+	rehearsed *Scenario // has been played once, for nothing
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64

@@ -1,74 +1,98 @@
 package game
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/http"
-	"regexp"
+	"io"
 	"slices"
+	"strings"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
-var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+$`)
-
-// readExample reads a counterexample of the proof. The error is a *web.Problem.
-func readExample(files fs.FS, name string) (e explore.Example, err error) {
-	unknown := problem(http.StatusNotFound, "unknown_example", "There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clip(name))
-	if files == nil || !exampleName.MatchString(name) {
-		return e, unknown
-	}
-	f, err := files.Open(name + ".json")
-	if err != nil {
-		return e, unknown
-	}
-	defer f.Close()
-	if e, err = explore.ReadExample(f); err != nil {
-		return e, unknown
-	}
-	return e, nil
+// An Example is one schedule of a strategy in a file: the choices that it is made
+// of, what came of them, and what was wrong.
+type Example struct {
+	Format   int               `json:"format"` // exampleFormat
+	Strategy string            `json:"strategy"`
+	Question string            `json:"question,omitempty"` // which cell of the matrix it answers
+	Scenario explore.Scenario  `json:"scenario"`
+	Schedule string            `json:"schedule"` // as explore.FormatSchedule
+	Steps    []explore.Step    `json:"steps"`
+	Held     []explore.Belief  `json:"held,omitempty"`
+	Problems []explore.Problem `json:"problems"`
+	Told     []explore.Answer  `json:"told"`
 }
 
-// Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
-// and says what came of it. Close waits for it. Errors that are no *web.Problem are the
-// servers'.
-func (gs *Games) Replay(ctx context.Context, name string) (now explore.Example, err error) {
-	e, err := readExample(gs.Examples, name)
+const exampleFormat = 1
+
+// NewExample describes a schedule.
+func NewExample(strategy, question string, s *explore.Schedule) Example {
+	return Example{exampleFormat, strategy, question, *s.Scenario, explore.FormatSchedule(s.Choices()...), s.Steps, s.Held, s.Problems, s.Told()}
+}
+
+// Write writes the file's text.
+func (e Example) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(e)
+}
+
+// WriteSteps writes what happened, one step a line, with the values that the servers
+// kept after it if they changed, what the buyers were told, and what was wrong.
+func (e Example) WriteSteps(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", e.Strategy, e.Scenario.Name)
+	for i, s := range e.Steps {
+		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)
+		if i > 0 && slices.Equal(s.Values, e.Steps[i-1].Values) {
+			continue
+		}
+		for _, v := range s.Values {
+			fmt.Fprintf(&b, "        %s = %s\n", v.Name, v.Value)
+		}
+	}
+	for _, t := range e.Told {
+		fmt.Fprintf(&b, "    %s was told: %s\n", t.Who, t.Answer)
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "    %s: %s\n", p.Rule, p.Message)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Choices are those that the example is made of.
+func (e Example) Choices() ([]explore.Choice, error) {
+	list, err := explore.ParseSchedule(e.Schedule)
 	if err != nil {
-		return now, err
+		return nil, fmt.Errorf("the schedule %.60q makes no sense at %w", e.Schedule, err)
 	}
-	i := slices.IndexFunc(gs.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
-	if i < 0 {
-		return now, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))
+	return list, nil
+}
+
+// ReadExample reads the text of a counterexample's file, and refuses what
+// Write would not write.
+func ReadExample(r io.Reader) (e Example, err error) {
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&e); err != nil {
+		return e, fmt.Errorf("this is no counterexample of seckill prove: %w", err)
 	}
-	info := gs.Strategies[i]
-	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return now, problem(http.StatusBadRequest, "not_replayable", "A server is lost in it, and the lab's servers are shared. "+
-			"seckill prove --replay starts servers of its own.")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return e, errors.New("this is no counterexample of seckill prove: something follows its end")
 	}
-	if err := gs.enter(info); err != nil {
-		return now, err
+	if e.Format != exampleFormat {
+		return e, fmt.Errorf("the counterexample has format %d, this program knows %d", e.Format, exampleFormat)
 	}
-	defer gs.busy.Done()
-	ctx, cancel := context.WithTimeout(ctx, moveLimit)
-	defer cancel()
-	p, err := openPlace(ctx, gs.Servers(), info)
-	if err != nil {
-		return now, err
+	if err := ofExamples.check(&e.Scenario); err != nil {
+		return e, fmt.Errorf("the counterexample makes no sense: %w", err)
 	}
-	defer func() {
-		err = errors.Join(err, p.leave(ctx))
-	}()
-	schedule, err := p.world.Replay(ctx, e)
-	if errors.Is(err, explore.ErrDiverged) {
-		return now, problem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
-			err, e.Strategy, e.Question)
+	if e.Schedule == "" {
+		return e, errors.New("the counterexample has no schedule")
 	}
-	if err != nil {
-		return now, fmt.Errorf("replay %s: %w", e.Strategy, err)
-	}
-	return explore.NewExample(e.Strategy, e.Question, schedule), nil
+	_, err = e.Choices()
+	return e, err
 }

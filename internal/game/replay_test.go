@@ -20,7 +20,7 @@ func kept(t *testing.T, name string) (text string, rules []string) {
 	t.Helper()
 	file, err := fs.ReadFile(web.Guarantees(), name+".json")
 	labtest.Must(t, err)
-	e, err := explore.ReadExample(bytes.NewReader(file))
+	e, err := game.ReadExample(bytes.NewReader(file))
 	labtest.Must(t, err)
 	for _, p := range e.Problems {
 		rules = append(rules, p.Rule)
@@ -65,5 +65,36 @@ func TestReplaysThatCannotBe(t *testing.T) {
 	cancel()
 	if _, err := h.Replay(stopped, "naive.oversell"); err == nil {
 		t.Error("a replay whose reader has gone succeeded")
+	}
+}
+
+// A file that Write would not write is refused.
+func TestUnreadableExamples(t *testing.T) {
+	const buyer = `{"name":"A","process":0,"quantity":1,"does":"buys"}`
+	const good = `{"format":1,"strategy":"naive","scenario":{"name":"s","stock":5,"buyers":[` + buyer +
+		`]},"schedule":"a","steps":[{"who":"A"}],"problems":[],"told":[]}`
+	if _, err := game.ReadExample(strings.NewReader(good)); err != nil {
+		t.Fatalf("what the others are made of cannot be read: %v", err)
+	}
+	for _, c := range []struct{ old, with, want string }{
+		{`"told":[]}`, ``, "no counterexample"},
+		{good, good + good, "something follows"},
+		{`"format":1`, `"format":2`, "format 2"},
+		{`"stock":5`, `"stock":5,"colour":"red"`, "unknown field"},
+		{`"stock":5`, `"stock":-5`, "stock is -5"},
+		{`"quantity":1`, `"quantity":-1`, "-1 units"},
+		{buyer, strings.TrimSuffix(strings.Repeat(buyer+",", 10_000), ","), "10000 buyers"},
+		{`"name":"A"`, `"name":"next"`, "buyer 1"},
+		{`"does":"buys"`, `"does":"steals"`, "steals"},
+		{`"does":"buys"`, `"does":"buys","same":"Z"`, "acts for"},
+		{`"process":0`, `"process":1000000000`, "in process"},
+		{`"stock":5`, `"stock":5,"faults":["arrives late"],"max_faults":1`, `no fault "arrives late"`},
+		{`"schedule":"a",`, ``, "no schedule"},
+		{`"schedule":"a"`, `"schedule":"aD"`, "letter 2"},
+	} {
+		file := strings.Replace(good, c.old, c.with, 1)
+		if _, err := game.ReadExample(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 300 {
+			t.Errorf("%.80s: got %v, want a short error that says %q", file, err, c.want)
+		}
 	}
 }

@@ -10,19 +10,11 @@ import (
 	"seckill/internal/explore"
 )
 
-// bounds of a game. The order of its faults is the one in which a page lists them.
-var bounds = explore.Bounds{
-	MinBuyers: 2, MaxBuyers: 3, MinStock: 1, MaxStock: 100, MaxFaults: 4, Renewals: 10,
-	Does: []explore.Does{explore.Buys, explore.Cancels, explore.Locks, explore.Pays, explore.Releases, explore.Sweeps},
-	Faults: []explore.Fault{explore.LeaseEnds, explore.Dies, explore.Leaves, explore.ReplyLost, explore.CommandLost,
-		explore.Delayed, explore.ClockJumps},
-}
-
 // Free is the setting of free play: the first buyer wants two units, the others
 // one. processes is 0 (each buyer has their own) or 1.
 func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
-	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(bounds.Faults), MaxFaults: 2}}
-	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), bounds.MaxBuyers+1)) // Check refuses what is too many
+	s := Setting{info.Name, explore.Scenario{Stock: stock, Faults: slices.Clone(ofGames.faults), MaxFaults: 2}}
+	s.Buyers = make([]explore.Buyer, min(max(buyers, 0), ofGames.maxBuyers+1)) // Check refuses what is too many
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}
@@ -46,7 +38,7 @@ func (s Setting) fill(processes int) {
 
 // Check says what is wrong with a setting; nil: nothing. The error is a *web.Problem.
 func (s Setting) Check() error {
-	if err := s.Scenario.Check(bounds); err != nil {
+	if err := ofGames.check(&s.Scenario); err != nil {
 		what := err.Error()
 		return problem(http.StatusBadRequest, "invalid", "%s%s.", strings.ToUpper(what[:1]), what[1:])
 	}

@@ -150,6 +150,6 @@ func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.
 		return c, fmt.Errorf("a schedule broke a rule once and not again: %+v; its choices were %v", o.Problems, o.Choices())
 	}
 	c.Rule, c.Text = shown.Problems[i].Rule, shown.Problems[i].Message
-	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, question, shown))
+	c.Example, err = b.options.Example(b.info.Name, question, shown)
 	return c, err
 }

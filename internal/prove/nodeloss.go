@@ -53,26 +53,22 @@ func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
 	}
 	p := last.Problems[0]
 	c := Cell{Answer: Breaks, Rule: p.Rule, Text: strings.TrimSuffix(last.Scenario.Name, inside) + ": " + p.Message}
-	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, NodeLossQuestion, last))
+	c.Example, err = b.options.Example(b.info.Name, NodeLossQuestion, last)
 	return c, err
 }
 
 // LoseNode replays a counterexample of the question.
-func LoseNode(ctx context.Context, info catalog.Info, servers Servers, e explore.Example) (now explore.Example, err error) {
-	choices, err := e.Choices()
-	if err != nil {
-		return now, err
-	}
+func LoseNode(ctx context.Context, info catalog.Info, servers Servers, choices []explore.Choice) (*explore.Schedule, error) {
 	name, whyNot := ensembleOf(info)
 	if whyNot != "" {
-		return now, fmt.Errorf("%s cannot lose a node: %s", info.Name, whyNot)
+		return nil, fmt.Errorf("%s cannot lose a node: %s", info.Name, whyNot)
 	}
 	b := &bench{info: info, servers: servers}
 	losses, err := b.losses(ctx, name, choices)
 	if err != nil {
-		return now, err
+		return nil, err
 	}
-	return explore.NewExample(info.Name, NodeLossQuestion, losses[len(losses)-1]), nil
+	return losses[len(losses)-1], nil
 }
 
 // losses are a schedule for each role that nodes have, until one breaks the strategy;
@@ -125,7 +121,7 @@ func (b *bench) lose(ctx context.Context, e *lab.Ensemble, role string, choices 
 		return nil, err
 	}
 	defer w.Close()
-	s, err := w.LoseNode(ctx, &explore.Scenario{Name: what + " is lost" + with + inside, Stock: 3, Next: true,
+	s, err := w.Again(ctx, &explore.Scenario{Name: what + " is lost" + with + inside, Stock: 3, Next: true,
 		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type Options struct {
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
 	// Example keeps a counterexample and returns where. Nil keeps none.
-	Example func(explore.Example) (string, error) `kong:"-"`
+	Example func(strategy, question string, s *explore.Schedule) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		o.Progress = func(int, int, string, Question, Cell) {}
 	}
 	if o.Example == nil {
-		o.Example = func(explore.Example) (string, error) { return "", nil }
+		o.Example = func(string, string, *explore.Schedule) (string, error) { return "", nil }
 	}
 	questions, err := choose(o.Questions)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -52,14 +53,14 @@ func compute(t *testing.T, o prove.Options) *prove.Matrix {
 // A small matrix on the real servers comes out as the strategies say, and every
 // "breaks" that was explored comes with its file.
 func TestMatrixIsAsTheyShouldBe(t *testing.T) {
-	kept, told := map[string]explore.Example{}, 0
+	kept, told := map[string]game.Example{}, 0
 	infos := []catalog.Info{sqlrow.Naive, redislock.RedisToken, redislock.RedisLua}
 	m := compute(t, prove.Options{
 		Infos:     infos,
 		Questions: []string{"oversell", "lost-update", "processes", "owner", "other-skus"},
-		Example: func(e explore.Example) (string, error) {
-			name := e.Strategy + "." + e.Question
-			kept[name] = e
+		Example: func(strategy, question string, o *explore.Schedule) (string, error) {
+			name := strategy + "." + question
+			kept[name] = game.NewExample(strategy, question, o)
 			return name, nil
 		},
 		Progress: func(done, total int, strategy string, q prove.Question, c prove.Cell) {
@@ -109,12 +110,12 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 
 // sameAgain: the same seed computes the same cells and files, whatever ids, times and
 // tokens were drawn.
-func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]explore.Example) {
-	files := map[string]explore.Example{}
+func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) {
+	files := map[string]game.Example{}
 	m := compute(t, prove.Options{Infos: []catalog.Info{redislock.RedisToken}, Questions: []string{"processes", "owner"},
-		Example: func(e explore.Example) (string, error) {
-			name := e.Strategy + "." + e.Question
-			files[name] = e
+		Example: func(strategy, question string, o *explore.Schedule) (string, error) {
+			name := strategy + "." + question
+			files[name] = game.NewExample(strategy, question, o)
 			return name, nil
 		}})
 	for _, q := range m.Questions {
@@ -123,7 +124,7 @@ func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]explore.Exampl
 			t.Errorf("%s is %+v the second time, and was %+v", q.ID, is, was)
 		}
 	}
-	text := func(e explore.Example) string {
+	text := func(e game.Example) string {
 		return written(t, func(b *bytes.Buffer) error { return e.Write(b) })
 	}
 	if is, was := text(files["redis-token.owner"]), text(kept["redis-token.owner"]); is != was || len(files) != 1 {

@@ -19,14 +19,12 @@ type Fewest struct {
 	Same     int // schedules that ended with ErrSame
 	Diverged int // that were given up with ErrDiverged
 
-	started bool
-	todo    [][]turn // that were not taken, by the fewest preemptions of their schedules
-	least   int      // of schedules that were given up
+	todo  [][]turn // that were not taken, by the fewest preemptions of their schedules; nil: none has begun
+	least int      // of schedules that were given up
 
 	// Of the schedule that runs:
 	first  turn
 	level  int // index in todo that first was taken from
-	tries  int
 	here   []Choice
 	asleep sleepers
 	others []branch
@@ -36,6 +34,7 @@ type Fewest struct {
 type turn struct {
 	choices []Choice
 	asleep  sleepers // behind it
+	tries   int      // in which it could not be repeated
 }
 
 // A branch is a turn that the running schedule did not take.
@@ -49,22 +48,13 @@ const maxTries = 3
 
 // Begin implements Policy.
 func (p *Fewest) Begin() bool {
-	if !p.started {
-		p.started, p.least = true, math.MaxInt
-		p.todo = [][]turn{{{}}}
+	if p.todo == nil {
+		p.todo, p.least = [][]turn{{{}}}, math.MaxInt
 	}
-	if p.tries == 0 && !p.take() {
-		return false
-	}
-	p.tries++
-	p.here, p.others, p.asleep = nil, nil, p.first.asleep
-	return true
-}
-
-func (p *Fewest) take() bool {
 	for n, list := range p.todo {
 		if len(list) > 0 {
 			p.first, p.level, p.todo[n] = list[0], n, list[1:]
+			p.here, p.others, p.asleep = nil, nil, p.first.asleep
 			return true
 		}
 	}
@@ -101,7 +91,7 @@ func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
 			if o.Preempts {
 				most++
 			}
-			p.others = append(p.others, branch{turn{append(slices.Clone(p.here), o.Choice), before.after(o)}, most})
+			p.others = append(p.others, branch{turn{choices: append(slices.Clone(p.here), o.Choice), asleep: before.after(o)}, most})
 		}
 		if p.Reduce {
 			before = append(slices.Clone(before), o)
@@ -113,9 +103,9 @@ func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
 
 // End implements Policy.
 func (p *Fewest) End(err error) {
-	switch {
-	case errors.Is(err, ErrDiverged) && p.tries < maxTries:
-		return // Begin begins it again
+	switch p.first.tries++; {
+	case errors.Is(err, ErrDiverged) && p.first.tries < maxTries: // it is the next
+		p.todo[p.level] = slices.Insert(p.todo[p.level], 0, p.first)
 	case errors.Is(err, ErrDiverged):
 		p.Diverged++
 		p.least = min(p.least, p.level)
@@ -125,7 +115,6 @@ func (p *Fewest) End(err error) {
 	case err == nil:
 		p.keep()
 	}
-	p.tries = 0
 }
 
 func (p *Fewest) keep() {
@@ -140,8 +129,8 @@ func (p *Fewest) keep() {
 // Open counts the turns that were not taken, as the search was stopped. One that
 // was to be tried again is among them.
 func (p *Fewest) Open() (n int) {
-	if p.tries > 0 || !p.started {
-		n++
+	if p.todo == nil {
+		return 1
 	}
 	for _, list := range p.todo {
 		n += len(list)
@@ -158,9 +147,6 @@ func (p *Fewest) Complete() int {
 			least = min(least, n)
 			break
 		}
-	}
-	if p.tries > 0 {
-		least = min(least, p.level)
 	}
 	if p.Reduce || least == math.MaxInt {
 		return -1
