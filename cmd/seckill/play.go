@@ -195,7 +195,7 @@ func (t table) obey(ctx context.Context, g *game.Game, line string) (err error) 
 	default:
 		moves, err := game.Read(line)
 		for _, m := range moves {
-			if s, err = g.Move(ctx, explore.FormatSchedule(m)); err != nil {
+			if s, err = g.Move(ctx, game.FormatSchedule(m)); err != nil {
 				break
 			}
 			t.show(s)
@@ -243,7 +243,7 @@ func (t table) show(s game.State) {
 		t.grade(g)
 	}
 	var moves []string
-	for _, m := range s.Options {
+	for _, m := range s.Moves {
 		moves = append(moves, m.Move)
 	}
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -67,7 +68,7 @@ func Example() {
 			log.Panic(err)
 		}
 		if broken := found.First; broken != nil {
-			fmt.Printf("%s\n  breaks in %s: %s\n", read, explore.FormatSchedule(broken.Choices()...), broken.Problems[0].Message)
+			fmt.Printf("%s\n  breaks in %s: %s\n", read, game.FormatSchedule(broken.Choices()...), broken.Problems[0].Message)
 		} else {
 			fmt.Printf("%s\n  holds in all %d schedules (exhausted: %t)\n", read, found.Schedules, found.Exhausted())
 		}

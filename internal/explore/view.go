@@ -13,7 +13,7 @@ import (
 type View struct {
 	Actors []ActorView `json:"buyers"` // A, B, …
 	// Options are all choices that are possible now; empty when it is over.
-	Options []OptionView `json:"moves"`
+	Options []OptionView `json:"-"`
 	// Values are what the servers keep now: the stock row, Redis keys, rows of
 	// locks, znodes. The order is stable; names may repeat on other nodes.
 	Values []Value `json:"values"`
@@ -79,7 +79,6 @@ type WaitView struct {
 
 // An OptionView is a choice that may be made.
 type OptionView struct {
-	Move string `json:"move"` // the choice as a schedule writes it
 	Choice
 	// Switches: it takes the turn from a buyer who could go on.
 	Switches bool `json:"switches"`
@@ -89,7 +88,7 @@ type OptionView struct {
 
 // view is the schedule at a moment with these options; none: it is over.
 func (r *run) view(ctx context.Context, options []policy.Option) View {
-	v := View{Options: []OptionView{}, Steps: append([]Step{}, r.schedule.Steps...),
+	v := View{Steps: append([]Step{}, r.schedule.Steps...),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
 	for _, a := range r.actors {
 		v.Actors = append(v.Actors, r.actorView(a))
@@ -161,7 +160,7 @@ func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
 }
 
 func (r *run) optionView(o policy.Option) OptionView {
-	v := OptionView{Move: FormatSchedule(o.Choice), Choice: o.Choice, Switches: o.Preempts}
+	v := OptionView{Choice: o.Choice, Switches: o.Preempts}
 	if o.Who == "" {
 		return v
 	}

@@ -20,6 +20,8 @@ type State struct {
 	// address, and leads to the same state elsewhere. docs/teaching.md says how it is read.
 	Schedule string `json:"schedule"`
 	explore.View
+	// Moves are all that are possible now; empty when it is over.
+	Moves []Move `json:"moves"`
 	// MovesMade counts moves (not steps that came by themselves).
 	MovesMade int `json:"moves_made"`
 	// FaultsLeft is how many more faults may happen: of Setting.MaxFaults.
@@ -38,6 +40,12 @@ type State struct {
 type Setting struct {
 	Strategy         string `json:"strategy"`
 	explore.Scenario `yaml:",inline"`
+}
+
+// A Move is one of explore.View's options.
+type Move struct {
+	Move string `json:"move"` // as a schedule writes it
+	explore.OptionView
 }
 
 // A Verdict is the judge's.

@@ -24,7 +24,7 @@ var (
 		faults: []explore.Fault{explore.LeaseEnds, explore.Dies, explore.Leaves, explore.ReplyLost, explore.CommandLost,
 			explore.Delayed, explore.ClockJumps}}
 
-	ofExamples = bounds{minBuyers: 1, maxBuyers: explore.MaxBuyers, maxStock: 1000, maxFaults: 10, renewals: 10,
+	ofExamples = bounds{minBuyers: 1, maxBuyers: maxBuyers, maxStock: 1000, maxFaults: 10, renewals: 10,
 		does: append([]explore.Does{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks, explore.PaysLate},
 			ofGames.does...),
 		faults: append([]explore.Fault{explore.Panics, explore.NodeLost}, ofGames.faults...)}

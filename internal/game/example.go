@@ -18,7 +18,7 @@ type Example struct {
 	Strategy string            `json:"strategy"`
 	Question string            `json:"question,omitempty"` // which cell of the matrix it answers
 	Scenario explore.Scenario  `json:"scenario"`
-	Schedule string            `json:"schedule"` // as explore.FormatSchedule
+	Schedule string            `json:"schedule"` // as FormatSchedule
 	Steps    []explore.Step    `json:"steps"`
 	Held     []explore.Belief  `json:"held,omitempty"`
 	Problems []explore.Problem `json:"problems"`
@@ -29,7 +29,7 @@ const exampleFormat = 1
 
 // NewExample describes a schedule.
 func NewExample(strategy, question string, s *explore.Schedule) Example {
-	return Example{exampleFormat, strategy, question, *s.Scenario, explore.FormatSchedule(s.Choices()...), s.Steps, s.Held, s.Problems, s.Told()}
+	return Example{exampleFormat, strategy, question, *s.Scenario, FormatSchedule(s.Choices()...), s.Steps, s.Held, s.Problems, s.Told()}
 }
 
 // Write writes the file's text.
@@ -66,7 +66,7 @@ func (e Example) WriteSteps(w io.Writer) error {
 
 // Choices are those that the example is made of.
 func (e Example) Choices() ([]explore.Choice, error) {
-	list, err := explore.ParseSchedule(e.Schedule)
+	list, err := ParseSchedule(e.Schedule)
 	if err != nil {
 		return nil, fmt.Errorf("the schedule %.60q makes no sense at %w", e.Schedule, err)
 	}

@@ -82,7 +82,7 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 		if err := g.choose(ctx, m); err != nil {
 			var refused *web.Problem
 			if errors.As(err, &refused) {
-				return problem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, explore.FormatSchedule(m), refused.Detail)
+				return problem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, FormatSchedule(m), refused.Detail)
 			}
 			return err
 		}
@@ -102,24 +102,28 @@ func (g *Game) choose(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
 	case errors.Is(err, explore.ErrImpossible):
-		return problem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", explore.FormatSchedule(m), g.possible())
+		var moves []string
+		for _, m := range g.possible() {
+			moves = append(moves, m.Move)
+		}
+		return problem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", FormatSchedule(m), strings.Join(moves, " "))
 	case errors.Is(err, explore.ErrOver):
 		return problem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
 	case err != nil:
 		g.end()
-		return fmt.Errorf("make the move %s: %w", explore.FormatSchedule(m), err)
+		return fmt.Errorf("make the move %s: %w", FormatSchedule(m), err)
 	}
 	g.view, g.moves = view, append(g.moves, m)
 	return nil
 }
 
 // possible are the moves that can be made now.
-func (g *Game) possible() string {
-	var moves []string
+func (g *Game) possible() []Move {
+	moves := []Move{}
 	for _, o := range g.view.Options {
-		moves = append(moves, o.Move)
+		moves = append(moves, Move{FormatSchedule(o.Choice), o})
 	}
-	return strings.Join(moves, " ")
+	return moves
 }
 
 // State is the game as it stands.
@@ -130,7 +134,7 @@ func (g *Game) State() State {
 }
 
 func (g *Game) state() State {
-	s := State{ID: g.id, Setting: g.setting, Schedule: explore.FormatSchedule(g.moves...), View: g.view,
+	s := State{ID: g.id, Setting: g.setting, Schedule: FormatSchedule(g.moves...), View: g.view, Moves: g.possible(),
 		MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults, Over: g.view.Judged != nil}
 	if s.Over {
 		s.Verdict = verdict(g.setting, g.view.Judged)

@@ -59,7 +59,7 @@ func TestGamesLeaveNoDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, err = played(t, h, id).Move(t.Context(), s.Options[0].Move); err != nil || s.MovesMade != 4 {
+		if s, err = played(t, h, id).Move(t.Context(), s.Moves[0].Move); err != nil || s.MovesMade != 4 {
 			t.Errorf("%s: %v, %s", name, err, show(s))
 		}
 		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
@@ -150,8 +150,8 @@ func TestManyAtOnce(t *testing.T) {
 			g, _ := h.Game(id)
 			for n := 0; err == nil && !s.Over && n < 100; n++ {
 				// Side by side, as far as they can.
-				move := s.Options[0].Move
-				for _, m := range s.Options {
+				move := s.Moves[0].Move
+				for _, m := range s.Moves {
 					if m.Fault == "" && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {
 						move = m.Move
 					}

@@ -13,7 +13,7 @@ const longest = 400
 
 // Read reads a schedule. The error is a *web.Problem.
 func Read(schedule string) ([]explore.Choice, error) {
-	list, err := explore.ParseSchedule(schedule)
+	list, err := ParseSchedule(schedule)
 	switch {
 	case err != nil:
 		return nil, problem(http.StatusBadRequest, "bad_schedule", "The schedule %q makes no sense at %v.", clip(schedule), err)

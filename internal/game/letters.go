@@ -1,41 +1,43 @@
-package explore
+package game
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"seckill/internal/explore"
 )
 
 // A schedule is written as one short text, the same in a link, a file, a test and a
 // command: "a" is the next command of buyer A, "na" that of the renewer of A's lock,
 // and a capital letter is a fault, with the buyer behind it whom it befalls.
 var letters = []faultLetter{
-	{'L', LeaseEnds, true},
-	{'K', LeaseEnds, false}, // of a buyer who is named
-	{'T', TimePasses, true},
-	{'D', Dies, false},
-	{'G', GivenUp, false},
-	{'Q', Leaves, false},
-	{'P', Panics, false},
-	{'R', ReplyLost, false},
-	{'C', CommandLost, false},
-	{'W', Delayed, false},
-	{'V', Arrives, false},
-	{'J', ClockJumps, false},
-	{'S', NodeLost, true},
+	{'L', explore.LeaseEnds, true},
+	{'K', explore.LeaseEnds, false}, // of a buyer who is named
+	{'T', explore.TimePasses, true},
+	{'D', explore.Dies, false},
+	{'G', explore.GivenUp, false},
+	{'Q', explore.Leaves, false},
+	{'P', explore.Panics, false},
+	{'R', explore.ReplyLost, false},
+	{'C', explore.CommandLost, false},
+	{'W', explore.Delayed, false},
+	{'V', explore.Arrives, false},
+	{'J', explore.ClockJumps, false},
+	{'S', explore.NodeLost, true},
 }
 
-// MaxBuyers of any schedule: each has a letter of its own.
-const MaxBuyers = 8
+// maxBuyers of any schedule: each has a letter of its own.
+const maxBuyers = 8
 
 type faultLetter struct {
 	letter byte
-	fault  Fault
+	fault  explore.Fault
 	alone  bool // no buyer follows
 }
 
 // FormatSchedule writes choices as a schedule.
-func FormatSchedule(choices ...Choice) string {
+func FormatSchedule(choices ...explore.Choice) string {
 	var b strings.Builder
 	for _, c := range choices {
 		for _, l := range letters {
@@ -52,10 +54,10 @@ func FormatSchedule(choices ...Choice) string {
 }
 
 // ParseSchedule reads what FormatSchedule writes.
-func ParseSchedule(text string) (list []Choice, err error) {
-	wrong := func(i int, what string) ([]Choice, error) { return nil, fmt.Errorf("letter %d: %s", i+1, what) }
+func ParseSchedule(text string) (list []explore.Choice, err error) {
+	wrong := func(i int, what string) ([]explore.Choice, error) { return nil, fmt.Errorf("letter %d: %s", i+1, what) }
 	for i := 0; i < len(text); i++ {
-		var c Choice
+		var c explore.Choice
 		if f := slices.IndexFunc(letters, func(l faultLetter) bool { return l.letter == text[i] }); f >= 0 {
 			c.Fault = letters[f].fault
 			if letters[f].alone {
@@ -71,7 +73,7 @@ func ParseSchedule(text string) (list []Choice, err error) {
 		switch {
 		case i >= len(text):
 			return wrong(i-1, "a buyer's letter must follow")
-		case text[i] < 'a' || text[i] >= 'a'+MaxBuyers:
+		case text[i] < 'a' || text[i] >= 'a'+maxBuyers:
 			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, P, R, C, W, V, J and S", text[i]))
 		}
 		c.Who = strings.ToUpper(text[i : i+1])
