@@ -92,6 +92,7 @@ type Instance struct {
 	DB         *gorm.DB
 	LockDB     *gorm.DB // MySQL and MariaDB only: a pool for locks, beside the business's
 	KeyDB      *sql.DB  // MySQL and MariaDB only: one session, which owns idempotency keys in progress
+	Database   string   // its name there
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *ZooKeeperClient

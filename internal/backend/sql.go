@@ -40,6 +40,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
+	in.Database = cfg.DBName
 	inner := in.mysqlConnector(cfg)
 	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")})
 	db := in.openPool(connector, in.mostConns())

@@ -329,7 +329,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 	a.claims = false
 	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(p.User, p.RequestID), a.process.ports())
+	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(r.world.admin.Database, p.User, p.RequestID), a.process.ports())
 	if ended {
 		what = "the server closes the session that keeps the claim of the key"
 	}

@@ -79,7 +79,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, stale: make(chan struct{}, 1)}
-	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.PurchaseTimeout)
+	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.Instance.Database, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {

@@ -53,6 +53,7 @@ var ErrInProgress = errors.New("another copy of this request is in progress")
 type Claims struct {
 	store *Store
 	db    *sql.DB       // of one connection, which reads what is not committed; nil: SQLite
+	scope string        // the database: named locks belong to the whole server
 	limit time.Duration // of one statement
 
 	mu      sync.Mutex
@@ -74,7 +75,7 @@ type Claim struct {
 	Fence string // of the Purchase; empty: no order needs one
 
 	of  *Claims
-	key string // the name of its lock, as an expression
+	key string // the name of its lock
 }
 
 // A trip takes a claim to the server, or releases it there.
@@ -92,16 +93,16 @@ const (
 	maxGather = 10 * time.Millisecond
 )
 
-// NewClaims keeps claims in db, which is an Instance's KeyDB; nil: in memory. No
-// purchase may take longer than limit.
-func NewClaims(store *Store, db *sql.DB, limit time.Duration) *Claims {
-	return &Claims{store: store, db: db, limit: limit, here: map[requestKey]bool{}, joined: make(chan struct{}, 1)}
+// NewClaims keeps claims in db, which is an Instance's KeyDB, of a database; nil: in
+// memory. No purchase may take longer than limit.
+func NewClaims(store *Store, db *sql.DB, database string, limit time.Duration) *Claims {
+	return &Claims{store: store, db: db, scope: database, limit: limit, here: map[requestKey]bool{}, joined: make(chan struct{}, 1)}
 }
 
 // Take claims a request. Release the claim. ErrInProgress: another copy is being
 // worked on. Other errors are a strategy's, and mean that nothing was done.
 func (c *Claims) Take(ctx context.Context, user int64, requestID string) (*Claim, error) {
-	claim := &Claim{requestKey: requestKey{user, requestID}, of: c, key: KeyLock(user, requestID)}
+	claim := &Claim{requestKey: requestKey{user, requestID}, of: c, key: KeyLock(c.scope, user, requestID)}
 	c.mu.Lock()
 	taken := c.here[claim.requestKey]
 	c.here[claim.requestKey] = true
@@ -291,10 +292,10 @@ func statement(batch []*trip) (query string, args []any) {
 	locks := make([]byte, 0, 160*len(batch))
 	for _, t := range batch {
 		if t.release {
-			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK(%s), 0), 0)", t.Fence, t.key)
+			locks = fmt.Appendf(locks, ", IF(RELEASE_LOCK('%s'), COALESCE(RELEASE_LOCK('%s'), 0), 0)", t.Fence, t.key)
 			continue
 		}
-		locks = fmt.Appendf(locks, ", IF(GET_LOCK(%s, 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
+		locks = fmt.Appendf(locks, ", IF(GET_LOCK('%s', 0), GET_LOCK('%s', 0), 0)", t.key, t.Fence)
 		args = append(args, t.id, t.user)
 	}
 	got := "SELECT CONCAT(''" + string(locks) + ") AS got"
@@ -306,10 +307,8 @@ func statement(batch []*trip) (query string, args []any) {
 		"ON (o.request_id, o.user_id) IN ((?, ?)" + strings.Repeat(", (?, ?)", len(args)/2-1) + ")", args
 }
 
-// KeyLock is the name of the lock of a request's key, as an expression of SQL: the
-// locks belong to the whole server, so their names have the database in them, and
-// MySQL allows 64 characters.
-func KeyLock(user int64, requestID string) string {
-	sum := sha256.Sum256(strconv.AppendInt([]byte(requestID+"\x00"), user, 10))
-	return fmt.Sprintf("CONCAT('seckill:key:', MD5(CONCAT(DATABASE(), '%x')))", sum[:16])
+// KeyLock names the lock of a request's key in a database.
+func KeyLock(database string, user int64, requestID string) string {
+	sum := sha256.Sum256(strconv.AppendInt([]byte(strings.ToLower(database)+"\x00"+requestID+"\x00"), user, 10))
+	return fmt.Sprintf("seckill:key:%x", sum[:16]) // MySQL allows 64 characters
 }

@@ -33,7 +33,7 @@ func twoClaims(t *testing.T) (here, there *ledger.Claims, in *backend.Instance, 
 	t.Cleanup(func() { other.Close() })
 	set, err := s.Reset(t.Context(), sku, "", 5)
 	labtest.Must(t, err)
-	return ledger.NewClaims(s, in.KeyDB, 10*time.Second), ledger.NewClaims(ledger.NewStore(other.DB), other.KeyDB, 10*time.Second), in, s, set.Run
+	return ledger.NewClaims(s, in.KeyDB, in.Database, 10*time.Second), ledger.NewClaims(ledger.NewStore(other.DB), other.KeyDB, in.Database, 10*time.Second), in, s, set.Run
 }
 
 func take(t *testing.T, c *ledger.Claims, user int64, key string) *ledger.Claim {
@@ -198,7 +198,7 @@ func TestTheKeyOfAStatementThatFails(t *testing.T) {
 	db := sql.OpenDB(deaf)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	here := ledger.NewClaims(s, db, 10*time.Second)
+	here := ledger.NewClaims(s, db, in.Database, 10*time.Second)
 	kept := take(t, here, 1, "kept")
 
 	deaf.loses.Store(1)
@@ -273,7 +273,7 @@ func TestClaimsOfBuyersWhoLeft(t *testing.T) {
 		defer db.Close()
 		db.SetMaxOpenConns(1)
 		const limit = 3 * time.Second
-		c := ledger.NewClaims(nil, db, limit)
+		c := ledger.NewClaims(nil, db, "", limit)
 		ask := func(user int64) error {
 			ctx, cancel := context.WithTimeout(t.Context(), limit/2)
 			defer cancel()

@@ -24,7 +24,7 @@ func TestClaimsWaitForEachOther(t *testing.T) {
 		{here: 9, waiting: 1, join: 2, want: time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			claims := NewClaims(nil, nil, time.Minute)
+			claims := NewClaims(nil, nil, "", time.Minute)
 			claims.working = true // join starts no other
 			for user := range c.here {
 				claims.here[requestKey{int64(user), "k"}] = true

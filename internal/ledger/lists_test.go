@@ -25,7 +25,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 	}
 	looking := -rowsRead(t, s)
 	looking += rowsRead(t, s) // what the look itself reads
-	claims, before := ledger.NewClaims(s, in.KeyDB, time.Minute), rowsRead(t, s)
+	claims, before := ledger.NewClaims(s, in.KeyDB, in.Database, time.Minute), rowsRead(t, s)
 	for _, key := range []string{"k7", "new"} { // while the server's statistics do not know yet how many orders there are
 		claim, err := claims.Take(ctx, 7, key)
 		if err != nil || (claim.Order != nil) != (key == "k7") {

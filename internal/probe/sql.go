@@ -124,11 +124,10 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) 
 }
 
 // EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
-// whose name is an expression, if it is from one of these ports, and waits until it has.
-// false: it is not.
+// if it is from one of these ports, and waits until it has. false: it is not.
 func (s *SQL) EndUserLock(ctx context.Context, name string, ports []string) (ended bool, err error) {
 	var port string
-	err = s.db.WithContext(ctx).Raw("SELECT " + clientPort + " FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(" + name + ")").Scan(&port).Error
+	err = s.db.WithContext(ctx).Raw("SELECT "+clientPort+" FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?)", name).Scan(&port).Error
 	if err != nil || !slices.Contains(ports, port) {
 		return false, err
 	}
