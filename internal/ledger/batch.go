@@ -34,7 +34,12 @@ type Entry struct {
 // Orders are written by user: two processes that have the same users in their
 // batches then wait for each other's keys in one order, and do not deadlock.
 func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
-	s.number(num, batch)
+	for _, e := range batch {
+		num -= e.Purchase.Quantity
+		e.id = newOrderID()
+		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
+			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
+	}
 	statement, args := insertAll("INSERT", run, batch, fenced)
 	_, _, err = s.Exec(tx, string(statement), args...)
 	switch err = notRecorded(err); {
@@ -44,38 +49,13 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 		}
 		return false, nil
 	case errors.Is(err, seckill.ErrDuplicate), errors.Is(err, errSameID):
-		statement, args = insertAll("INSERT IGNORE", run, batch, unfenced)
+		statement, args = insertAll(insertIgnore(s.db), run, batch, unfenced)
 		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
 			err = s.markMissing(tx, run, batch)
 		}
 		return false, err
 	}
 	return true, err
-}
-
-// RecordAll writes the orders of purchases that were accepted earlier in one
-// statement, in the transaction that has taken their units from the row of run, with
-// Started in its condition. remaining is what was left after the last of them.
-func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, batch []*Entry) error {
-	num := remaining
-	for _, e := range batch {
-		num += e.Purchase.Quantity
-	}
-	s.number(num, batch)
-	statement, args := insertAll("INSERT", run, batch, unfenced)
-	_, _, err := s.Exec(tx, string(statement), args...)
-	return notRecorded(err)
-}
-
-// number gives each order its id, and what remains after it if num units are left
-// before the first.
-func (s *Store) number(num int64, batch []*Entry) {
-	for _, e := range batch {
-		num -= e.Purchase.Quantity
-		e.id = newOrderID()
-		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
-			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
-	}
 }
 
 // insertAll is one INSERT of all orders. Numbers and public ids, which are made

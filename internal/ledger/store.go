@@ -132,9 +132,11 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 }
 
 // Exec runs one statement in tx and returns how many rows it matched and what
-// LAST_INSERT_ID(expr) it left.
+// LAST_INSERT_ID(expr) it left. It sends the statement as it is: gorm would put it
+// together anew, byte by byte, while other buyers wait for the row that this buyer
+// holds.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
-	res, err := execute(tx, statement, args...)
+	res, err := tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -150,12 +152,6 @@ func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int
 func (s *Store) Write(ctx context.Context, statement string, args ...any) (rows int64, err error) {
 	rows, _, err = s.Exec(s.DB(ctx), statement, args...)
 	return rows, before(err)
-}
-
-// execute sends a statement as it is. gorm would put it together anew, byte by
-// byte, while other buyers wait for the row that this buyer holds.
-func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
-	return tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 }
 
 // Started is the condition of a stock row whose sale has started, by the
@@ -225,7 +221,7 @@ func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in stri
 		"VALUES (?, ?, " + request + ", ?, ?, ?, ?, ?, " + in + ")"
 	id := newOrderID()
 	public := newPublicID(p.SKU, id)
-	_, err := execute(tx, statement, slices.Concat([]any{id, public}, requested,
+	_, _, err := s.Exec(tx, statement, slices.Concat([]any{id, public}, requested,
 		[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
 	if err != nil {
 		return 0, seckill.Receipt{}, notRecorded(err)
@@ -293,12 +289,6 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	return err
 }
 
-// ofThisRun is the condition of orders of their SKU's current run. What an
-// earlier run left behind is not there for callers, whether it is removed yet or
-// not. (As a join it would let the database begin with the stock, and read every
-// order of a run for one.)
-const ofThisRun = " AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id)"
-
 func unknownOrder(err error) error {
 	if errors.Is(err, seckill.ErrUnknownSKU) {
 		return seckill.ErrUnknownOrder
@@ -336,7 +326,9 @@ func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string
 	case s.db.Name() != "sqlite": // there a writer has the whole file
 		wait = " LOCK IN SHARE MODE" // of the order; the row of the stock, which all buyers want, is not locked
 	}
-	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+ofThisRun+" ORDER BY id LIMIT 1"+wait, args...)
+	// A join with the stock would let the database begin there, and read every order of a run for one.
+	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
+		"ORDER BY id LIMIT 1"+wait, args...)
 	return o, unknownOrder(err)
 }
 

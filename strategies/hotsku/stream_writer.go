@@ -266,7 +266,11 @@ func (s *redisStream) sell(
 		if rows == 0 {
 			return errNotAll
 		}
-		return s.store.RecordAll(tx, b.run, left, orders)
+		ok, err := s.store.PlaceAll(tx, b.run, left+units, orders)
+		if err == nil && !ok {
+			err = errNotAll
+		}
+		return err
 	})
 	switch {
 	case err == nil:
@@ -274,7 +278,7 @@ func (s *redisStream) sell(
 			list = append(list, decision{entries[i], soldAs(o.Receipt)})
 		}
 		return list, nil
-	case !errors.Is(err, errNotAll) && !errors.Is(err, seckill.ErrDuplicate):
+	case !errors.Is(err, errNotAll):
 		return nil, err
 	case len(entries) == 1:
 		return s.decide(ctx, b, entries[0])
