@@ -20,10 +20,6 @@ import (
 // redisConns bounds the connections to each Redis.
 const redisConns = 64
 
-// mostRedirects is how many redirections of one command a Cluster's client
-// follows.
-const mostRedirects = 5
-
 // redisWait bounds the wait for an answer of Redis, and redlockWait for that of each node
 // of a quorum.
 const redisWait, redlockWait = 3 * time.Second, time.Second
@@ -81,7 +77,6 @@ func (in *Instance) redisOptions(hosts []string, login *redis.Options, wait time
 	return &redis.UniversalOptions{
 		Addrs: hosts, Username: login.Username, Password: login.Password, Dialer: in.dialRedis(login.TLSConfig != nil),
 		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
-		MaxRedirects:          mostRedirects,
 		DialTimeout:           dialTimeout,
 		ReadTimeout:           wait,
 		WriteTimeout:          wait,
@@ -159,10 +154,16 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 
 // askRedis is the question of Status.
 func (in *Instance) askRedis(ctx context.Context) error {
-	if ring, is := in.Redis.(*redis.Ring); is {
-		return askRing(ctx, ring)
+	ring, is := in.Redis.(*redis.Ring)
+	if !is {
+		return in.Redis.Ping(ctx).Err()
 	}
-	return in.Redis.Ping(ctx).Err()
+	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error { // each has keys that no other has
+		if err := shard.Ping(ctx).Err(); err != nil {
+			return fmt.Errorf("the shard at %s: %w", shard.Options().Addr, err)
+		}
+		return nil
+	})
 }
 
 // RedisVersion reads it from INFO. Valkey says which Redis it is like, too. The embedded
@@ -263,14 +264,4 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 		MaxRetries:  -1, // 0 would be three
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
 	}), nil
-}
-
-// askRing needs every shard: each has keys that no other has.
-func askRing(ctx context.Context, ring *redis.Ring) error {
-	return ring.ForEachShard(ctx, func(ctx context.Context, shard *redis.Client) error {
-		if err := shard.Ping(ctx).Err(); err != nil {
-			return fmt.Errorf("the shard at %s: %w", shard.Options().Addr, err)
-		}
-		return nil
-	})
 }

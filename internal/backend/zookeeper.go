@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"regexp"
 	"strings"
@@ -90,7 +91,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
 	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.heed),
-		zk.WithHostProvider(&zkHosts{}), zk.WithLogger(zkLog{}), zk.WithLogInfo(false))
+		zk.WithHostProvider(&zkHosts{}), zk.WithLogger(log.New(io.Discard, "", 0))) // its errors are returned
 	if err != nil {
 		c.end()
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)

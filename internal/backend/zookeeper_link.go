@@ -130,8 +130,3 @@ func (h *zkHosts) Next() (server string, retryStart bool) {
 	h.tried++
 	return server, retryStart
 }
-
-// zkLog drops the library's messages: its errors are returned.
-type zkLog struct{}
-
-func (zkLog) Printf(string, ...any) {}
