@@ -216,6 +216,13 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 	)
 }
 
+// in has the page looked at so.
+func (tb *tab) in(l look) {
+	tb.t.Helper()
+	tb.do(l.set())
+	tb.drawn()
+}
+
 // patience is how long a step in the browser may take.
 const patience = time.Minute
 
@@ -233,6 +240,17 @@ func (tb *tab) fail(why string) {
 	tb.shot("failed-" + tb.t.Name())
 	said, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`document.body.innerText`))
 	tb.t.Fatalf("%s\nthe page says:\n%s (%v)", why, said, err)
+}
+
+// drawn waits for two frames, and for what the page does after each: by then it shows
+// the address and the window that it has now. A test that looks sooner may take what was
+// there before for what it waits for. What is loaded may still come.
+func (tb *tab) drawn() {
+	tb.t.Helper()
+	ask[bool](tb, `new Promise((done) => {
+		const frame = (then) => requestAnimationFrame(() => setTimeout(then));
+		frame(() => frame(() => done(true)));
+	})`)
 }
 
 // await waits until an expression is true in the page. (The library's own way
@@ -340,6 +358,7 @@ func (tb *tab) click(selector string) {
 			addEventListener("click", (e) => { missed = !e.target.closest(%q); }, {capture: true, once: true})`, selector))
 		tb.do(chromedp.Click(chromedp.CSS(selector)))
 		if !ask[bool](tb, `globalThis.missed === true`) { // undefined: the click led to another page
+			tb.drawn()
 			return
 		}
 	}
@@ -390,6 +409,7 @@ func ask[T any](tb *tab, expression string) T {
 func (tb *tab) goTo(place string) {
 	tb.t.Helper()
 	tb.eval(fmt.Sprintf(`location.hash = "#/%s"`, place))
+	tb.drawn()
 }
 
 // press presses keys one after the other.
@@ -398,6 +418,7 @@ func (tb *tab) press(keys ...string) {
 	for _, key := range keys {
 		tb.do(chromedp.KeyEvent(key))
 	}
+	tb.drawn()
 }
 
 // reach presses Tab until what a selector names has the focus.
@@ -407,7 +428,7 @@ func (tb *tab) reach(selector string) {
 		if ask[bool](tb, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
 			return
 		}
-		tb.press("\t")
+		tb.do(chromedp.KeyEvent("\t"))
 	}
 	tb.fail("Tab does not reach " + selector)
 }

@@ -46,7 +46,7 @@ var dresses = func() (all []dress) {
 func (tb *tab) good(where string) {
 	tb.t.Helper()
 	for _, d := range dresses {
-		tb.do(d.set())
+		tb.in(d.look)
 		tb.speak(d.language)
 		at := fmt.Sprintf("%s, %s, %s", where, d.name, d.language)
 		tb.settled()
@@ -67,7 +67,7 @@ func (tb *tab) good(where string) {
 		}
 		tb.eval(`document.documentElement.style.fontSize = ""`)
 	}
-	tb.do(wide.set())
+	tb.in(wide)
 	tb.speak("en")
 }
 
@@ -75,6 +75,7 @@ func (tb *tab) good(where string) {
 // place got narrower; one that stays wider than its place is in reach of the keyboard.
 func (tb *tab) settled() {
 	tb.t.Helper()
+	tb.drawn()
 	tb.await(`document.getAnimations().every((a) => { a.finish(); return true; }) &&
 		[...document.querySelectorAll(".drawing")].every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
 }

@@ -80,7 +80,7 @@ func startFakeWith(t *testing.T, token string) *fake {
 	}))
 	f.url = f.host.URL
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := f.server.Close(ctx); err != nil {
 			t.Error(err)

@@ -54,7 +54,6 @@ func TestLessons(t *testing.T) {
 	tb.says(".break-it", "redis-token")
 	tb.click(".break-it .play")
 	tb.says("h1", "redis-token")
-	tb.eval(`history.back()`)
 
 	t.Log("the same with a strategy that withstands, beside it")
 	tb.goTo("lessons/11-fencing")
@@ -62,7 +61,6 @@ func TestLessons(t *testing.T) {
 	tb.click(".break-it .beside")
 	tb.says("h1", "zk-fenced stays right")
 	tb.await(`document.querySelector(".drawing desc")?.textContent.includes("UPDATE fence")`)
-	tb.eval(`history.back()`)
 
 	t.Log("a chapter has the proofs, and says how to measure")
 	tb.goTo("lessons/12-which")
@@ -128,7 +126,7 @@ func TestPresentation(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
 	tb := f.open("lessons/01-lost-update")
-	tb.do(look{"projector", 1280, 720, false}.set())
+	tb.in(look{"projector", 1280, 720, false})
 	tb.click(`.to-teach a[href*="present"]`)
 	tb.onSlide(1)
 	tb.says(".slide-title h1", "The lost update")

@@ -19,9 +19,9 @@ func TestFrame(t *testing.T) {
 		t.Errorf("the first view takes %d requests and %.0f bytes, want at most 25 and 150,000", tb.requests, tb.bytes)
 	}
 	tb.mu.Unlock()
-	tb.do(look{"", 390, 844, false}.set())
+	tb.in(look{"", 390, 844, false})
 	tb.await(`document.querySelector(".guided button").getBoundingClientRect().bottom < innerHeight / 2`) // a phone begins with the start
-	tb.do(wide.set())
+	tb.in(wide)
 
 	t.Log("language and theme are remembered")
 	tb.click("#language")

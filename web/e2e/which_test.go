@@ -81,7 +81,7 @@ func TestGuarantees(t *testing.T) {
 	tb.good("all answers")
 	tb.press("\x1b")
 	tb.await(`!document.querySelector("dialog") && location.hash === "#/guarantees"`)
-	tb.eval(`location.hash = "#/guarantees?cell=redis-token.owner"`)
+	tb.goTo("guarantees?cell=redis-token.owner")
 	tb.await(`document.querySelector("dialog [data-question=owner]")?.open`)
 	tb.await(`[...document.querySelectorAll("dialog [data-question=owner] a, dialog .buttons a")].map((a) => a.hash).join() ===
 		"#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
@@ -104,7 +104,7 @@ func TestGuarantees(t *testing.T) {
 
 	t.Log("cards on a phone, in Chinese")
 	tb.speak("zh-CN")
-	tb.do(look{"", 390, 844, true}.set())
+	tb.in(look{"", 390, 844, true})
 	tb.says(".cards", "只有持有者能释放")
 	tb.says("main h2", "锁")
 	tb.click(`.cards a[href$="cell=redis-lua"]`)
@@ -142,6 +142,6 @@ func TestChaosScreen(t *testing.T) {
 	tb.click(".presets button:nth-of-type(2)")
 	tb.await(`[...document.querySelectorAll(".matrix tbody tr:not(.family)")].every((tr) => tr.querySelector(".mark.bad") !== null)`)
 	tb.speak("zh-CN")
-	tb.do(look{"", 390, 844, false}.set())
+	tb.in(look{"", 390, 844, false})
 	tb.await(`document.querySelectorAll(".cards .mark.bad").length > 0 && document.querySelector("#all") !== null`)
 }

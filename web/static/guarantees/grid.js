@@ -32,6 +32,7 @@ export function Grid(props) {
   useEffect(() => {
     const look = () => setNarrow(narrow.matches);
     narrow.addEventListener('change', look);
+    look(); // it may have changed since the first drawing
     return () => narrow.removeEventListener('change', look);
   }, []);
   const { rows } = props;
