@@ -64,17 +64,13 @@ func (h *Hold) EndsWith(alive context.Context) {
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
-	lost := func() bool { return errors.Is(context.Cause(h.ctx), ErrLost) }
-	if lost() {
-		return
-	}
 	began := time.Now()
 	ctx, helper := tap.Background(context.WithoutCancel(h.ctx))
 	ctx, h.stopRenewing = context.WithCancel(ctx)
 	stop, over := h.stopRenewing, make(chan struct{})
 	h.renewerOver = over
-	forget := context.AfterFunc(h.ctx, func() {
-		if lost() {
+	context.AfterFunc(h.ctx, func() {
+		if errors.Is(context.Cause(h.ctx), ErrLost) {
 			stop()
 		}
 	})
@@ -82,7 +78,6 @@ func (h *Hold) Renew(
 		defer helper.Over() // last: until then the tap knows that there may be news
 		defer close(over)
 		defer stop()
-		defer forget()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
 			if limit > 0 && time.Since(began) >= limit {
 				return
