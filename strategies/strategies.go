@@ -43,6 +43,16 @@ func All() []catalog.Info {
 	)
 }
 
+// Named is the strategy of that name; if there is none, one without a name.
+func Named(name string) (info catalog.Info) {
+	for _, i := range All() {
+		if i.Name == name {
+			info = i
+		}
+	}
+	return info
+}
+
 // of adds to the entries of a family what they have in common.
 func of(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {

@@ -49,12 +49,11 @@ func sellsWrongly(i catalog.Info) string {
 
 // strategyNamed finds what a flag names.
 func strategyNamed(flag, name string) (catalog.Info, error) {
-	for _, i := range strategies.All() {
-		if i.Name == name {
-			return i, nil
-		}
+	info := strategies.Named(name)
+	if info.Name == "" {
+		return info, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them", flag, name)
 	}
-	return catalog.Info{}, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them", flag, name)
+	return info, nil
 }
 
 // chosenStrategies are those that --strategies names; "all" is all of them.

@@ -78,6 +78,9 @@ func options(l *paperLab, parts ...*loadtest.Result) Options {
 		if c.Begin != nil {
 			c.Begin()
 		}
+		if c.Joins && c.Seed == o.scenario(c.Strategy, o.Faults[0]).Seed {
+			return nil, errors.New("the buyers of the first part come again")
+		}
 		if control := c.Seed == o.scenario(c.Strategy, None).Seed; !control && !c.Joins {
 			<-l.came
 		}

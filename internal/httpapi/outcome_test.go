@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -267,4 +268,25 @@ func TestAResetThatStopsHalfWaySaysSo(t *testing.T) {
 	if r := ask(t, s, "PUT", "/api/v1/skus/6", `{"stock":4}`); r.status != 200 || sku != 6 || stock != 4 {
 		t.Errorf("a reset told the strategy of SKU %d with %d units, want 6 and 4: %s", sku, stock, r.body)
 	}
+}
+
+// Resets of one process take turns: what a strategy is told of a sale is what the ledger
+// has been set to.
+func TestResetsTakeTurns(t *testing.T) {
+	f := sells()
+	s := serverWith(t, f, httpapi.Config{})
+	f.reset = func(ctx context.Context, id, stock int64) error {
+		is, err := f.ledger.SKU(ctx, id)
+		if err == nil && is.Initial != stock {
+			t.Errorf("the strategy is told of %d units while the ledger has %d", stock, is.Initial)
+		}
+		return err
+	}
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			ask(t, s, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, n+1)).want(t, "a reset among others", http.StatusOK, "")
+		})
+	}
+	all.Wait()
 }

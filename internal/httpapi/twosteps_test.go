@@ -1,13 +1,16 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
@@ -69,4 +72,31 @@ func TestRedisIsSilent(t *testing.T) {
 		t.Errorf("without Redis it is told %d %s (%v)", r.status, r.body, err)
 	}
 	ask(t, s, "GET", "/healthz", "").want(t, "being alive without Redis", http.StatusOK, "")
+}
+
+// accepts is a strategy that says of every request what it is told to.
+type accepts struct {
+	*fake
+	seckill.Acceptor // of which only Became is asked
+	became           error
+}
+
+func (a *accepts) Became(context.Context, int64, int64, string) error { return a.became }
+
+// An accepted request is refused by the database's word on it. That it cannot be asked, or
+// was busy, is no such word.
+func TestWhatBecameOfARequest(t *testing.T) {
+	a := &accepts{fake: sells()}
+	info := a.info()
+	info.New = func(catalog.Deps) (seckill.Strategy, error) { return a, nil }
+	s := serverWith(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
+	for err, want := range map[error]string{seckill.ErrPending: "pending", seckill.ErrUnknownOrder: "none",
+		seckill.ErrSoldOut: "refused", seckill.ErrDuplicate: "refused",
+		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown", seckill.ErrUnknown: "unknown"} {
+		a.became = err
+		var look struct{ Request struct{ Status string } }
+		if ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=r", "").into(t, &look); look.Request.Status != want {
+			t.Errorf("%v: the look-up says %q, want %q", err, look.Request.Status, want)
+		}
+	}
 }

@@ -141,13 +141,15 @@ type lossy struct {
 
 // The reply to one command is lost, or the buyer leaves before or after it, or both.
 // Whatever the command, the next contender gets in: at once where the attempt
-// is taken back, otherwise when its lease is over.
+// is taken back, otherwise when its lease is over. Its process asks nothing else: a WATCH
+// whose reply is lost stays with the connection, and has the next EXEC there refused.
 func lostReply(c *trial) {
+	loser := c.open(locktest.Long)
 	for _, a := range []lossy{{}, {held: true}, {held: true, until: 10 * time.Millisecond}} {
 		for a.n = 1; a.n <= most; a.n++ {
 			reached := false
 			for _, a.fault = range []string{"reply lost", "reply lost, buyer leaves", "buyer leaves after", "buyer leaves before"} {
-				if c.acquireLossy(a) {
+				if c.acquireLossy(loser, a) {
 					reached = true
 				}
 				if c.failed() {
@@ -161,7 +163,7 @@ func lostReply(c *trial) {
 	}
 }
 
-func (c *trial) acquireLossy(a lossy) (reached bool) {
+func (c *trial) acquireLossy(loser *locktest.Process, a lossy) (reached bool) {
 	key, lease, wait := c.fresh(), c.h.Lease, 20*time.Millisecond
 	if c.h.can(Undoes) || lease == 0 {
 		lease = locktest.Long
@@ -197,7 +199,7 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	case "buyer leaves before":
 		at.OnBefore = leave
 	}
-	l, err := c.a.Acquire(tap.With(ctx, at), key, lock.Options{Wait: wait, Lease: lease})
+	l, err := loser.Acquire(tap.With(ctx, at), key, lock.Options{Wait: wait, Lease: lease})
 	switch {
 	case err == nil:
 		_ = l.Release(context.Background())
@@ -337,6 +339,7 @@ func maxHold(c *trial) {
 
 // Without the backend an attempt says so, and when it is back there are locks.
 func outage(c *trial) {
+	c.silence()
 	var wire *labtest.Wire
 	p, l := c.holder(c.key, 2*time.Second, false, func(lease time.Duration) (p *locktest.Process) {
 		p, wire = c.h.Wire(c, settings(lease))
@@ -363,8 +366,29 @@ func outage(c *trial) {
 		}
 		all.Wait()
 		wire.Pass()
-		locktest.Soon(c, "the lock is there again", func() bool { return attempt(locktest.Long) == nil })
+		labtest.Soon(c, "the lock is there again", func() bool { return attempt(locktest.Long) == nil })
 	}
+}
+
+// silence falls while a buyer waits. Where their place in a queue may still be there,
+// they are not told busy.
+func (c *trial) silence() {
+	key := c.fresh()
+	p, wire := c.h.Wire(c, settings(time.Minute))
+	holder := c.take(c.b, key, locktest.Long)
+	falls := tap.With(c.Context(), &taptest.Tap{OnBefore: func(cmd *tap.Command) error {
+		if c.waiting(cmd) {
+			wire.Freeze()
+		}
+		return nil
+	}})
+	_, err := p.Acquire(falls, key, lock.Options{Wait: 300 * time.Millisecond, Lease: 2 * time.Second})
+	if !errors.Is(err, seckill.ErrUnavailable) && (c.h.can(Queues) || !errors.Is(err, seckill.ErrBusy)) {
+		c.broken("the server is silent, and one who waited was told %v, want unavailable", err)
+	}
+	wire.Pass()
+	c.free(holder)
+	c.nothingLeft(key)
 }
 
 var faults = map[string]func(*labtest.Wire){
@@ -388,14 +412,14 @@ func holderCutOff(c *trial) {
 			next := c.in(waiter)
 			c.toldFirst(key, l)
 			wire.Pass()
-			locktest.Soon(c, "the late release says so", func() bool {
+			labtest.Soon(c, "the late release says so", func() bool {
 				return errors.Is(l.Release(c.Context()), lock.ErrNotHeld)
 			})
 			if c.h.can(Fences) && next.Fence() <= l.Fence() {
 				c.broken("token %d follows %d", next.Fence(), l.Fence())
 			}
 			c.stillHeld(next, "a holder that was cut off")
-			locktest.Soon(c, "the process gets locks again", func() bool {
+			labtest.Soon(c, "the process gets locks again", func() bool {
 				l, err := p.Acquire(c.Context(), key, lock.Options{Lease: locktest.Long})
 				return err == nil && l.Release(c.Context()) == nil
 			})

@@ -29,9 +29,14 @@ func releaseOnce(c *trial) {
 	c.free(second)
 }
 
-// The lock changes hands while its holder releases it: before that, and before
+// The lock ends, or changes hands while its holder releases it: before that, and before
 // each command of the release.
 func owner(c *trial) {
+	key := c.fresh()
+	gone := c.take(c.a, key, locktest.Long)
+	if c.end(key, gone); len(c.seen(key)) == 0 { // a row may stay, for its holder to remove
+		c.releasedTooLate(gone)
+	}
 	late := c.take(c.a, c.key, locktest.Long)
 	next := c.usurp(c.key, late)
 	if err := late.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {

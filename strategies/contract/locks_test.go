@@ -133,7 +133,7 @@ func TestLocks(t *testing.T) {
 }
 
 func harness(t *testing.T, lock string) Harness {
-	info := named(lock)
+	info := strategies.Named(lock)
 	h := harnesses[info.Family](t, info)
 	h.Can, h.Breaks = locks[lock].can, locks[lock].breaks
 	if !labtest.Verify {

@@ -75,7 +75,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 		h.Lease = 200 * time.Millisecond
 	}
 	for _, other := range []string{"lock-insert", "lock-table-central"} { // all tables are there
-		locktest.Open(t, named(other), catalog.Deps{})
+		locktest.Open(t, strategies.Named(other), catalog.Deps{})
 	}
 	h.Seen = func(t testing.TB, key string) (seen []string) {
 		err := db.Raw("SELECT CONCAT('row of ', owner) FROM distributed_lock WHERE name = ? "+
@@ -110,7 +110,7 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 			id := connectionOf(t, l)
 			return func() { // the server frees its locks before it forgets the session
 				db.Exec(fmt.Sprint("KILL ", id))
-				locktest.Soon(t, "the session has ended", func() bool {
+				labtest.Soon(t, "the session has ended", func() bool {
 					var alive int
 					err := db.Raw("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", id).Scan(&alive).Error
 					return err == nil && alive == 0
@@ -130,11 +130,6 @@ func inMySQL(t *testing.T, info catalog.Info) Harness {
 		}}}
 	}
 	return h
-}
-
-func named(name string) catalog.Info {
-	all := strategies.All()
-	return all[slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })]
 }
 
 func connectionOf(t testing.TB, l lock.Lease) (id int64) {

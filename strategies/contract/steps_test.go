@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -115,7 +116,7 @@ func (c *trial) end(key string, l lock.Lease) { c.h.End(c, key, l)() }
 // usurp ends a lock and takes it; a renewer may be faster.
 func (c *trial) usurp(key string, l lock.Lease) (next lock.Lease) {
 	end := c.h.End(c, key, l)
-	locktest.Soon(c, "the lock changes hands", func() bool {
+	labtest.Soon(c, "the lock changes hands", func() bool {
 		end()
 		var err error
 		next, err = c.b.Acquire(c.Context(), key, lock.Options{Wait: 50 * time.Millisecond, Lease: locktest.Long})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/probe"
@@ -243,7 +244,7 @@ func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.
 		c.broken("a waiter who went was told %v, want %v", err, want)
 	}
 	if c.h.can(Queues) && c.h.Seen != nil {
-		locktest.Soon(c, "the waiter's place is gone", func() bool {
+		labtest.Soon(c, "the waiter's place is gone", func() bool {
 			return !slices.ContainsFunc(c.h.Seen(c, key), func(node string) bool { return slices.Contains(place, node) })
 		})
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -35,7 +37,7 @@ func zkOnWire(t *testing.T) (*locktest.Process, *labtest.Wire) {
 
 func queued(t *testing.T, p *locktest.Process, n int) {
 	t.Helper()
-	locktest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, p.In.ZooKeeper, p.Key)) == n })
+	labtest.Soon(t, fmt.Sprintf("%d nodes in the queue", n), func() bool { return len(contenders(t, p.In.ZooKeeper, p.Key)) == n })
 }
 
 // The connection breaks, the session does not: every waiter keeps its place.
@@ -44,7 +46,7 @@ func TestZooKeeperConnectionBreaks(t *testing.T) {
 	l := b.Take(t, lock.Options{})
 	next := b.Contend(t)
 	wire.Cut()
-	locktest.Soon(t, "the client notices", func() bool { return !b.In.ZooKeeper.Connected() })
+	labtest.Soon(t, "the client notices", func() bool { return !b.In.ZooKeeper.Connected() })
 	if l.Context().Err() != nil {
 		t.Error("a lost connection ended the lease")
 	}
@@ -110,62 +112,136 @@ func TestZooKeeperCreateComesAfterItsBuyerHasLeft(t *testing.T) {
 	}
 }
 
+// The session ends while the answer that grants the lock is on its way: the buyer queues
+// again in the next one.
+func TestZooKeeperSessionEndsBeforeTheAnswer(t *testing.T) {
+	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
+		b, wire := inZooKeeper(t, info).Wire(t, settings(300*time.Millisecond))
+		b.Key += info.Name
+		labtest.Must(t, b.In.ZooKeeper.EnsurePath(t.Context(), b.Key[:strings.LastIndex(b.Key, "/")]))
+		session, err := b.In.ZooKeeper.Session(t.Context())
+		labtest.Must(t, err)
+		created := 0
+		ends := &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+			if c.Name == "create" && strings.Contains(c.Text, " ephemeral") && err == nil {
+				created++
+			}
+			if created == 1 && (c.Name == "getChildren" || info.Name == zklock.ZKNode.Name) {
+				wire.Freeze()
+				<-session.Alive().Done()
+				wire.Pass()
+				labtest.Soon(t, "the next session", func() bool {
+					next, err := b.In.ZooKeeper.Session(t.Context())
+					return err == nil && next != session
+				})
+			}
+			return err
+		}}
+		l, err := b.Acquire(tap.With(t.Context(), ends), b.Key, lock.Options{Wait: locktest.Patience})
+		if err != nil || created < 2 {
+			t.Errorf("%s: granted by node %d, %v; the session of the first has ended", info.Name, created, err)
+			continue
+		}
+		_ = l.Release(t.Context()) // on a busy machine this session has ended, too
+	}
+}
+
+// limited fails its test if a command to ZooKeeper has no time limit.
+type limited struct{ *testing.T }
+
+func (l limited) Before(ctx context.Context, c *tap.Command) error {
+	if _, has := ctx.Deadline(); !has && c.Backend == tap.ZooKeeper {
+		l.Errorf("%s may take for ever", c.Text)
+	}
+	return nil
+}
+
+func (limited) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// A server that is silent holds up those whose wait has an end no longer than that, and a moment.
+func TestZooKeeperCommandsOfAWaitHaveALimit(t *testing.T) {
+	for _, info := range []catalog.Info{zklock.ZK, zklock.ZKNode} {
+		b := zkLock(t, info)
+		b.Key += info.Name
+		l, err := b.Acquire(tap.With(t.Context(), limited{t}), b.Key, lock.Options{Wait: locktest.Patience})
+		labtest.Must(t, err)
+		locktest.Free(t, l)
+	}
+}
+
+// The node ahead goes before it can be watched, more often than a connection may break:
+// a contender looks again each time.
+func TestZooKeeperNodeAheadGoesBeforeItIsWatched(t *testing.T) {
+	for info, atOnce := range map[*catalog.Info]int{&zklock.ZK: 5, &zklock.ZKNode: 1} {
+		b := zkLock(t, *info)
+		b.Key += info.Name
+		others, node, flag := b.In.ZooKeeper, b.Key, int32(zk.FlagEphemeral)
+		if atOnce > 1 {
+			node, flag = b.Key+"/x-", zk.FlagEphemeralSequential
+		}
+		labtest.Must(t, others.EnsurePath(t.Context(), node[:strings.LastIndex(node, "/")]))
+		var ahead []string
+		left := 5
+		goes := &taptest.Tap{OnBefore: func(c *tap.Command) error {
+			switch {
+			case c.Name == "create":
+				for range min(left, atOnce) {
+					made, err := others.Create(t.Context(), node, nil, flag)
+					labtest.Must(t, err)
+					ahead, left = append(ahead, made), left-1
+				}
+			case c.Name == "getData":
+				last := len(ahead) - 1
+				labtest.Must(t, others.Delete(t.Context(), ahead[last]))
+				ahead = ahead[:last]
+			}
+			return nil
+		}}
+		l, err := b.Acquire(tap.With(t.Context(), goes), b.Key, lock.Options{Wait: locktest.Patience})
+		if err != nil || left+len(ahead) > 0 {
+			t.Fatalf("%s: with %d others to come and %d there: %v", info.Name, left, len(ahead), err)
+		}
+		locktest.Free(t, l)
+	}
+}
+
 // One release costs zk one look at the queue, and zk-herd one for everybody
 // who waits.
 func TestZooKeeperHerdWakesEverybody(t *testing.T) {
 	const waiters = 5
-	looks := func(info catalog.Info) int {
-		b := zkLock(t, info)
+	for info, want := range map[*catalog.Info]int32{&zklock.ZK: 1, &zklock.ZKHerd: waiters} {
+		b := zkLock(t, *info)
 		b.Key += info.Name
-		holder := b.Take(t, lock.Options{})
-		var woken atomic.Int32
-		settled := make(chan struct{}, 100)
-		var released atomic.Bool
-		ctx, leave := context.WithCancel(tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-			switch {
-			case c.Backend == tap.Waiting:
-				settled <- struct{}{}
-			case c.Name == "getChildren" && released.Load():
-				woken.Add(1)
+		var looks, waits atomic.Int32
+		b.Waiting = func(c *tap.Command) bool {
+			if c.Name == "getChildren" {
+				looks.Add(1)
 			}
-			return nil
-		}}))
-		defer leave()
-		in := make(chan lock.Lease, waiters)
-		var all sync.WaitGroup
-		for i := range waiters {
-			all.Go(func() {
-				if l, err := b.Acquire(ctx, b.Key, lock.Options{Wait: -1}); err == nil {
-					in <- l
-				}
-			})
-			queued(t, b, i+2)
-			<-settled
-			for range i { // zk-herd's waiters are woken by the newcomer as well
-				if info.Name == zklock.ZKHerd.Name {
-					<-settled
-				}
+			if locktest.PassesTap(c) {
+				waits.Add(1)
 			}
+			return locktest.PassesTap(c)
 		}
-		released.Store(true)
+		wait := func(n int32) {
+			labtest.Soon(t, fmt.Sprint(n, " waits"), func() bool { return waits.Load() == n })
+		}
+		holder, begun := b.Take(t, lock.Options{}), int32(0)
+		var line []*locktest.Waiter
+		for i := range int32(waiters) {
+			line = append(line, b.Contend(t))
+			begun += 1 + i*(want-1)/(waiters-1) // zk-herd's waiters are woken by the newcomer as well
+			wait(begun)
+		}
+		before := looks.Load()
 		locktest.Free(t, holder)
-		first := <-in
-		if info.Name == zklock.ZKHerd.Name {
-			for range waiters - 1 {
-				<-settled
-			}
+		first := locktest.In(t, line[0])
+		wait(begun + want - 1)
+		if n := looks.Load() - before; n != want {
+			t.Errorf("%s: %d looks at the queue for one release, want %d", info.Name, n, want)
 		}
-		n := int(woken.Load())
-		released.Store(false)
-		leave()
-		all.Wait()
+		for _, w := range line[1:] {
+			w.Leave()
+		}
 		locktest.Free(t, first)
-		return n
-	}
-	if n := looks(zklock.ZK); n != 1 {
-		t.Errorf("zk: %d looks at the queue for one release, want 1", n)
-	}
-	if n := looks(zklock.ZKHerd); n != waiters {
-		t.Errorf("zk-herd: %d looks at the queue for one release, want %d", n, waiters)
 	}
 }

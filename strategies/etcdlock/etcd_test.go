@@ -60,18 +60,24 @@ func (b *bench) keys(t *testing.T) (keys []string) {
 
 func (b *bench) queued(t *testing.T, n int) {
 	t.Helper()
-	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
+	labtest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
 // Somebody revokes the lease: its holder is told at the next renewal, or when
-// its process is about to queue again, which it does under a new lease.
+// its process is about to queue again, which it does under a new lease, or when one that
+// has left makes sure that its key does not come.
 func TestLeaseIsRevoked(t *testing.T) {
 	for name, notice := range map[string]struct {
 		lease time.Duration
 		by    func(*bench)
 	}{
 		"renewal": {short, func(*bench) {}},
-		"another": {long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+		"another": {locktest.Long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
+		"a grave": {locktest.Long, func(b *bench) {
+			me := b.sessions().last.contender(t.Context(), t.Context())
+			me.key, me.there, me.late = b.Key+"/"+me.name, true, true
+			labtest.Must(t, me.leave(t.Context()))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, notice.lease)
@@ -80,7 +86,7 @@ func TestLeaseIsRevoked(t *testing.T) {
 				t.Fatal(err)
 			}
 			notice.by(b)
-			locktest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
+			labtest.Soon(t, "the holder is told", func() bool { return l.Context().Err() != nil })
 			if err := context.Cause(l.Context()); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("the lease ended with %v", err)
 			}
@@ -101,7 +107,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	if _, err := other.In.Etcd.Revoke(t.Context(), b.sessions().last.id); err != nil {
 		t.Fatal(err)
 	}
-	locktest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
+	labtest.Soon(t, "the waiter lines up again", func() bool { k := b.keys(t); return len(k) == 2 && k[1] != before[1] })
 	if len(waiter.In) > 0 {
 		t.Error("the waiter is in beside the holder")
 	}
@@ -111,6 +117,40 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 	l := locktest.In(t, waiter)
 	b.queued(t, 1)
 	locktest.Free(t, l)
+}
+
+// The lease ends while the answer that grants the lock is on its way: the buyer lines up
+// under the next one.
+func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
+	b := newBench(t, long)
+	s, err := b.sessions().get(t.Context())
+	labtest.Must(t, err)
+	ends := &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
+		s.end(errGone)
+		return err
+	}}
+	l, err := b.Acquire(tap.With(t.Context(), ends), b.Key, lock.Options{Wait: long})
+	labtest.Must(t, err)
+	if key := b.keys(t)[0]; strings.Contains(key, fmt.Sprintf("%016x", int64(s.id))) {
+		t.Errorf("the lock was granted under a lease that has ended: %s", key)
+	}
+	locktest.Free(t, l)
+}
+
+// Who tries once puts no key behind the holder's: it would turn away the next who does.
+func TestTryingOncePutsNoKey(t *testing.T) {
+	b := newBench(t, long)
+	held := b.Take(t, lock.Options{})
+	look := &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
+		if keys := b.keys(t); len(keys) != 1 {
+			t.Errorf("the keys are %q, want the holder's alone", keys)
+		}
+		return err
+	}}
+	if _, err := b.Acquire(tap.With(t.Context(), look), b.Key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("while the lock is held, who tries once is told %v", err)
+	}
+	locktest.Free(t, held)
 }
 
 // A transaction that arrives when its sender has already left is refused.

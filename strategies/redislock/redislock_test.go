@@ -39,14 +39,29 @@ func TestRegistryReleasedDuringAFailedReentry(t *testing.T) {
 	locktest.Free(t, l.Take(t, o))
 }
 
-// A take of an earlier turn arrives late: the lock stays the later turn's.
-func TestRegistryTakeOfAnEarlierTurn(t *testing.T) {
+// What an earlier turn of the process did not give back the next takes over, and not the
+// other way round: a take of an earlier turn that arrives late changes nothing.
+func TestRegistryTurns(t *testing.T) {
 	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
+	left := l.Take(t, lock.Options{Lease: locktest.Long})
+	lost := &taptest.Tap{OnBefore: func(*tap.Command) error { return taptest.ErrLostReply }}
+	if err := left.Release(tap.With(t.Context(), lost)); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("a release that was not sent gave %v", err)
+	}
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
-	early := &registryHold{lock: l.Locker.(*registryLock), key: l.Key, turn: 0}
+	early := &registryHold{lock: l.Locker.(*registryLock), key: l.Key, turn: 1}
 	if ok, err := early.take(t.Context(), locktest.Long); err != nil || ok {
-		t.Errorf("turn 0 took the lock from turn 1: %v, %v", ok, err)
+		t.Errorf("turn 1 took the lock from turn 2: %v, %v", ok, err)
+	}
+}
+
+// The renewer finds a key of another type in the lock's place: the lock is lost, at once.
+func TestWatchdogRenewsNothingElse(t *testing.T) {
+	l := locktest.Open(t, RedisWatchdog, catalog.Deps{})
+	labtest.Must(t, l.In.Redis.LPush(t.Context(), l.Key, "another's").Err())
+	if n, err := watchdogRenew.Run(t.Context(), l.In.Redis, []string{l.Key}, "mine", 1000).Int64(); err != nil || n != 0 {
+		t.Errorf("the renewer is told %d, %v; want 0", n, err)
 	}
 }
 
@@ -129,10 +144,10 @@ func TestWatchdogListensAgain(t *testing.T) {
 	}
 	waiter := b.Contend(t)
 	labtest.Must(t, a.In.Redis.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Err())
-	locktest.Soon(t, "the waiter subscribes again", func() bool { return subscribed.Load() == 2 })
+	labtest.Soon(t, "the waiter subscribes again", func() bool { return subscribed.Load() == 2 })
 	locktest.Free(t, holder)
 	locktest.Free(t, locktest.In(t, waiter))
-	locktest.Soon(t, "nobody listens any more", func() bool {
+	labtest.Soon(t, "nobody listens any more", func() bool {
 		return a.In.Redis.PubSubNumSub(t.Context(), watchdogChannel(a.Key)).Val()[watchdogChannel(a.Key)] == 0
 	})
 }

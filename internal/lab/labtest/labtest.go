@@ -195,6 +195,19 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// Patience is for what has to happen, also on a machine that has much else to do.
+const Patience = time.Minute
+
+// Soon polls for what a server, or another goroutine, does by itself.
+func Soon(t testing.TB, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !f(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting after %v: %s", Patience, what)
+		}
+	}
+}
+
 // Admin is the administrator of a lab's private MariaDB. (The lab locks that of a private
 // MySQL, and the one of a given server is not ours.)
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {

@@ -21,7 +21,7 @@ import (
 
 const (
 	Long     = 10 * time.Minute // a lease that no test outlasts
-	Patience = time.Minute      // for what has to happen
+	Patience = labtest.Patience
 )
 
 // A Process is one service process with its own connections. Two processes
@@ -68,16 +68,6 @@ func Free(t testing.TB, l lock.Lease) {
 	t.Helper()
 	if err := l.Release(context.Background()); err != nil {
 		t.Errorf("release: %v", err)
-	}
-}
-
-// Soon polls for what a server does by itself.
-func Soon(t testing.TB, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(Patience); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still waiting after %v: %s", Patience, what)
-		}
 	}
 }
 
