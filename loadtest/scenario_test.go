@@ -70,7 +70,6 @@ func TestCheck(t *testing.T) {
 		change func(*Scenario)
 		want   string
 	}{
-		{func(s *Scenario) { s.Stock = -4 }, "stock: -4"},
 		{func(s *Scenario) { s.Buyers = maxRequests + 1 }, "buyers: 10000001"},
 		{func(s *Scenario) { s.Strategy = "" }, "strategy: name one"},
 		{func(s *Scenario) { s.Quantity = s.Stock + 1 }, "no buyer could buy anything"},
@@ -82,11 +81,9 @@ func TestCheck(t *testing.T) {
 		{func(s *Scenario) { s.Rate = 5 }, `rate: it means nothing with the profile "closed"`},
 		{func(s *Scenario) { s.Zipf = 1.5 }, "zipf: it means nothing with one SKU"},
 		{func(s *Scenario) { s.Async, s.Reserve = true, time.Second }, "async: it means nothing with reservations"},
-		{func(s *Scenario) { s.Profile = "wave" }, `there is no profile "wave"`},
 		{func(s *Scenario) { s.Buyers, s.Duplicates = 100, 0 }, "at most 100 units are wanted"},
 		{func(s *Scenario) { s.Buyers, s.Duplicates = 150, .5 }, "units are wanted of any SKU"},
 		{func(s *Scenario) { s.Profile, s.Rate, s.Duration = Constant, 1e6, 24*time.Hour }, "10,000,001 buyers"},
-		{func(s *Scenario) { s.Require = []string{"p98<1ms"} }, `a requirement on "p98"`},
 		{func(s *Scenario) { s.Forget = .1 }, "give --reserve, such as 2s"},
 		{func(s *Scenario) { s.Reserve = 1500 * time.Millisecond }, "give whole seconds"},
 	} {

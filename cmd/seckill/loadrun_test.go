@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,4 +107,55 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	r, err := loadtest.Run(t.Context(), c)
 	labtest.Must(t, err)
 	return r
+}
+
+// Buyers reserve at two service processes, whose sweepers both run: most pay, some
+// cancel, some forget. What was not paid is sold to others.
+func TestLoadRunWithReservations(t *testing.T) {
+	store := books(t)
+	_, urls := sharedServices(t)
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "reserve",
+		Stock: 60, Buyers: 240, Reserve: 2 * time.Second, Forget: .3, Cancellations: .2, Copies: .1, Retry: 1, Concurrency: 32}})
+	c, a := r.Reservations, r.Audit
+	t.Logf("%s: %+v, %+v, sold %d, reserved %d, expired %d, cancelled %d", r.Verdict, c, r.Cancellations, a.Sold, a.Reserved, a.Expired, a.Cancelled)
+	if r.Verdict != ledger.Held {
+		t.Errorf("the verdict is %s: %+v %v", r.Verdict, a.Violations, r.Problems)
+	}
+	if c.Paid == 0 || c.Forgotten == 0 || a.Expired == 0 || r.Cancellations.Done == 0 || c.Refused+c.Unknown > 0 {
+		t.Errorf("not all of it happened: %+v, %+v", c, r.Cancellations)
+	}
+	// A buyer whose copies were told to wait may come to pay too late.
+	if a.Sold != int64(c.Paid) || a.Reserved != 0 || a.Expired != c.Forgotten+c.Expired || a.Cancelled != r.Cancellations.Done ||
+		a.Remaining != 60-a.Sold || r.Counts[ledger.OutcomeReserved] != c.Paid+c.Forgotten+c.Expired+r.Cancellations.Done {
+		t.Errorf("the ledger and the buyers differ: %+v, %+v, %+v", c, r.Cancellations, a)
+	}
+}
+
+// Two processes accept purchases that buyers do not wait for. One is killed in
+// the middle: what it had accepted is written by the other one, and no promise is
+// broken.
+func TestLoadRunInTwoSteps(t *testing.T) {
+	store := books(t)
+	_, urls, processes := services(t)
+	kill := sync.OnceFunc(func() {
+		if err := processes[0].Kill(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Async: true,
+		Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05},
+		OnProgress: func(p loadtest.Progress) {
+			if p.Requests > 100 {
+				kill()
+			}
+		}})
+	if r.Verdict != ledger.Held {
+		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
+	}
+	if r.Accepted < 300 || r.Counts[ledger.OutcomeAccepted] > 0 || r.Counts[ledger.OutcomeSold] < r.Accepted { // a copy may be told the order at once
+		t.Errorf("%d accepted, and the requests came to %v", r.Accepted, r.Counts)
+	}
+	if processes[0].Alive() {
+		t.Error("the run ended before a process was killed")
+	}
 }

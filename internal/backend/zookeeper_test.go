@@ -34,17 +34,6 @@ func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
 	return dir
 }
 
-// soon polls for what the server will do by itself, without any limit but the
-// test's own.
-func soon(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still waiting after a minute: %s", what)
-		}
-	}
-}
-
 type recorder struct {
 	mu     sync.Mutex
 	seen   []string
@@ -144,7 +133,7 @@ func TestZooKeeperUnreachable(t *testing.T) {
 			}
 		})
 	}
-	soon(t, "no goroutine is left", func() bool { return goroutines("go-zookeeper") <= before })
+	labtest.Soon(t, "no goroutine is left", func() bool { return goroutines("go-zookeeper") <= before })
 }
 
 func TestZooKeeperCloseLeavesNothing(t *testing.T) {
@@ -171,7 +160,7 @@ func TestZooKeeperCloseLeavesNothing(t *testing.T) {
 			if err := in.Close(); err != nil {
 				t.Error(err)
 			}
-			soon(t, "no goroutine is left", func() bool {
+			labtest.Soon(t, "no goroutine is left", func() bool {
 				return goroutines("go-zookeeper") <= before
 			})
 			if _, err := in.ZooKeeper.Session(t.Context()); err == nil {
@@ -198,7 +187,7 @@ func TestZooKeeperCleansUpAfterWhatIsOnItsWay(t *testing.T) {
 		return err
 	})
 	w.Pass()
-	if soon(t, "the clean-up", func() bool { return len(found) > 0 }); !<-found {
+	if !<-found {
 		t.Error("it cleaned up before the node was there")
 	}
 }

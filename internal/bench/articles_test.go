@@ -13,6 +13,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/measure"
+	"seckill/strategies"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 )
@@ -40,7 +41,7 @@ func TestExperiments(t *testing.T) {
 
 // Holders of different names are not two holders of one lock.
 func TestManyNamesAreManyLocks(t *testing.T) {
-	info := named(t, "mutex-per-sku")
+	info := strategies.Named("mutex-per-sku")
 	info.Needs = nil // of a purchase
 	scene := Options{For: 100 * time.Millisecond}.onManyNames(info, catalog.DefaultSettings())
 	scene.load.hold = func() time.Duration { return time.Millisecond }

@@ -19,15 +19,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-func named(t testing.TB, name string) catalog.Info {
-	t.Helper()
-	i := slices.IndexFunc(strategies.All(), func(info catalog.Info) bool { return info.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no strategy %q", name)
-	}
-	return strategies.All()[i]
-}
-
 // short is a run that is over soon.
 func short(t testing.TB, locks ...catalog.Info) Options {
 	var needs []backend.Capability
@@ -45,7 +36,7 @@ func short(t testing.TB, locks ...catalog.Info) Options {
 func TestEveryLockIsMeasured(t *testing.T) {
 	var all []catalog.Info
 	for _, name := range []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"} {
-		all = append(all, named(t, name))
+		all = append(all, strategies.Named(name))
 	}
 	r, err := Run(t.Context(), short(t, all...))
 	labtest.Must(t, err)
@@ -81,7 +72,7 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	broken := catalog.Info{Name: "broken", Key: func(int64) string { return "" },
 		Locker: func(catalog.Deps) (lock.Locker, error) { return nil, errors.New("no connection") }}
 	overlaps := catalog.Info{Name: "open", Key: broken.Key, Locker: func(catalog.Deps) (lock.Locker, error) { return &open{}, nil }}
-	r, err := Run(t.Context(), short(t, broken, overlaps, named(t, "redis-lua")))
+	r, err := Run(t.Context(), short(t, broken, overlaps, strategies.Named("redis-lua")))
 	if err == nil || !strings.Contains(err.Error(), "broken, 4 contenders: ") || !strings.Contains(err.Error(), "open, uncontended: ") || strings.Contains(err.Error(), "redis-lua") {
 		t.Errorf("failed: %v, want broken and open", err)
 	}

@@ -22,12 +22,10 @@ import (
 
 func record(t *testing.T, name string, buyers int) *explore.Trace {
 	t.Helper()
-	all := strategies.All()
-	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
-	needs := all[i].Uses()
+	info := strategies.Named(name)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := explore.Record(ctx, labtest.Start(t, needs...).Config(), all[i], buyers)
+	got, err := explore.Record(ctx, labtest.Start(t, info.Uses()...).Config(), info, buyers)
 	if err != nil {
 		t.Fatalf("trace %s: %v", name, err)
 	}

@@ -18,7 +18,7 @@ func gamesOf(t *testing.T, change func(*game.Games), names ...string) *game.Game
 	t.Helper()
 	var needs []backend.Capability
 	for _, name := range names {
-		needs = append(needs, named(t, name).Uses()...)
+		needs = append(needs, strategies.Named(name).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
 	h := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}

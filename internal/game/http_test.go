@@ -19,9 +19,8 @@ import (
 // A game over HTTP: each call answers with the whole state, each mistake with a
 // code.
 func TestGameOverHTTP(t *testing.T) {
-	labtest.Start(t, named(t, "naive").Uses()...)
 	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Behind: labapi.Behind{
-		Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "naive")}})
+		Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "for-update")}})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {
@@ -63,9 +62,7 @@ func TestGameOverHTTP(t *testing.T) {
 	if g.Schedule != "abb" || g.ID == "" {
 		t.Errorf("after a move: %+v", g.State)
 	}
-	ask("POST", at+"/moves", `{"move":"Va"}`, 409, "impossible_move")
 	ask("POST", at+"/moves", `{"move":7}`, 400, "invalid")
-	ask("POST", at+"/moves", `{}`, 409, "impossible_move")
 	ask("POST", at+"/impossible", `{}`, 409, "no_level")
 	if g = ask("POST", at+"/undo", `{"moves":2}`, 200, ""); g.Schedule != "a" {
 		t.Errorf("after undo: %+v", g.State)
@@ -74,6 +71,18 @@ func TestGameOverHTTP(t *testing.T) {
 	if g = ask("GET", at, "", 200, ""); g.Schedule != "a" {
 		t.Errorf("%+v", g.State)
 	}
+
+	waits := "/games/" + ask("POST", "/games", `{"strategy":"for-update","schedule":"abab"}`, 201, "").ID
+	for move, says := range map[string]string{"b": "These are: a", "c": "These are: a", "T": "These are: a", "Va": "These are: a",
+		"x": "is not one move", "aa": "is not one move", "": "is not one move"} {
+		if a := ask("POST", waits+"/moves", `{"move":"`+move+`"}`, 409, "impossible_move"); !strings.Contains(a.Detail, says) {
+			t.Errorf("%q: %s, want that it %s", move, a.Detail, says)
+		}
+	}
+	if g = ask("GET", waits, "", 200, ""); g.Schedule != "abab" || g.Over {
+		t.Errorf("mistakes have changed the game: %s", show(g.State))
+	}
+
 	over := ask("POST", "/games", `{"level":"first-lost-update","schedule":"abbbbbaaaa"}`, 201, "")
 	if !over.Over || over.Grade == nil || !over.Grade.Won {
 		t.Errorf("%+v", over.State)
@@ -91,7 +100,8 @@ func TestGameOverHTTP(t *testing.T) {
 		t.Errorf("a level that cannot be done: %+v", cannot.State)
 	}
 	for body, code := range map[string]string{`{}`: "invalid", `{"strategy":"naive","level":"x"}`: "invalid", `{"strategy":"naive","stock":0}`: "invalid",
-		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule"} {
+		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule",
+		`{"strategy":"naive","schedule":"` + strings.Repeat("a", 401) + `"}`: "bad_schedule"} {
 		ask("POST", "/games", body, 400, code)
 	}
 	ask("POST", "/games", `{"level":"no-such"}`, 404, "unknown_level")

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
+	"seckill/strategies"
 	"seckill/web/course"
 )
 
@@ -22,7 +23,7 @@ const atOnce = 6
 func TestSolutionsOfTheLevels(t *testing.T) {
 	var needs []backend.Capability
 	for _, level := range game.Levels() {
-		needs = append(needs, named(t, level.Setting.Strategy).Uses()...)
+		needs = append(needs, strategies.Named(level.Setting.Strategy).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
 	solved := 0
@@ -37,7 +38,7 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 		}
 		solved++
 		all.Go(func() error {
-			g, err := game.Open(t.Context(), servers, named(t, level.Setting.Strategy), level.Setting, level, level.Schedule)
+			g, err := game.Open(t.Context(), servers, strategies.Named(level.Setting.Strategy), level.Setting, level, level.Schedule)
 			if err != nil {
 				t.Errorf("%s: %v", level.Name, err)
 				return nil
@@ -76,7 +77,6 @@ func TestLevelsAreWhole(t *testing.T) {
 			t.Errorf("there are two levels %q", level.Name)
 		}
 		seen[level.Name] = true
-		named(t, level.Setting.Strategy)
 		if level.Chapter < last || level.Chapter > len(chapters) {
 			t.Fatalf("%s is of chapter %d, after one of chapter %d of %d", level.Name, level.Chapter, last, len(chapters))
 		}

@@ -15,14 +15,13 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// insist sends a request again while it is in progress, for a bounded time.
-func insist(t *testing.T, s *httpapi.Server, user int) reply {
-	for end := time.Now().Add(10 * time.Second); ; {
-		r := ask(t, s, "POST", "/api/v1/seckill", purchase(user, 1), key)
-		if r.Code != "in_progress" || time.Now().After(end) {
-			return r
-		}
-	}
+// insist sends a request again while it is in progress.
+func insist(t *testing.T, s *httpapi.Server, user int) (r reply) {
+	labtest.Soon(t, "the request is decided", func() bool {
+		r = ask(t, s, "POST", "/api/v1/seckill", purchase(user, 1), key)
+		return r.Code != "in_progress"
+	})
+	return r
 }
 
 // The session that has a process's claims breaks in the middle of a purchase. What is

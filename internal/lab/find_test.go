@@ -14,9 +14,7 @@ func TestSearch(t *testing.T) {
 	touch(t, filepath.Join(second, "mysqld"))
 	touch(t, filepath.Join(second, "redis-server"))
 	touch(t, filepath.Join(first, "valkey-server"))
-	if err := os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644); err != nil { // not a program
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644)) // not a program
 	s := Search{folders: []string{"relative", first, second}}
 	for tool, want := range map[Tool]string{MariaDB: filepath.Join(second, "mysqld"), Redis: filepath.Join(second, "redis-server")} {
 		if path := s.Find(tool).Path; path != want {
@@ -36,9 +34,7 @@ func TestSearch(t *testing.T) {
 // what is there, or leave out what the lab does not find.
 func TestTheScriptLooksInTheSamePlaces(t *testing.T) {
 	script, err := os.ReadFile("../../deploy/deps.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, folder := range slices.Concat(offPath, javaFolders) {
 		if folder == "/usr/bin" {
 			continue // a shell has it on its PATH
@@ -63,9 +59,7 @@ func TestZooKeeperHomes(t *testing.T) {
 		if c.script != "" {
 			s.zookeeper = ""
 			touch(t, filepath.Join(home, c.script))
-			if err := os.Symlink(filepath.Join(home, c.script), filepath.Join(onPath, filepath.Base(c.script))); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Symlink(filepath.Join(home, c.script), filepath.Join(onPath, filepath.Base(c.script))))
 		}
 		if p := s.Find(ZooKeeper); p.Found() {
 			t.Errorf("%s: found %q without Java", name, p.Path)

@@ -15,15 +15,11 @@ import (
 func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	folder := t.TempDir()
 	c, err := newChildren(folder, os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	var all [4]*exec.Cmd
 	for i := range all {
 		all[i] = exec.Command("sleep", "60")
-		if err := all[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		check(t, all[i].Start())
 		fmt.Fprintln(c.tell, "began", all[i].Process.Pid)
 	}
 	fmt.Fprintln(c.tell, "ended", all[1].Process.Pid)

@@ -44,7 +44,7 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 // up.
 func (v victim) gone() error {
 	var left []string
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(labtest.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		left = nil
 		for _, pid := range v.PIDs {
 			if processLives(pid) {

@@ -23,13 +23,13 @@ func TestLinks(t *testing.T) {
 		t.Errorf("the service finds Redis at %q, and it is at %s itself", addr, direct)
 	}
 	options := redisOptions(t, addr)
-	options.ReadTimeout, options.MaxRetries = time.Second, -1
+	options.MaxRetries = -1
 	client := redis.NewClient(options) // as the service has one
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
 	trouble, err := fault.In(l).Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
 	must(t, "lose Redis' replies", err)
-	if err := client.Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
+	if err := client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
 		t.Error("the reply has arrived")
 	}
 	effect := trouble.Effect

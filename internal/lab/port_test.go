@@ -13,9 +13,7 @@ func TestPortsOfALab(t *testing.T) {
 	for range 2 {
 		l := empty(t)
 		many, err := l.freePorts(300)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, port := range many {
 			if port < 1024 || port >= 32768 || seen[port] {
 				t.Fatalf("port %d: want one below 32768 that neither lab has yet", port)
@@ -29,14 +27,18 @@ func TestPortsOfALab(t *testing.T) {
 func empty(t *testing.T) *Lab {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	l, err := Start(t.Context(), Options{Host: Host{Temp: folder}, Backends: []string{}})
+	check(t, err)
+	t.Cleanup(func() { l.Stop(context.Background()) })
+	return l
+}
+
+// check ends a test of this package, which labtest imports, if what it needs has failed.
+func check(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Stop(context.Background()) })
-	return l
 }

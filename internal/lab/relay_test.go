@@ -10,14 +10,8 @@ import (
 // What is held back arrives later, or is lost with its connection; nothing is counted
 // while nothing is sent.
 func TestRelay(t *testing.T) {
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
-	check(err)
+	check(t, err)
 	defer echo.Close()
 	told := make(chan string, 9) // to the server
 	go func() {
@@ -31,13 +25,13 @@ func TestRelay(t *testing.T) {
 		}
 	}()
 	r, err := ListenRelay()
-	check(err)
+	check(t, err)
 	defer r.Close()
 	r.Point(echo.Addr().String())
 	c, err := net.Dial("tcp", r.Addr())
-	check(err)
+	check(t, err)
 	defer c.Close()
-	check(c.SetDeadline(time.Now().Add(20 * time.Second)))
+	check(t, c.SetDeadline(time.Now().Add(20*time.Second)))
 	hear := func() string {
 		buffer := make([]byte, 100)
 		n, err := c.Read(buffer)
@@ -49,7 +43,7 @@ func TestRelay(t *testing.T) {
 	say := func(text string) {
 		t.Helper()
 		_, err := io.WriteString(c, text)
-		check(err)
+		check(t, err)
 	}
 	heldBack := func() {
 		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(time.Millisecond) {

@@ -153,7 +153,7 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 	s := New(c)
 	h := httptest.NewServer(s)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/prove"
+	"seckill/strategies"
 )
 
 // budget of a search that is not what a test is about.
@@ -23,7 +24,7 @@ func measure(t *testing.T, questions []string, names ...string) map[string]map[s
 	l := labtest.Start(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	var infos []catalog.Info
 	for _, name := range names {
-		infos = append(infos, named(t, name))
+		infos = append(infos, strategies.Named(name))
 	}
 	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: 1, Schedules: bound(20),
 		Budget: time.Minute, // the schedules bound it: a busy machine must find that two processes break a mutex

@@ -116,7 +116,7 @@ func isReplayed(t *testing.T, o *explore.Schedule, on func(context.Context) (pro
 	if _, err := prove.LoseNode(t.Context(), redislock.Redsync, s, slices.Repeat(o.Choices()[:1], 18)); !errors.Is(err, explore.ErrDiverged) {
 		t.Errorf("a schedule that does not fit: %v", err)
 	}
-	if _, err := prove.LoseNode(t.Context(), named(t, "version"), s, o.Choices()); err == nil {
+	if _, err := prove.LoseNode(t.Context(), strategies.Named("version"), s, o.Choices()); err == nil {
 		t.Error("version lost a node that it has not got")
 	}
 }
@@ -134,7 +134,7 @@ func TestOneOfManyIsLost(t *testing.T) {
 	}
 	var infos []catalog.Info
 	for name := range lost {
-		infos = append(infos, named(t, name))
+		infos = append(infos, strategies.Named(name))
 	}
 	cells, _ := loseNodes(t, losing(t, needs...), infos...)
 	for name, parts := range lost {
@@ -147,15 +147,4 @@ func TestOneOfManyIsLost(t *testing.T) {
 			}
 		}
 	}
-}
-
-func named(t *testing.T, name string) catalog.Info {
-	t.Helper()
-	for _, i := range strategies.All() {
-		if i.Name == name {
-			return i
-		}
-	}
-	t.Fatalf("there is no strategy %q", name)
-	return catalog.Info{}
 }

@@ -16,29 +16,10 @@ import (
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-
-// recorder is a Tap whose two decisions a test can replace.
-type recorder struct {
-	before func(c *tap.Command) error
-	after  func(c *tap.Command, err error) error
-}
-
-func (r *recorder) Before(_ context.Context, c *tap.Command) error {
-	if r.before != nil {
-		return r.before(c)
-	}
-	return nil
-}
-
-func (r *recorder) After(_ context.Context, c *tap.Command, err error) error {
-	if r.after != nil {
-		return r.after(c, err)
-	}
-	return err
-}
 
 func openSQL(t testing.TB) *sql.DB {
 	t.Helper()
@@ -93,12 +74,12 @@ func TestFaults(t *testing.T) {
 		}
 		late := &tap.Late{Err: fault, Keep: func(d func(context.Context) error) { deliver = d }}
 		for what, f := range map[string]struct {
-			tap  *recorder
+			tap  *taptest.Tap
 			runs int
 		}{
-			"stopped": {&recorder{before: func(c *tap.Command) error { return only(c, fault) }}, 0},
-			"lost":    {&recorder{after: func(c *tap.Command, err error) error { return cmp.Or(only(c, fault), err) }}, 1},
-			"late":    {&recorder{before: func(c *tap.Command) error { return only(c, late) }}, 0},
+			"stopped": {&taptest.Tap{OnBefore: func(c *tap.Command) error { return only(c, fault) }}, 0},
+			"lost":    {&taptest.Tap{OnAfter: func(c *tap.Command, err error) error { return cmp.Or(only(c, fault), err) }}, 1},
+			"late":    {&taptest.Tap{OnBefore: func(c *tap.Command) error { return only(c, late) }}, 0},
 		} {
 			c.Del(t.Context(), "n")
 			if _, err := db.Exec("DELETE FROM t"); err != nil {
@@ -126,7 +107,7 @@ func TestFaults(t *testing.T) {
 
 func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
 	db, lost := openSQL(t), errors.New("reply lost")
-	r := &recorder{after: func(*tap.Command, error) error { return lost }}
+	r := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return lost }}
 	if _, err := db.BeginTx(tap.With(t.Context(), r), nil); !errors.Is(err, lost) {
 		t.Fatalf("BEGIN said %v, want %v", err, lost)
 	}
@@ -145,7 +126,7 @@ func openRedis(t testing.TB) *redis.Client {
 
 // A reader is a Tap that keeps replies.
 type reader struct {
-	recorder
+	taptest.Tap
 	replies []string
 }
 

@@ -3,9 +3,9 @@ package hotsku
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
@@ -86,16 +86,12 @@ const noBatch = -1
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
 	here := s.shard(sku)
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
+	labtest.Soon(t, fmt.Sprint(waiting, " buyers wait"), func() bool {
 		here.mu.Lock()
+		defer here.mu.Unlock()
 		l := here.groups[sku]
-		there := l == nil && waiting == noBatch || l != nil && len(l.waiting) == waiting
-		here.mu.Unlock()
-		if there {
-			return
-		}
-	}
-	t.Fatalf("not %d buyers wait", waiting)
+		return l == nil && waiting == noBatch || l != nil && len(l.waiting) == waiting
+	})
 }
 
 // purchases are of users 2, 3, …, with these quantities.

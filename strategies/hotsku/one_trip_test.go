@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
@@ -42,19 +42,11 @@ var errTakenBack = errors.New("taken back by the test")
 // awaitWaiter returns the connection of the CALL that has come to the row.
 func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		err := s.Store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
-			"WHERE info LIKE '%UPDATE stock SET num = LAST_INSERT_ID(%' AND id <> CONNECTION_ID() LIMIT 1")
-		if err == nil {
-			return connection
-		}
-		if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: no row
-			t.Error(err)
-			return 0
-		}
-	}
-	t.Error("no CALL waits for the row")
-	return 0
+	labtest.Soon(t, "a CALL waits for the row", func() bool {
+		return s.Store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
+			"WHERE info LIKE '%UPDATE stock SET num = LAST_INSERT_ID(%' AND id <> CONNECTION_ID() LIMIT 1") == nil
+	})
+	return connection
 }
 
 // The branches of the procedure that depend on what others do between its look

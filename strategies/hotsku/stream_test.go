@@ -3,6 +3,7 @@ package hotsku
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -255,12 +256,10 @@ func TestStreamWorker(t *testing.T) {
 // written returns when a user has an order.
 func (s *streamed) written(t *testing.T, user int64) {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(time.Millisecond) {
-		if _, ok := s.order(t, user); ok {
-			return
-		}
-	}
-	t.Fatalf("the order of user %d is not written", user)
+	labtest.Soon(t, fmt.Sprint("the order of user ", user), func() bool {
+		_, ok := s.order(t, user)
+		return ok
+	})
 }
 
 // Redis loses all, or its number is a text: the stream is made anew from the row.

@@ -9,7 +9,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
+	"seckill/strategies/saletest"
 )
 
 // What the lessons say about the servers, seen on the server.
@@ -62,11 +67,7 @@ func TestInsertsBehindADeleteDeadlock(t *testing.T) {
 			ended <- err
 		}()
 	}
-	for limit := time.Now().Add(10 * time.Second); waiting() < before+2; {
-		if time.Now().After(limit) {
-			t.Fatal("the two INSERTs do not wait for the DELETE")
-		}
-	}
+	labtest.Soon(t, "the two INSERTs wait for the DELETE", func() bool { return waiting() >= before+2 })
 	holder.do("COMMIT")
 	told := fmt.Sprint(code(<-ended), code(<-ended))
 	if told != "0 1213" && told != "1213 0" {
@@ -80,4 +81,19 @@ func code(err error) uint16 {
 		return answer.Number
 	}
 	return 0
+}
+
+// What makes for-update-autocommit look right: the SELECT does wait for somebody who writes.
+func TestAutocommitWaitsForAWriter(t *testing.T) {
+	s := saletest.Open(t, ForUpdateAutocommit, 10, catalog.Deps{Instance: waitsFor(t, time.Second)})
+	_, err := s.Buy(taptest.Before(t.Context(), "COMMIT", func() {
+		seen := ""
+		ctx := taptest.Before(t.Context(), "BEGIN", func() { seen = "it got past the SELECT" })
+		if _, err := s.Buy(ctx, 2, 2); !errors.Is(err, seckill.ErrBusy) || seen != "" {
+			t.Errorf("a buyer beside one who is about to commit: %v %s, want busy", err, seen)
+		}
+	}), 1, 1)
+	if got := s.Judge(t); err != nil || got.Verdict != ledger.Held {
+		t.Errorf("got %v, and the audit says %s", err, got.Verdict)
+	}
 }
