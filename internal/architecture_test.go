@@ -38,6 +38,8 @@ var mayImport = map[string][]string{
 	"internal/prove": {"internal/observe", "internal/probe",
 		"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/lab", "internal/explore"},
+	"internal/trace": {"internal/observe", "internal/probe", "internal/explore", "internal/seckill", "internal/backend", "internal/ledger",
+		"internal/catalog", "internal/tap", "internal/wire"},
 	"internal/measure": {"internal/backend", "internal/numbers"},
 	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
 	"internal/game":    {"internal/backend", "internal/catalog", "internal/explore", "internal/web"},
@@ -45,7 +47,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
-		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/explore", "internal/web", "loadtest",
+		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
 		"loadtest/compare", "web/course"},
 	"internal/chaos":   {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers", "loadtest"},
 	"internal/numbers": {},

@@ -52,8 +52,6 @@ type Options struct {
 	ByHand bool
 	// Node is the one that NodeLost loses; nil: none can be lost.
 	Node *Node
-	// realTime: leases, waits and clocks are those of the service.
-	realTime bool
 }
 
 // A Node is one server of several, which one schedule of a world can lose.
@@ -110,15 +108,10 @@ func init() { lastSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: worldSettings(), options: o, numbers: map[int]*process{}, names: observe.NewNames()}
 	w.config.MaxSQLConns = 8
-	switch {
-	case o.realTime:
-		w.settings = catalog.DefaultSettings()
-	case o.ByHand:
+	if o.ByHand {
 		w.settings.LockWait, w.settings.LockLease = patience, patience
-		fallthrough
-	default:
-		w.config.RowLockWait, w.config.ZooKeeperSession = w.settings.LockWait, 40*time.Second
 	}
+	w.config.RowLockWait, w.config.ZooKeeperSession = w.settings.LockWait, 40*time.Second
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
 		return nil, err
@@ -137,9 +130,6 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 // read, from the second in which the stock row was written. By a real clock, a
 // schedule that crosses a second would end otherwise than one that does not.
 func (w *World) time() time.Time {
-	if w.options.realTime {
-		return time.Now()
-	}
 	passed := time.Duration(w.reads.Add(1)) * time.Millisecond
 	return time.Unix(0, w.began.Load()+w.clock.Load()).Add(passed)
 }

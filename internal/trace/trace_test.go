@@ -1,8 +1,9 @@
-package explore_test
+package trace_test
 
 import (
 	"context"
 	"errors"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,16 +17,19 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
+	"seckill/internal/trace"
 	"seckill/strategies"
 	"seckill/strategies/sqlrow"
 )
 
-func record(t *testing.T, name string, buyers int) *explore.Trace {
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+func record(t *testing.T, name string, buyers int) *trace.Trace {
 	t.Helper()
 	info := strategies.Named(name)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := explore.Record(ctx, labtest.Start(t, info.Uses()...).Config(), info, buyers)
+	got, err := trace.Record(ctx, labtest.Start(t, info.Uses()...).Config(), info, buyers)
 	if err != nil {
 		t.Fatalf("trace %s: %v", name, err)
 	}
@@ -107,7 +111,7 @@ func TestTracedSKUIsRemoved(t *testing.T) {
 	record(t, "naive", 2)
 	failing := sqlrow.Naive
 	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
-	if _, err := explore.Record(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
+	if _, err := trace.Record(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
 		t.Errorf("the trace's error is %v, want %v", err, errNeverReset)
 	}
 	if after := rows(); after != before {
