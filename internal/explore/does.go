@@ -96,13 +96,16 @@ var actorKinds = map[Does]actorKind{
 		told:   tellPurchase,
 		answer: sold,
 	},
-	Cancels:  cancels,
-	Accepts:  accepts,
-	Asks:     asks,
-	Pays:     pays,
-	Releases: releases,
-	PaysLate: paysLate,
-	Sweeps:   sweeps,
+	Accepts: accepts,
+	Asks:    asks,
+
+	// These are at one order, or reservation, that was placed before they came. Several may
+	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
+	Cancels:  atOrder(ledger.OutcomeSold, "cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Strategy.Restore)),
+	Pays:     atReservation("paid", ledger.CallPay, ledger.OutcomeSold, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
+	PaysLate: atReservation("paid", ledger.CallPay, ledger.OutcomeSold, payLate),
+	Releases: atReservation("cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Reserver.Release, seckill.ErrPaid)),
+	Sweeps:   atReservation("swept", "", "", sweep),
 }
 
 // ask sends a request, and sends it again while its answer is not final (Buyer.Again).

@@ -12,37 +12,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Actors at one order, or reservation, that was placed before they came. Several may be
-// at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
-var (
-	// cancels has the strategy give the order back.
-	cancels = atOrder(ledger.OutcomeSold, "cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Strategy.Restore))
-
-	pays = atReservation("paid", ledger.CallPay, ledger.OutcomeSold, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled))
-
-	releases = atReservation("cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Reserver.Release, seckill.ErrPaid))
-
-	// paysLate pays when the deadline has passed.
-	paysLate = atReservation("paid", ledger.CallPay, ledger.OutcomeSold,
-		func(ctx context.Context, w *World, p *process, o *Outcome) {
-			if o.Err = w.overdue(ctx, p); o.Err == nil {
-				asking(seckill.Reserver.Pay)(ctx, w, p, o)
-			}
-		})
-
-	// sweeps has the deadline pass, and sweeps.
-	sweeps = atReservation("swept", "", "", func(ctx context.Context, w *World, p *process, o *Outcome) {
-		err := w.overdue(ctx, p)
-		if err == nil {
-			_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
-		}
-		if err != nil && !seckill.NothingTaken(err) {
-			err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		}
-		o.Err = err
-	})
-)
-
 // performs is what an actor does.
 type performs = func(context.Context, *World, *process, *Outcome)
 
@@ -55,6 +24,25 @@ func asking[S any](of func(S, context.Context, string) error, final ...error) pe
 			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
 		})
 	}
+}
+
+// payLate pays when the deadline has passed.
+func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
+	if o.Err = w.overdue(ctx, p); o.Err == nil {
+		asking(seckill.Reserver.Pay)(ctx, w, p, o)
+	}
+}
+
+// sweep has the deadline pass, and sweeps.
+func sweep(ctx context.Context, w *World, p *process, o *Outcome) {
+	err := w.overdue(ctx, p)
+	if err == nil {
+		_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
+	}
+	if err != nil && !seckill.NothingTaken(err) {
+		err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	o.Err = err
 }
 
 // overdue has the deadline of what is still reserved pass.

@@ -117,16 +117,18 @@ func problems(s *Schedule) (list []Problem) {
 		}
 	}
 	list = append(list, s.locks...)
+	left := s.left()
 	for _, b := range s.Buyers {
+		stayed := left != nil && !slices.Contains(left, b.Name)
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
 			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)
 		}
 		switch {
 		case b.GaveUp:
 			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
-		case s.onlyLeft() && b.WaitedFor > 0 && !s.left(b.Name):
+		case stayed && b.WaitedFor > 0:
 			add(RuleStuck, "%s waited until a lease ended, or their time was up, though all others had left and their processes live", b.Name)
-		case s.onlyLeft() && !s.left(b.Name) && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
+		case stayed && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
 			add(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
 		case s.Faulty():
 		case b.WaitedFor > 0:
@@ -143,22 +145,19 @@ func problems(s *Schedule) (list []Problem) {
 	return append(list, early(s)...)
 }
 
-// left reports whether a buyer hung up.
-func (s *Schedule) left(who string) bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault == Leaves && step.Who == who })
-}
-
-// onlyLeft: buyers hung up, and nothing else went wrong. Their processes could
+// left are the buyers who hung up, if nothing else went wrong: their processes could
 // clean up after them.
-func (s *Schedule) onlyLeft() bool {
-	left := false
+func (s *Schedule) left() (who []string) {
 	for _, step := range s.Steps {
-		if step.Fault != "" && step.Fault != Leaves && step.Fault != TimePasses {
-			return false
+		switch step.Fault {
+		case Leaves:
+			who = append(who, step.Who)
+		case "", TimePasses:
+		default:
+			return nil
 		}
-		left = left || step.Fault == Leaves
 	}
-	return left
+	return who
 }
 
 // early: a buyer was sold something before the sale had started.

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"seckill/internal/explore/policy"
+	"seckill/internal/ledger"
+	"seckill/internal/wire"
 )
 
 // A Live is one schedule that a person chooses, step by step. While they think
@@ -100,3 +102,172 @@ func (l *Live) find(ctx context.Context, c Choice) (o policy.Option, err error) 
 
 // End gives the schedule up, or closes one that is over.
 func (l *Live) End() { l.run.end() }
+
+// A View is a live schedule as it stands. Its lists are never null.
+type View struct {
+	Actors []ActorView `json:"buyers"` // A, B, …
+	// Options are all choices that are possible now; empty when it is over.
+	Options []OptionView `json:"-"`
+	// Values are what the servers keep now: the stock row, Redis keys, rows of
+	// locks, znodes. The order is stable; names may repeat on other nodes.
+	Values []Value `json:"values"`
+	// Steps are what happened, oldest first. A choice is one step; some come by themselves.
+	Steps []Step `json:"steps"`
+	// Preemptions counts turns that were taken from a buyer who could go on.
+	Preemptions int       `json:"switches"`
+	Faults      int       `json:"-"` // that have happened
+	Judged      *Schedule `json:"-"` // nil until it is over
+}
+
+// State of an actor.
+type State string
+
+// The states of an actor.
+const (
+	StateReady    State = "ready"     // stands before Next, which a choice lets run
+	StateWaits    State = "waits"     // has sent a command, and has no answer: Waiting says why
+	StateBacksOff State = "backs_off" // waits by themselves, and tries again when another has moved
+	StateDone     State = "done"      // was told what Told says
+	StateDead     State = "dead"      // their process has died
+)
+
+// An ActorView is a buyer.
+type ActorView struct {
+	Buyer
+	State State `json:"state"`
+	// Next is the command that runs when it is this buyer's turn; null unless they
+	// are ready.
+	Next *CommandView `json:"next"`
+	// Waiting is the command that has no answer yet; null unless they wait or back off.
+	Waiting *WaitView `json:"waiting"`
+	// Holds: they believe that they have the lock. Always false when the strategy is
+	// not a lock.
+	Holds bool `json:"holds"`
+	// Expired: the lease of the lock that they hold has ended, and they have not heard
+	// of it.
+	Expired bool `json:"expired,omitempty"`
+	// Told is what they were told in the end, in English: "sold 1, 0 left", "sold out",
+	// "died"; "" until then.
+	Told string `json:"told,omitempty"`
+	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
+	// ledger.Outcome; "" until then.
+	Outcome string `json:"outcome,omitempty"`
+}
+
+// A CommandView is a command, as a step shows it: the SKU is written as 1, random
+// values as t1, t2, … and times as time1, ….
+type CommandView struct {
+	Backend string `json:"backend"` // as the tap names them, or Work
+	Text    string `json:"text"`
+}
+
+// A WaitView is a command that has no answer yet.
+type WaitView struct {
+	CommandView
+	// Why is the server's own reason, in English: "waits for an X lock on
+	// stock.PRIMARY, held by A".
+	Why string `json:"why"`
+	// For names who holds it up, as far as the server says so. Never null.
+	For []string `json:"for"`
+}
+
+// An OptionView is a choice that may be made.
+type OptionView struct {
+	Choice
+	// Switches: it takes the turn from a buyer who could go on.
+	Switches bool `json:"switches"`
+	// Command is what runs, is lost or arrives; null for other faults.
+	Command *CommandView `json:"command"`
+}
+
+// view is the schedule at a moment with these options; none: it is over.
+func (r *run) view(ctx context.Context, options []policy.Option) View {
+	v := View{Steps: append([]Step{}, r.schedule.Steps...),
+		Preemptions: r.schedule.Preemptions, Faults: r.faults}
+	for _, a := range r.actors {
+		v.Actors = append(v.Actors, r.actorView(a))
+	}
+	for _, o := range options {
+		v.Options = append(v.Options, r.optionView(o))
+	}
+	if len(options) == 0 {
+		v.Judged = r.schedule
+	}
+	if v.Values = r.world.look(ctx); v.Values == nil {
+		v.Values = []Value{}
+	}
+	return v
+}
+
+func (r *run) commandView(c *call) *CommandView {
+	return &CommandView{c.command.Backend, c.text(r.world.names)}
+}
+
+func (r *run) actorView(a *actor) ActorView {
+	v := ActorView{Buyer: a.Buyer, Holds: a.lock == held, Expired: a.expired && a.lock == held}
+	program := a.program()
+	switch {
+	case a.life != alive:
+		v.State, v.Told, v.Outcome = StateDead, a.outcome.answer(), "died"
+		return v
+	case program.over:
+		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.answer()), "done"
+		switch err := a.outcome.Err; {
+		case err != nil:
+			v.Outcome = string(wire.Of(err).Outcome)
+		case a.Does == Buys:
+			v.Outcome = string(ledger.OutcomeSold)
+		}
+	case program.sleeper() != nil:
+		v.State = StateBacksOff
+		v.Waiting = &WaitView{*r.commandView(program.sleeper()), "pauses, and tries again when another has changed something", []string{}}
+	case program.next() != nil:
+		v.State, v.Next = StateReady, r.commandView(program.next())
+	default:
+		v.State, v.Waiting = StateWaits, r.waitView(program.calls[0])
+	}
+	return v
+}
+
+func (r *run) waitView(c *call) *WaitView {
+	w := &WaitView{*r.commandView(c), "the server has not answered", []string{}}
+	if c.local() {
+		w.Why = "waits in its own process: nothing has been sent to wake it"
+	} else if i := c.shownIn(r.waits); i >= 0 {
+		w.Why = r.world.names.Plain(r.waits[i].Why)
+		w.For = append(w.For, r.holdersAt(c.actor, r.waits[i].Holders)...)
+	}
+	return w
+}
+
+// holdersAt are the actors whose process has one of these ports.
+func (r *run) holdersAt(waits *actor, ports []string) (list []string) {
+	for _, a := range r.actors {
+		if a == waits || a.life == givenUp || a.done() || !(a.inTransaction || a.lock != notHeld) {
+			continue
+		}
+		if slices.ContainsFunc(a.process.ports(), func(port string) bool { return slices.Contains(ports, port) }) {
+			list = append(list, a.Name)
+		}
+	}
+	return list
+}
+
+func (r *run) optionView(o policy.Option) OptionView {
+	v := OptionView{Choice: o.Choice, Switches: o.Preempts}
+	if o.Who == "" {
+		return v
+	}
+	switch a := r.actor(o.Who); {
+	case o.Fault == Arrives:
+		v.Command = r.commandView(a.late[0])
+	case o.Fault == "" || faultKinds[o.Fault].strikes != nil:
+		c := r.aimed(o.Choice)
+		if c == nil { // a renewer whose time may come
+			v.Command = &CommandView{Text: renewerMark + "its time has come"}
+		} else {
+			v.Command = r.commandView(c)
+		}
+	}
+	return v
+}

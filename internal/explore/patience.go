@@ -90,12 +90,9 @@ const gaveUp = "gives up: nothing will ever wake them"
 // a library.
 func (r *run) wakesLate(ctx context.Context) bool {
 	waits, away := r.inside()
-	for _, c := range append(waits, away...) {
-		if c.helper == nil && (!c.local() || !c.command.Asks) {
-			return r.await(ctx, lateness) == nil
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(waits, away...), func(c *call) bool {
+		return c.helper == nil && (!c.local() || !c.command.Asks)
+	}) && r.await(ctx, lateness) == nil
 }
 
 // stuck is called when no actor can go and not all have finished: time

@@ -1,7 +1,7 @@
 // Package game lets a person be the scheduler: buyers run an untouched strategy
 // on real servers, and each move lets the next real command of one of them run,
 // or a fault happen. Package explore does the moves; this package keeps the
-// games, their schedules as short texts, and the levels.
+// games, the levels, schedules as short texts, and the files of counterexamples.
 package game
 
 import "seckill/internal/explore"

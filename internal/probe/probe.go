@@ -31,9 +31,8 @@ func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[k
 // A Set looks into all backends of an instance. key is a lock's.
 type Set struct {
 	*SQL
-	redis    *redisProbe // nil: there is none
-	sessions []sessions
-	all      []server
+	redis *redisProbe // nil: there is none
+	all   []server
 }
 
 // A server is one backend.
@@ -61,12 +60,10 @@ func Of(in *backend.Instance, info catalog.Info) *Set {
 		s.all = append(s.all, s.redis)
 	}
 	if in.ZooKeeper != nil {
-		p := zookeeper{in.ZooKeeper}
-		s.all, s.sessions = append(s.all, p), append(s.sessions, p)
+		s.all = append(s.all, zookeeper{in.ZooKeeper})
 	}
 	if in.Etcd != nil {
-		p := etcd{in.Etcd}
-		s.all, s.sessions = append(s.all, p), append(s.sessions, p)
+		s.all = append(s.all, etcd{in.Etcd})
 	}
 	return s
 }
@@ -119,8 +116,12 @@ func (s *Set) Expire(ctx context.Context, key string, h *Holder) (did []string, 
 
 // GiveUp ends what the servers keep for a process that has died, and says what it did.
 func (s *Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
-	for _, p := range s.sessions {
-		more, err := p.giveUp(ctx, key, h)
+	for _, p := range s.all {
+		keeps, ok := p.(sessions)
+		if !ok {
+			continue
+		}
+		more, err := keeps.giveUp(ctx, key, h)
 		if err != nil {
 			return did, fmt.Errorf("end what a dead process has left at %s: %w", key, err)
 		}

@@ -56,7 +56,7 @@ export default {
     const doing = {
       buys: `buys${units}`, cancels: b.same ? `cancels ${b.same}’s order, too` : `cancels an order${units ? ` of${units}` : ''}`,
       asks: b.same ? `sends a copy of ${b.same}’s request, with the same idempotency key` : `asks the service for${units || ' units'}, with an idempotency key`,
-      accepts: `buys${units}, and does not wait for the order`, writes: `buys${units}, a lease later`,
+      accepts: `buys${units}, and does not wait for the order`,
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
       resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data',

@@ -62,7 +62,7 @@ export default {
     const doing = {
       buys: `购买${units}`, cancels: b.same ? `也取消 ${b.same} 的订单` : `取消一个${units ? `${units}的` : ''}订单`,
       asks: b.same ? `把 ${b.same} 发出的请求再发一次，幂等键相同` : `带幂等键向服务请求${units}`,
-      accepts: `购买${units}，不等订单写入`, writes: `一个租约之后购买${units}`,
+      accepts: `购买${units}，不等订单写入`,
       locks: '加锁，再释放', pays: `为${b.same ? ` ${b.same} 的` : '一条'}预留付款`,
       releases: `取消${b.same ? ` ${b.same} 的` : '一条'}预留`, sweeps: '让截止时间过去，然后清理',
       resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据',
