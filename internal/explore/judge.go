@@ -22,11 +22,12 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e, err := w.evidence(ctx, p)
+	sellers := []catalog.Seller{{Info: w.info, Strategy: p.Strategy}}
+	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	e.Told = []ledger.Told{}
+	e := ledger.Evidence{Snapshot: snap, Initial: w.stock, Run: w.run, Told: []ledger.Told{}, StockStoreOf: catalog.StockStoreOf(sellers)}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			e.Told = append(e.Told, tell(w, b)...)
@@ -65,13 +66,6 @@ func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Probl
 		}
 	}
 	return list
-}
-
-// evidence is what the servers have for the ledger's judge.
-func (w *World) evidence(ctx context.Context, p *process) (ledger.Evidence, error) {
-	sellers := []catalog.Seller{{Info: w.info, Strategy: p.Strategy}}
-	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
-	return ledger.Evidence{Snapshot: snap, Initial: w.stock, Run: w.run, StockStoreOf: catalog.StockStoreOf(sellers)}, err
 }
 
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
