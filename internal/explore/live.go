@@ -167,7 +167,8 @@ type WaitView struct {
 	// Why is the server's own reason, in English: "waits for an X lock on
 	// stock.PRIMARY, held by A".
 	Why string `json:"why"`
-	// For names who holds it up, as far as the server says so. Never null.
+	// For names who holds up one that waits for a row: who has locks of rows, and does not
+	// wait. Never null.
 	For []string `json:"for"`
 }
 

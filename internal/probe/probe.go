@@ -73,7 +73,7 @@ type Wait struct {
 	Backend string
 	Port    string   // of its connection, at its client
 	Why     string   // "waits for the lock X on stock, index PRIMARY"
-	Holders []string // the ports of connections that have row locks and do not wait
+	Holders []string // of a row: the ports of connections that have row locks and do not wait
 }
 
 // Waits lists the commands that wait inside the servers, of this database and of whoever

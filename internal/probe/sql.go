@@ -199,6 +199,7 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 			list = append(list, Wait{Backend: tap.SQL, Port: c.Port, Why: "the server's list of processes says: User lock (GET_LOCK)"})
 		}
 	}
+	var rows []Wait
 	var holders []string
 	for _, transaction := range strings.Split(innodb.Status, "---TRANSACTION ")[1:] {
 		thread, locks := itsThread.FindStringSubmatch(transaction), itsLocks.FindStringSubmatch(transaction)
@@ -207,15 +208,15 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 		}
 		switch port := ports[thread[1]]; {
 		case locks[1] != "":
-			list = append(list, Wait{Backend: tap.SQL, Port: port, Why: why(transaction)})
+			rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: why(transaction)})
 		case locks[2] != "0":
 			holders = append(holders, port)
 		}
 	}
-	for i := range list {
-		list[i].Holders = holders
+	for i := range rows {
+		rows[i].Holders = holders
 	}
-	return list, nil
+	return append(list, rows...), nil
 }
 
 // why says which lock a transaction waits for.
