@@ -164,8 +164,8 @@ type CommandView struct {
 // A WaitView is a command that has no answer yet.
 type WaitView struct {
 	CommandView
-	// Why is the server's own reason, in English: "waits for an X lock on
-	// stock.PRIMARY, held by A".
+	// Why is the server's own reason, in English: "waits for the lock X on stock, index
+	// PRIMARY".
 	Why string `json:"why"`
 	// For names who holds up one that waits for a row: who has locks of rows, and does not
 	// wait. Never null.
