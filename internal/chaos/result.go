@@ -219,8 +219,7 @@ func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict
 
 // cell is what the trial came to.
 func (t *trial) cell(may bool) *Cell {
-	tested := t.met() && t.verdict != ledger.NotValid
-	word, said := t.tells(tested)
+	word, said := t.tells()
 	t.Word, t.May = word, may
 	if t.Wrong = !may && t.fell(); t.Wrong {
 		said = append(said, "It promises to withstand this.")
@@ -239,7 +238,7 @@ func (t *trial) cell(may bool) *Cell {
 }
 
 // tells is a cell's word, and what went wrong.
-func (t *trial) tells(tested bool) (word string, said []string) {
+func (t *trial) tells() (word string, said []string) {
 	var messages []string
 	for _, v := range t.violations {
 		messages = append(messages, v.Message)
@@ -251,9 +250,9 @@ func (t *trial) tells(tested bool) (word string, said []string) {
 		return string(t.verdict), t.problems
 	case t.verdict == ledger.NotValid:
 		return wordNotValid, t.problems
-	case !tested && t.happened != nil && t.happened.Error != "":
+	case !t.met() && t.happened != nil && t.happened.Error != "":
 		return wordNotTested, []string{t.happened.Error}
-	case !tested:
+	case !t.met():
 		return wordNotTested, nil
 	case t.After == 0 && t.Units[leftOver] > 0:
 		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", numbers.Count(t.Units[leftOver], "unit"))

@@ -27,8 +27,8 @@ type Run struct {
 	Settings Settings `json:"settings"`
 	Error    string   `json:"error,omitempty"`
 	// Version of this program, and Machine on which it ran.
-	Version string           `json:"version,omitempty"`
-	Machine *measure.Machine `json:"machine,omitempty"`
+	Version string          `json:"version,omitempty"`
+	Machine measure.Machine `json:"machine,omitzero"`
 	// Shop: its buyers join the shop's sale as it is, from ComesAt on, and no service
 	// process is restarted for it.
 	Shop    bool      `json:"shop,omitempty"`
@@ -134,9 +134,8 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 	if err != nil {
 		return nil, err
 	}
-	machine := measure.ThisMachine()
 	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted),
-		Faults: []fault.Happening{}, Version: s.Version, Machine: &machine}
+		Faults: []fault.Happening{}, Version: s.Version, Machine: measure.ThisMachine()}
 	if joins != nil {
 		joins(&begun)
 	} else if !s.serves(wanted.ServiceSettings) {
