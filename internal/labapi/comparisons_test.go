@@ -84,11 +84,9 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 	refuses(t, h.URL, comparisonsPath, []refusal{
 		{`{"strategies":[]}`, 400, "strategies", "none", "name a strategy"},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
-		{`{"strategies":["good"],"rounds":0}`, 400, "rounds", "range", `"min":1`},
 		{`{"strategies":["good"],"require":["p99<1s"]}`, 400, "require", "require", "no thresholds"},
 		{`{"strategies":["good"],"buyers":10}`, 400, "buyers", "no_demand", ""},
 		{`{"strategies":["good"],"preset":"hot-row"}`, 400, "preset", "unused", "the query"},
-		{`{"strategies":["good"],"sku_id":7}`, 400, "sku_id", "unused", ""},
 	})
 	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", `"values":["flash-sale","hot-row"`}})
 }

@@ -1,8 +1,12 @@
 package labapi
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -93,5 +97,19 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	fmt.Fprintf(old, "POST /api/lab/v1/runs HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
 	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {
 		t.Errorf("as nginx asks when it is told nothing: %s %v", said, err)
+	}
+}
+
+// What servers say is for the log: it names addresses.
+func TestPlayersAreNotToldAddresses(t *testing.T) {
+	var log bytes.Buffer
+	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	defer func() { _ = s.Close(context.Background()) }()
+	told := s.ofGame(errors.New("dial tcp 10.1.2.3:3306: connection refused")).Error()
+	if !strings.Contains(told, "begin the game again") || strings.Contains(told, "10.1.2.3") {
+		t.Errorf("a player is told %q", told)
+	}
+	if !strings.Contains(log.String(), "10.1.2.3") {
+		t.Errorf("the log says %q", log.String())
 	}
 }

@@ -103,6 +103,17 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 	return ops
 }
 
+// A search that has not ended in time decides nothing.
+func TestTimeIsUp(t *testing.T) {
+	ops := []Op{{Kind: GaveBack, Return: Never}}
+	for i := range int64(40) { // the last one is always one unit short, and any may be the last
+		ops = append(ops, Op{Client: int(i) + 1, Kind: Sold, Quantity: 1 << i, Saw: true, Return: Never})
+	}
+	if f := Check(1<<40-2, ops, time.Millisecond); f.Decided || f.Linearizable || f.Why != "" {
+		t.Errorf("%+v, want that it is not decided", f)
+	}
+}
+
 // A window of a true history is true, whatever lies over its edge; and what is
 // planted before its end is found.
 func TestWindow(t *testing.T) {

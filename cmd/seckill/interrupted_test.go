@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -20,5 +21,16 @@ func TestInterruptedWhileServicesStart(t *testing.T) {
 	})
 	if !errors.Is(err, exitStatus(loadtest.ExitNotValid)) || !strings.Contains(said.String(), "a process is left") {
 		t.Errorf("it ended with %v and said %q", err, said.String())
+	}
+}
+
+// Ctrl-C ends a game that waits for the next line.
+func TestAGameEndsWhileItWaitsForInput(t *testing.T) {
+	in, typing := io.Pipe()
+	defer typing.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (table{Writer: io.Discard}).read(ctx, nil, in); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
 	}
 }
