@@ -23,10 +23,19 @@ func (r *Result) Answer() (lines []string) {
 	if best, other := r.fastest(); best != nil {
 		lines = append(lines, r.pair(best, other))
 	}
+	var broken []string
+	why := ""
 	for _, e := range r.Of() {
 		if e.Broken() && e.Breaks {
-			lines = append(lines, e.Strategy+" is broken, so its speed counts for nothing: "+e.why()+".")
+			broken, why = append(broken, e.Strategy), e.why()
 		}
+	}
+	switch len(broken) {
+	case 0:
+	case 1:
+		lines = append(lines, broken[0]+" is broken, so its speed counts for nothing: "+why+".")
+	default:
+		lines = append(lines, strings.Join(broken, ", ")+" are broken, so their speed counts for nothing.")
 	}
 	return lines
 }
