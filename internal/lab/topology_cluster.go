@@ -52,8 +52,8 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	return &Ensemble{Nodes: nodes}, nil
 }
 
-// settled checks that a node knows all others, and a replica its master's data. From
-// then on it is patient.
+// settled checks that a node knows all others and answers, and a replica its master's
+// data. From then on it is patient.
 func settled(ctx context.Context, c *redis.Client) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
@@ -63,12 +63,18 @@ func settled(ctx context.Context, c *redis.Client) error {
 	for _, s := range shards {
 		parts += len(s.Nodes)
 	}
+	state, err := c.ClusterInfo(ctx).Result()
+	if err != nil {
+		return err
+	}
 	info, err := c.Info(ctx, "replication").Result()
 	switch {
 	case err != nil:
 		return err
 	case parts != clusterNodes:
 		return fmt.Errorf("it knows %d nodes, not all %d", parts, clusterNodes)
+	case !strings.Contains(state, "cluster_state:ok"):
+		return fmt.Errorf("to it the Cluster is down: %s", state)
 	case strings.Contains(info, "master_link_status:down"):
 		return fmt.Errorf("it does not follow its master yet: %s", info)
 	}

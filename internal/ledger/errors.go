@@ -75,7 +75,6 @@ func notRecorded(err error) error {
 		{"orders_one_active", seckill.ErrDuplicate}, {"orders.user_id, orders.sku_id", seckill.ErrDuplicate},
 		{"orders_request", seckill.ErrDuplicate}, {"orders.request_id, orders.user_id", seckill.ErrDuplicate},
 		{"'request_id' cannot be null", errClaimLost},
-		{"'run' cannot be null", errReset}, {"NOT NULL constraint failed: orders.run", errReset},
 		{"'status' cannot be null", seckill.ErrNotStarted}, {"NOT NULL constraint failed: orders.status", seckill.ErrNotStarted},
 		{"PRIMARY'", errSameID}, {"orders.sku_id, orders.run, orders.id", errSameID},
 	} {

@@ -172,12 +172,11 @@ const AnyRun = 0
 // an order before it would have no status, and is refused with ErrNotStarted,
 // however long ago the start was read elsewhere.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
-	current, args := "(SELECT run FROM stock WHERE id = ?)", []any{p.SKU}
+	from, args := "FROM stock WHERE id = ?", []any{Active, p.SKU}
 	if run != AnyRun {
-		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
+		from, args = from+" AND run = ?", append(args, run)
 	}
-	status := "(SELECT CASE WHEN " + started(tx) + " THEN ? END FROM stock WHERE id = ?)"
-	_, r, err := s.insert(tx, p, remaining, current+", "+status, append(args, Active, p.SKU)...)
+	_, r, err := s.insert(tx, p, remaining, "SELECT ", "run, CASE WHEN "+started(tx)+" THEN ? END "+from, args...)
 	return r, err
 }
 
@@ -211,18 +210,23 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run, num int64, e
 // locks what an INSERT reads: buyers who share that lock could not change the
 // row any more, each because of the other.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
-	return s.insert(tx, p, remaining, "?, ?", run, Active)
+	return s.insert(tx, p, remaining, "VALUES (", "?, ?)", run, Active)
 }
 
-// insert writes an order. in are the expressions of its run and its status.
-func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in string, args ...any) (int64, seckill.Receipt, error) {
+// insert writes an order, from a list of values or a SELECT that begins with them. in are
+// the expressions of its run and its status, and what follows. errReset: the SELECT finds
+// no row.
+func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, values, in string, args ...any) (int64, seckill.Receipt, error) {
 	request, requested := fenced(p)
 	statement := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
-		"VALUES (?, ?, " + request + ", ?, ?, ?, ?, ?, " + in + ")"
+		values + "?, ?, " + request + ", ?, ?, ?, ?, ?, " + in
 	id := newOrderID()
 	public := newPublicID(p.SKU, id)
-	_, _, err := s.Exec(tx, statement, slices.Concat([]any{id, public}, requested,
+	rows, _, err := s.Exec(tx, statement, slices.Concat([]any{id, public}, requested,
 		[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
+	if err == nil && rows == 0 {
+		err = errReset
+	}
 	if err != nil {
 		return 0, seckill.Receipt{}, notRecorded(err)
 	}

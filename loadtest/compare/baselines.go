@@ -31,7 +31,7 @@ var baselines = []struct {
 	{"script", "gin and one Redis script", (*baselineWork).script, []backend.Capability{backend.Redis}},
 	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).insert, []backend.Capability{backend.Redis, backend.RowLocks}},
 	{"update", "gin and an UPDATE of one row", (*baselineWork).update, []backend.Capability{backend.RowLocks}},
-	{"transaction", "gin and the statements of the strategy conditional", (*baselineWork).sell, []backend.Capability{backend.RowLocks}},
+	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sell, []backend.Capability{backend.RowLocks}},
 }
 
 // BaselineNames are what Settings.Baselines may name, beside All.
