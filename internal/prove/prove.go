@@ -41,9 +41,9 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions bound a proof to half an hour on two cores. (With four workers it takes 23
-// minutes, and servers that elect a leader come too late.)
-func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 2} }
+// DefaultOptions bound a proof to about twenty minutes on two cores. (With four workers,
+// servers that elect a leader come too late.)
+func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
 
 // Servers are what one worker has to itself.
 type Servers interface {
