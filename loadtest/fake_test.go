@@ -65,7 +65,7 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
 		product := struct {
 			ledger.Stock
-			StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
+			StockStores map[ledger.StockStore]int64 `json:"stock_stores,omitempty"`
 		}{Stock: f.view().Stock}
 		if f.stockStores != nil {
 			product.StockStores = f.stockStores()

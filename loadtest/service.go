@@ -84,7 +84,7 @@ func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64)
 func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var answer struct {
 		ledger.Stock
-		StockStores map[ledger.StockStore]int64 `json:"homes"`
+		StockStores map[ledger.StockStore]int64 `json:"stock_stores"`
 	}
 	err := s.ask(ctx, http.MethodGet, skuPath(sku), nil, &answer)
 	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err

@@ -52,7 +52,7 @@ func (s *Server) showSKU(c *gin.Context) error {
 type product struct {
 	ledger.Stock
 	Now         ledger.Moment               `json:"now"` // by the clock that StartsAt is judged by
-	StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
+	StockStores map[ledger.StockStore]int64 `json:"stock_stores,omitempty"`
 }
 
 func (s *Server) product(ctx context.Context, id int64) (p product, err error) {

@@ -108,7 +108,7 @@ type Snapshot struct {
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// StockStores holds what the counters outside the row say is left, also
 	// those that this run did not use. One that could not be read is missing.
-	StockStores map[StockStore]int64 `json:"homes,omitempty"`
+	StockStores map[StockStore]int64 `json:"stock_stores,omitempty"`
 }
 
 // A Refusal is what the database said of a purchase that had been accepted

@@ -36,7 +36,7 @@ async function look() {
   /** @type {Json.SKU} */
   const sku = await call('GET', `/api/v1/skus/${shop.sku_id}`);
   ahead.database = Date.parse(sku.now) - performance.now();
-  const left = shop.stock === 'row' ? sku.num : sku.homes?.[shop.stock];
+  const left = shop.stock === 'row' ? sku.num : sku.stock_stores?.[shop.stock];
   const last = get().sale;
   const sale = {
     sku: sku.id, strategy: shop.strategy, initial: sku.initial, left: left ?? (last?.run === sku.run ? last.left : sku.num), unread: left === undefined,
