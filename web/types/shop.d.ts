@@ -43,7 +43,7 @@ declare namespace Json {
     run: number;
     starts_at: string | null;
     now: string;
-    homes?: Record<string, number>;
+    stock_stores?: Record<string, number>;
   }
 
   interface Order {
