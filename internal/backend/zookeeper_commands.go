@@ -233,7 +233,7 @@ func zkReply(answer any) string {
 	case zkAnswer:
 		switch {
 		case a.names != nil:
-			return strings.Join(slices.SortedFunc(slices.Values(a.names), bySequence), ", ")
+			return strings.Join(slices.SortedFunc(slices.Values(a.names), BySequence), ", ")
 		case a.data != nil:
 			return string(a.data)
 		}
@@ -263,9 +263,9 @@ func createKind(flags int32) (kind string) {
 	return kind
 }
 
-// bySequence orders names by the number that the server has added: what comes
+// BySequence orders names by the number that the server has added: what comes
 // before it may be random.
-func bySequence(a, b string) int {
+func BySequence(a, b string) int {
 	number := func(name string) string { return name[max(0, len(name)-10):] }
 	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
 }

@@ -14,15 +14,6 @@ type Seller struct {
 	Strategy seckill.Strategy
 }
 
-// StockStoreOf says where the strategies of sellers keep their stock, for the judge.
-func StockStoreOf(sellers []Seller) map[string]ledger.StockStore {
-	stockStores := make(map[string]ledger.StockStore, len(sellers))
-	for _, s := range sellers {
-		stockStores[s.Info.Name] = s.Info.Stock
-	}
-	return stockStores
-}
-
 // StockStores asks every counter outside the stock row what is left of sku, once
 // each. A counter that does not answer, or was not set for the current run, is
 // missing from the answer: the judge misses it where it matters.
@@ -41,26 +32,32 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[ledger.St
 	return stockStores
 }
 
-// Snapshot is everything that is known of one SKU's run: its row, its orders,
-// and what the counters of sellers say. It changes nothing.
+// Evidence is everything that is known of one SKU's run but what its buyers were told:
+// its row, its orders, where the strategies of sellers keep their stock, and what their
+// counters say. It changes nothing.
 //
 // StockStores are no part of the database's consistent view, so while buyers are
 // between the counter and their order, units seem to be missing: read it when
 // the sale has come to rest.
-func Snapshot(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Snapshot, error) {
+func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
-	if err == nil {
-		snap.StockStores = StockStores(ctx, sku, sellers)
+	if err != nil {
+		return ledger.Evidence{}, err
 	}
-	return snap, err
+	snap.StockStores = StockStores(ctx, sku, sellers)
+	of := make(map[string]ledger.StockStore, len(sellers))
+	for _, s := range sellers {
+		of[s.Info.Name] = s.Info.Stock
+	}
+	return ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: of}, nil
 }
 
 // Audit judges one SKU's run from the ledger and the counters alone. It changes
 // nothing.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Report, error) {
-	snap, err := Snapshot(ctx, store, sku, sellers)
+	e, err := Evidence(ctx, store, sku, sellers)
 	if err != nil {
 		return ledger.Report{}, err
 	}
-	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: StockStoreOf(sellers)}), nil
+	return ledger.Judge(e), nil
 }

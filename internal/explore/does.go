@@ -1,11 +1,18 @@
 package explore
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -38,33 +45,36 @@ type actorKind struct {
 	can func(catalog.Info) bool
 	// prepare is what must be there before the actors come.
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
-	perform func(ctx context.Context, w *World, p *process, o *Outcome)
+	perform performs
 	// told is what the actor knows, for the ledger's judge; nil: nothing.
 	told func(*World, Outcome) []ledger.Told
-	// answer is what it was told, in words, when it worked.
-	answer func(Outcome) string
+	// answer is what it was told, in words, when it worked; "": what it was sold.
+	answer string
 }
+
+type performs = func(ctx context.Context, w *World, p *process, o *Outcome)
 
 var actorKinds = map[Does]actorKind{
 	// It calls the strategy's Deduct.
 	Buys: {
-		perform: deduct,
-		told:    tellPurchase,
-		answer:  sold,
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
+		},
+		told: tellPurchase,
 	},
 	// It takes the lock, works a step, and frees it: no stock.
 	Locks: {
 		next:    Locks,
 		can:     func(i catalog.Info) bool { return i.Locker != nil },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) { o.Err = w.hold(ctx, p) },
-		answer:  func(Outcome) string { return "had the lock" },
+		answer:  "had the lock",
 	},
 	// It sets the sale anew.
 	Resets: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = p.Reset(ctx, w.sku, skuName, w.stock)
 		},
-		answer: func(Outcome) string { return "the sale was set anew" },
+		answer: "the sale was set anew",
 	},
 	// It is the moment at which the sale begins: until then it is scheduled for later.
 	Starts: {
@@ -73,7 +83,7 @@ var actorKinds = map[Does]actorKind{
 				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 			}
 		},
-		answer: func(Outcome) string { return "the sale has begun" },
+		answer: "the sale has begun",
 	},
 	// It is a Redis that comes back without its data, where the row has the last word, and
 	// a buyer for whom the number is made anew, all in one step.
@@ -93,19 +103,18 @@ var actorKinds = map[Does]actorKind{
 				return err
 			})
 		},
-		told:   tellPurchase,
-		answer: sold,
+		told: tellPurchase,
 	},
 	Accepts: accepts,
 	Asks:    asks,
 
 	// These are at one order, or reservation, that was placed before they came. Several may
 	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
-	Cancels:  atOrder(ledger.OutcomeSold, "cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Strategy.Restore)),
-	Pays:     atReservation("paid", ledger.CallPay, ledger.OutcomeSold, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
-	PaysLate: atReservation("paid", ledger.CallPay, ledger.OutcomeSold, payLate),
-	Releases: atReservation("cancelled", ledger.CallCancel, ledger.OutcomeCancelled, asking(seckill.Reserver.Release, seckill.ErrPaid)),
-	Sweeps:   atReservation("swept", "", "", sweep),
+	Cancels:  atOrder(ledger.OutcomeSold, "cancelled", ledger.CallCancel, asking(seckill.Strategy.Restore)),
+	Pays:     atReservation("paid", ledger.CallPay, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
+	PaysLate: atReservation("paid", ledger.CallPay, payLate),
+	Releases: atReservation("cancelled", ledger.CallCancel, asking(seckill.Reserver.Release, seckill.ErrPaid)),
+	Sweeps:   atReservation("swept", "", sweep),
 }
 
 // ask sends a request, and sends it again while its answer is not final (Buyer.Again).
@@ -117,23 +126,18 @@ func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
 	}
 }
 
-func deduct(ctx context.Context, w *World, p *process, o *Outcome) {
-	o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
-}
-
 func tellPurchase(w *World, o Outcome) []ledger.Told {
 	return []ledger.Told{tell(w.purchase(o.Buyer), o)}
-}
-
-func sold(o Outcome) string {
-	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
 // tell is what a buyer knows of a purchase. Who has died has heard no refusal.
 func tell(p seckill.Purchase, o Outcome) ledger.Told {
 	t := wire.Told(p, o.Receipt, o.Err)
-	if o.Dead && o.Err != nil {
+	switch {
+	case o.Dead && o.Err != nil:
 		t.Outcome = ledger.OutcomeUnknown
+	case o.Accepted && !o.Dead:
+		t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
 	}
 	return t
 }
@@ -154,4 +158,221 @@ func (w *World) hold(ctx context.Context, p *process) error {
 		err = left
 	}
 	return err
+}
+
+// asking asks something of the order, and again when that failed for another reason than
+// one of those that are final.
+func asking[S any](of func(S, context.Context, string) error, final ...error) performs {
+	return func(ctx context.Context, w *World, p *process, o *Outcome) {
+		o.ask(ctx, func() bool {
+			o.Err = of(p.Strategy.(S), ctx, w.placed[o.owner()].OrderID)
+			return o.Err == nil || slices.ContainsFunc(final, func(f error) bool { return errors.Is(o.Err, f) })
+		})
+	}
+}
+
+// payLate pays when the deadline has passed.
+func payLate(ctx context.Context, w *World, p *process, o *Outcome) {
+	if o.Err = w.overdue(ctx, p); o.Err == nil {
+		asking(seckill.Reserver.Pay)(ctx, w, p, o)
+	}
+}
+
+// sweep has the deadline pass, and sweeps.
+func sweep(ctx context.Context, w *World, p *process, o *Outcome) {
+	err := w.overdue(ctx, p)
+	if err == nil {
+		_, err = p.Strategy.(seckill.Reserver).Expire(ctx)
+	}
+	if err != nil && !seckill.NothingTaken(err) {
+		err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	o.Err = err
+}
+
+// overdue has the deadline of what is still reserved pass.
+func (w *World) overdue(ctx context.Context, p *process) error {
+	return p.In.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
+		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
+}
+
+// atReservation is an actor at a reservation. Its deadline is far away until an actor has
+// the time pass: so the scheduler decides what is in time.
+func atReservation(answer string, asked ledger.Call, perform performs) actorKind {
+	d := atOrder(ledger.OutcomeReserved, answer, asked, perform)
+	d.next = Sweeps // what a dead sweeper has left is given back
+	d.can = func(i catalog.Info) bool { return i.Reserves }
+	return d
+}
+
+// atOrder is an actor at an order whose buyer was told placed. asked is what it asks of
+// it, and answer what it is told when that worked.
+func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, perform performs) actorKind {
+	return actorKind{
+		perform: perform,
+		answer:  answer,
+		prepare: func(ctx context.Context, w *World, first *process, b Buyer) (err error) {
+			if _, there := w.placed[b.owner()]; there {
+				return nil
+			}
+			var r seckill.Receipt
+			if placed == ledger.OutcomeReserved {
+				r, err = first.Strategy.(seckill.Reserver).Reserve(ctx, w.purchase(b), time.Hour)
+			} else {
+				r, err = first.Strategy.Deduct(ctx, w.purchase(b))
+			}
+			if err != nil {
+				return fmt.Errorf("place the order that %s %s: %w", b.Name, b.Does, err)
+			}
+			w.placed[b.owner()] = r
+			return nil
+		},
+		told: func(w *World, o Outcome) (told []ledger.Told) {
+			if o.Name == NextBuyer {
+				return nil
+			}
+			t := tell(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
+			if o.Same == "" { // the order, once
+				t.Outcome = placed
+				told = append(told, t)
+			}
+			if asked == "" {
+				return told
+			}
+			t.Call, t.Outcome, t.Late = asked, ledger.OutcomeUnknown, o.Does == PaysLate
+			switch {
+			case o.Err == nil && asked == ledger.CallPay:
+				t.Outcome = ledger.OutcomeSold
+			case o.Err == nil:
+				t.Outcome = ledger.OutcomeCancelled
+			case o.Dead: // and has heard no refusal
+			case errors.Is(o.Err, seckill.ErrExpired):
+				t.Outcome = ledger.OutcomeExpired
+			case seckill.NothingTaken(o.Err):
+				t.Outcome = ledger.OutcomeError
+			}
+			return append(told, t)
+		},
+	}
+}
+
+// accepts buys and does not wait for the order, and asks again, with the same
+// key, when the answer was lost (Buyer.Again). The next buyer of such a
+// scenario comes a lease later, and writes what others have left.
+var accepts = actorKind{
+	can: func(i catalog.Info) bool { return i.Accepts },
+	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+		o.ask(ctx, func() (final bool) {
+			var written bool
+			o.Receipt, written, o.Err = p.Strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
+			o.Accepted = o.Err == nil && !written
+			return o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable)
+		})
+	},
+	told: tellPurchase,
+}
+
+// untold asks what became of those who were told accepted, when all is over.
+func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
+	for _, o := range s.Buyers {
+		if !o.Accepted || o.Dead {
+			continue
+		}
+		buy := w.purchase(o.Buyer)
+		_, err := p.Store.Requested(ctx, buy.SKU, buy.User, buy.RequestID)
+		if errors.Is(err, seckill.ErrUnknownOrder) {
+			err = p.Strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
+		}
+		if err != nil && (!seckill.NothingTaken(err) || errors.Is(err, seckill.ErrUnknownOrder) || errors.Is(err, seckill.ErrUnavailable)) {
+			list = append(list, Problem{RuleUntold, fmt.Sprintf("%s was told accepted, and the look-up says: %v", o.Name, err)})
+		}
+	}
+	return list
+}
+
+// asks sends a purchase with an Idempotency-Key through the whole service, and
+// sends it again, with the same key, while it is not told for good what became
+// of it (Buyer.Again). Two may send the same request (Buyer.Same).
+var asks = actorKind{
+	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
+		p, err := w.process(ctx, b.Process)
+		if err != nil {
+			return err
+		}
+		if p.service == nil {
+			s, err := httpapi.New(httpapi.Config{Instance: p.In, Infos: []catalog.Info{p.Info}, Default: p.Info.Name, Settings: w.settings,
+				Now: func() time.Time { return w.now(p) }, PurchaseTimeout: time.Minute})
+			if err != nil {
+				return err
+			}
+			p.service = s.Handler()
+		}
+		// A buyer who asks for too much makes the service read the SKU now: in the
+		// schedule it would do so past the tap.
+		var o Outcome
+		ask(ctx, p.service, seckill.Purchase{SKU: w.sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, w.sku)}, &o)
+		if !errors.Is(o.Err, seckill.ErrSoldOut) {
+			return fmt.Errorf("asking for more than the stock was answered: %w", o.Err)
+		}
+		return nil
+	},
+	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+		r := tap.From(ctx).(*actor).run
+		o.ask(ctx, func() (final bool) {
+			sent := r.sends()
+			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
+			told.Sent, told.Answered = sent, r.answers()
+			o.Told = append(o.Told, told)
+			return !again
+		})
+	},
+	told: func(w *World, o Outcome) []ledger.Told {
+		if o.Dead && len(o.Told) > 0 { // the last answer was not heard
+			o.Told[len(o.Told)-1].Outcome = ledger.OutcomeUnknown
+		}
+		return o.Told
+	},
+}
+
+// The judge compares times. Those of a schedule are its steps, each shorter than
+// what it grants a call on its way. What happens beside each other, within one
+// step, counts as answered before it was sent: then it proves nothing.
+func (r *run) answers() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
+func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 }
+
+// strangeUser is no actor's.
+const strangeUser = 98
+
+// ask sends one request and reads its answer: what its buyer knows, and whether a
+// client sends it again.
+func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told ledger.Told, again bool) {
+	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/seckill", bytes.NewBufferString(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", p.RequestID)
+	rec := httptest.NewRecorder()
+	service.ServeHTTP(rec, req)
+
+	o.Receipt, o.Err = seckill.Receipt{}, nil
+	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &o.Receipt) == nil {
+		return wire.Told(p, o.Receipt, nil), false
+	}
+	var problem struct{ Code, Detail string }
+	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
+	r, known := wire.Coded(problem.Code)
+	if !known {
+		r = wire.Internal
+	}
+	refusal := r.Err
+	switch r.Outcome {
+	case ledger.OutcomeInProgress:
+		refusal, again = seckill.ErrBusy, true
+	case ledger.OutcomeUnknown:
+		refusal, again = seckill.ErrUnknown, true
+	default:
+		again = r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
+	}
+	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
+	told = wire.Told(p, o.Receipt, r.Err)
+	return told, again
 }

@@ -103,7 +103,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 		info   catalog.Info
 		orders int
 	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
-		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{All: true})
+		res := search(t, open(t, c.info), two(explore.Buys), explore.Limits{})
 		if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Faulty+res.Random != 0 {
 			t.Errorf("%s: %+v, want all of %d orders, and nothing else", c.info.Name, res, c.orders)
 		}
@@ -153,7 +153,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{All: true, Schedules: 7, Random: 5, Seed: 1})
+	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 7, Random: 5, Seed: 1})
 	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
 	}

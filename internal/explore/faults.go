@@ -1,13 +1,13 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/catalog"
 	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
@@ -86,7 +86,7 @@ var faultKinds = map[Fault]faultKind{
 		},
 		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
 			a.life = givenUp
-			did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
+			did, err := r.world.probes.GiveUp(ctx, r.world.key(), &a.keeps)
 			if did == nil {
 				did = []string{"nothing of theirs is left"}
 			}
@@ -162,7 +162,7 @@ var faultKinds = map[Fault]faultKind{
 	ClockJumps: {
 		at: befalls(ClockJumps, func(r *run, a *actor) bool { return r.firstOf(a) && a.process.ahead.Load() == 0 }),
 		happens: func(_ context.Context, r *run, a *actor, _ *Step) error {
-			a.process.ahead.Store(int64(leaseEnd(r.world.settings)))
+			a.process.ahead.Store(int64(r.world.leaseEnd()))
 			a.process.tainted = true // the next schedule has another process
 			return nil
 		},
@@ -185,11 +185,6 @@ var faultKinds = map[Fault]faultKind{
 			err := r.world.options.Node.Lose(ctx)
 			if err == nil {
 				err = r.world.answers(ctx)
-			}
-			// Redis does not replicate what it has learned of scripts. The one that takes
-			// over may know them from an earlier schedule.
-			if redis := r.world.admin.Redis; err == nil && redis != nil {
-				err = redis.ScriptFlush(ctx).Err()
 			}
 			return err
 		},
@@ -245,14 +240,19 @@ func (r *run) fail(c *call, step Step, result string, err error) {
 	c.answer <- err
 }
 
-// aimed is the call that a fault befalls.
-func (r *run) aimed(c Choice) *call {
+// aimed is the call that a choice is about: the next one or, if there is none, that of a
+// renewer whose time may come.
+func (r *run) aimed(c Choice) (sleeps *call) {
 	for _, t := range r.actor(c.Who).threads {
-		if (t.helper != nil) == c.Renewer && t.next() != nil {
-			return t.next()
+		if (t.helper != nil) != c.Renewer {
+			continue
 		}
+		if next := t.next(); next != nil {
+			return next
+		}
+		sleeps = cmp.Or(sleeps, t.sleeper())
 	}
-	return nil
+	return sleeps
 }
 
 // leaseholders are the actors whose lease has not ended or, if the strategy is no
@@ -283,7 +283,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	var holder *probe.Holder
 	if of != nil {
 		of.expired, of.outcome.Expired = true, true
-		holder = of.holder()
+		holder = &of.keeps
 	}
 	var did []string
 	if sessions || !w.keepsSessions() {
@@ -291,7 +291,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 			return "", err
 		}
 	}
-	w.clock.Add(int64(leaseEnd(w.settings)))
+	w.clock.Add(int64(w.leaseEnd()))
 	if did != nil && w.admin.Etcd != nil {
 		// A lease is its process's, which finds out by and by: that would be
 		// another step of some later schedule.
@@ -337,7 +337,7 @@ func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
 }
 
 // leaseEnd is how far the processes' clocks move when a lease ends.
-func leaseEnd(s catalog.Settings) time.Duration { return s.LockLease + time.Second }
+func (w *World) leaseEnd() time.Duration { return w.settings.LockLease + time.Second }
 
 // die is one buyer's part of the death of their process, whose sockets are closed:
 // whatever they do from now on fails without reaching a server.

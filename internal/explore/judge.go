@@ -22,12 +22,11 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sellers := []catalog.Seller{{Info: w.info, Strategy: p.Strategy}}
-	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
+	e, err := catalog.Evidence(ctx, w.store, w.sku, []catalog.Seller{{Info: w.info, Strategy: p.Strategy}})
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	e := ledger.Evidence{Snapshot: snap, Initial: w.stock, Run: w.run, Told: []ledger.Told{}, StockStoreOf: catalog.StockStoreOf(sellers)}
+	e.Initial, e.Run, e.Told = w.stock, w.run, []ledger.Told{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			e.Told = append(e.Told, tell(w, b)...)
@@ -112,6 +111,9 @@ func problems(s *Schedule) (list []Problem) {
 	}
 	list = append(list, s.locks...)
 	left := s.left()
+	start := slices.IndexFunc(s.Steps, func(step Step) bool { // -1: the sale had started before
+		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Does == Starts && b.Name == step.Who })
+	})
 	for _, b := range s.Buyers {
 		stayed := left != nil && !slices.Contains(left, b.Name)
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
@@ -135,8 +137,11 @@ func problems(s *Schedule) (list []Problem) {
 		if otherSKUs && b.Waited && b.Name != NextBuyer {
 			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
 		}
+		if b.Does == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
+			add(RuleEarly, "%s was sold %d units before the sale started", b.Name, b.Quantity)
+		}
 	}
-	return append(list, early(s)...)
+	return list
 }
 
 // left are the buyers who hung up, if nothing else went wrong: their processes could
@@ -152,20 +157,4 @@ func (s *Schedule) left() (who []string) {
 		}
 	}
 	return who
-}
-
-// early: a buyer was sold something before the sale had started.
-func early(s *Schedule) (list []Problem) {
-	if !s.Scenario.does(Starts) {
-		return nil
-	}
-	start := slices.IndexFunc(s.Steps, func(step Step) bool {
-		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Does == Starts && b.Name == step.Who })
-	})
-	for _, b := range s.Buyers {
-		if b.Does == Buys && b.Err == nil && !b.Dead && start >= 0 && b.Ended <= start {
-			list = append(list, Problem{RuleEarly, fmt.Sprintf("%s was sold %d units before the sale started", b.Name, b.Quantity)})
-		}
-	}
-	return list
 }

@@ -209,10 +209,10 @@ func (r *run) actorView(a *actor) ActorView {
 	program := a.program()
 	switch {
 	case a.life != alive:
-		v.State, v.Told, v.Outcome = StateDead, a.outcome.answer(), "died"
+		v.State, v.Told, v.Outcome = StateDead, a.outcome.Answer(), "died"
 		return v
 	case program.over:
-		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.answer()), "done"
+		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.Answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
 			v.Outcome = string(wire.Of(err).Outcome)
@@ -263,9 +263,8 @@ func (r *run) optionView(o policy.Option) OptionView {
 	case o.Fault == Arrives:
 		v.Command = r.commandView(a.late[0])
 	case o.Fault == "" || faultKinds[o.Fault].strikes != nil:
-		c := r.aimed(o.Choice)
-		if c == nil { // a renewer whose time may come
-			v.Command = &CommandView{Text: renewerMark + "its time has come"}
+		if c := r.aimed(o.Choice); c.state == asleep {
+			v.Command = &CommandView{Text: timeHasCome}
 		} else {
 			v.Command = r.commandView(c)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/explore/policy"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -130,7 +131,7 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	if err != nil {
 		return err
 	}
-	a := &actor{Buyer: b, run: r, process: p, wrote: map[string][]string{}, outcome: Outcome{Buyer: b}}
+	a := &actor{Buyer: b, run: r, process: p, keeps: probe.Holder{Sets: map[string][]string{}, Session: p.session}, outcome: Outcome{Buyer: b}}
 	a.threads = []*thread{{actor: a}}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.actors = append(r.actors, a)

@@ -54,7 +54,7 @@ func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (list []string, schedules int) {
 	t.Helper()
 	seen := map[string]bool{}
-	res := search(t, w, s, explore.Limits{All: true, Reduce: reduce, Seen: func(o *explore.Schedule) {
+	res := search(t, w, s, explore.Limits{Reduce: reduce, Broken: func(o *explore.Schedule) bool {
 		var end strings.Builder
 		for _, b := range o.Buyers {
 			fmt.Fprintf(&end, "%s: sold %v, %d left; ", b.Name, b.Err == nil, b.Receipt.Remaining)
@@ -65,6 +65,7 @@ func ends(t *testing.T, w *explore.World, s *explore.Scenario, reduce bool) (lis
 			}
 		}
 		seen[end.String()] = true
+		return false
 	}})
 	if !res.Exhausted() {
 		t.Fatalf("%+v, want all schedules", res)

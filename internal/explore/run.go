@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/probe"
+	"seckill/internal/tap"
 )
 
 // A run is one schedule on its way.
@@ -37,13 +38,6 @@ type run struct {
 
 	idleTries int
 	forced    bool // a step came by itself since the last choice
-}
-
-// drop forgets the call, which is over.
-func (c *call) drop() {
-	if c.thread != nil {
-		c.thread.drop(c)
-	}
 }
 
 // left: a command or a wait is over.
@@ -134,23 +128,18 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 		r.everythingMoved()
 		return err
 	}
-	if c := r.aimed(o.Choice); c != nil {
+	c := r.aimed(o.Choice)
+	if c.state == asleep {
+		r.renewals++
+		r.last = c.thread
+		step.Command = timeHasCome
+		r.schedule.Steps = append(r.schedule.Steps, step)
+		c.drop()
+	} else {
 		r.send(c, step)
-		c.answer <- nil
-		return nil
 	}
-	for _, t := range a.threads[1:] {
-		if c := t.sleeper(); o.Renewer && c != nil {
-			r.renewals++
-			r.last = t
-			step.Command = renewerMark + "its time has come"
-			r.schedule.Steps = append(r.schedule.Steps, step)
-			c.drop()
-			c.answer <- nil
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: %s cannot go", ErrDiverged, o.Choice)
+	c.answer <- nil
+	return nil
 }
 
 // send notes that a call goes. Answering it lets it go.
@@ -161,7 +150,7 @@ func (r *run) send(c *call, step Step) {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
 	}
 	for _, pair := range c.command.Sets {
-		a.wrote[pair.Key] = append(a.wrote[pair.Key], pair.Value)
+		a.keeps.Sets[pair.Key] = append(a.keeps.Sets[pair.Key], pair.Value)
 	}
 	step.Result = "waits"
 	r.schedule.Steps = append(r.schedule.Steps, step)
@@ -175,11 +164,116 @@ func (r *run) send(c *call, step Step) {
 		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false
+		if a.commits && a.lock == held {
+			a.lock = releasing
+			r.schedule.givesBack(a.Name, c.step)
+		}
 	case "CLAIM", "GIVE UP":
 		a.claims = c.command.Name == "CLAIM"
 	}
-	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.lock == held {
-		a.lock = releasing
-		r.schedule.givesBack(a.Name, c.step)
+}
+
+// ready are the threads whose turn it could be. The one that went last goes on,
+// unless it cannot.
+func (r *run) ready() (list []*thread) {
+	for _, a := range r.actors {
+		if a.life != alive {
+			continue
+		}
+		for _, t := range a.threads {
+			if t.next() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.done()) {
+				list = append(list, t)
+			}
+		}
 	}
+	slices.SortStableFunc(list, func(a, b *thread) int { return r.rank(a) - r.rank(b) })
+	return list
+}
+
+// rank: the thread that went last goes on, one that was paused comes last.
+func (r *run) rank(t *thread) int {
+	switch {
+	case t == r.last:
+		return 0
+	case t.actor == r.paused:
+		return 2
+	}
+	return 1
+}
+
+func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
+
+// preempts: of the threads that can go, its turn is taken from the one that went last.
+func (r *run) preempts(t *thread, can []*thread) bool { return t != r.last && can[0] == r.last }
+
+// options are all choices at this moment.
+func (r *run) options() (list []policy.Option) {
+	can := r.ready()
+	for _, t := range can {
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: r.preempts(t, can), Touches: r.touches(t), Process: t.actor.Process})
+	}
+	for _, f := range follow {
+		list = append(list, faultKinds[f].at(r, can)...)
+	}
+	if len(can) == 0 {
+		return list
+	}
+	list = append(list, r.renewersToWake()...)
+	if r.faults >= r.scenario.MaxFaults {
+		return list
+	}
+	for _, f := range r.scenario.Faults {
+		at := faultKinds[f].at(r, can)
+		if f == NodeLost && at != nil { // as soon as it can be: that is no choice
+			return at
+		}
+		list = append(list, at...)
+	}
+	return list
+}
+
+// renewersToWake are renewers whose time has come, if it may come.
+func (r *run) renewersToWake() (list []policy.Option) {
+	if r.renewals >= r.scenario.Renewals {
+		return nil
+	}
+	for _, a := range r.actors {
+		for _, t := range a.threads[1:] {
+			if t.sleeper() != nil && a.life == alive {
+				list = append(list, policy.Option{Choice: t.choice()})
+				break
+			}
+		}
+	}
+	return list
+}
+
+func (r *run) actor(name string) *actor {
+	for _, a := range r.actors {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// touches is what a thread's next command may change or see: its backend. A buyer
+// who backs off is woken by what others do at its backends: then their order is seen.
+func (r *run) touches(t *thread) string {
+	c := t.next().command
+	for _, a := range r.actors {
+		if a.program().sleeper() != nil && a.attempt.used[c.Backend] {
+			return ""
+		}
+	}
+	switch c.Backend {
+	case tap.SQL:
+		if c.Name == "BEGIN" { // a transaction sees nothing before its first read
+			return "nothing of " + t.choice().String()
+		}
+		return tap.SQL
+	case tap.Redis, tap.ZooKeeper, tap.Etcd:
+		return c.Backend
+	}
+	return ""
 }

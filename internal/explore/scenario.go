@@ -216,19 +216,25 @@ type Answer struct {
 // Told is what the buyers were told.
 func (s *Schedule) Told() (list []Answer) {
 	for _, b := range s.Buyers {
-		list = append(list, Answer{b.Name, s.names.Plain(b.answer())})
+		list = append(list, Answer{b.Name, s.names.Plain(b.Answer())})
 	}
 	return list
 }
 
-func (o Outcome) answer() string {
+// Answer is what the buyer was told, in words.
+func (o Outcome) Answer() string {
 	switch {
 	case o.Dead:
 		return "died"
 	case o.Err != nil:
 		return o.Err.Error()
+	case o.Accepted:
+		return "accepted"
 	}
-	return actorKinds[o.Does].answer(o)
+	if answer := actorKinds[o.Does].answer; answer != "" {
+		return answer
+	}
+	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 }
 
 // A Problem is one thing that must not happen.

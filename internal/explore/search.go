@@ -21,12 +21,8 @@ type Limits struct {
 	// Random are drawn at random from Seed when Schedules were not all there are.
 	Random int
 	Seed   uint64
-	// All goes on after the first broken schedule.
-	All bool
-	// Seen, if not nil, is given each schedule.
-	Seen func(*Schedule)
-	// Stop says which rules make a schedule broken. Nil means every one.
-	Stop func(rule string) bool
+	// Broken says which schedules are: the first ends the search. Nil: those with a problem.
+	Broken func(*Schedule) bool
 }
 
 // A Result is what a search found.
@@ -44,8 +40,8 @@ type Result struct {
 	Faulty  int       // schedules in which a fault happened
 	Renewed int       // in which a renewer acted
 	First   *Schedule // the first broken schedule
-	// Rules are the first schedules that broke each rule.
-	Rules map[string]*Schedule
+
+	orders map[string]bool // that Orders counts
 }
 
 // Exhausted: there is no schedule that was not run.
@@ -58,35 +54,40 @@ var ErrDiverged = policy.ErrDiverged
 // preemptions first, then some that are drawn at random. It fails when a server
 // does, or when ctx ends; what was found so far is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (res Result, err error) {
-	res = Result{Preemptions: -1, Rules: map[string]*Schedule{}}
+	res = Result{Preemptions: -1, orders: map[string]bool{}}
 	if err := w.rehearse(ctx, s); err != nil {
 		return res, err
 	}
-	found := func() bool { return res.First != nil && !l.All }
 	fewest := &policy.Fewest{Reduce: l.Reduce}
-	orders := &policy.Orders{Policy: fewest}
-	defer func() { res.Orders = orders.Seen() }()
-	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || l.Schedules > 0 && res.Schedules >= l.Schedules })
+	err = w.playAll(ctx, s, fewest, l, l.Schedules, &res)
 	open := fewest.Open()
 	res.Pruned, res.Cut, res.Preemptions = fewest.Same, open+fewest.Diverged, fewest.Complete()
 	if err != nil || open == 0 || l.Random == 0 {
 		return res, err
 	}
-	all := res.Schedules
-	orders.Policy = policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1)))
-	err = w.playAll(ctx, s, orders, l, &res, func() bool { return found() || res.Schedules-all >= l.Random })
-	res.Random = res.Schedules - all
+	inOrder := res.Schedules
+	err = w.playAll(ctx, s, policy.NewRandom(rand.New(rand.NewPCG(l.Seed, 1))), l, l.Random, &res)
+	res.Random = res.Schedules - inOrder
 	return res, err
 }
 
-// playAll plays the schedules that a policy chooses until enough, or its time is up.
-func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, res *Result, enough func() bool) error {
-	begun := time.Now()
-	for !enough() && (l.Time == 0 || time.Since(begun) < l.Time) && p.Begin() {
-		schedule, err := w.play(ctx, s, false, p.Choose)
+// playAll plays the schedules that a policy chooses, so many at most (0: all), until one
+// is broken or its time is up.
+func (w *World) playAll(ctx context.Context, s *Scenario, p policy.Policy, l Limits, most int, res *Result) error {
+	begun, had := time.Now(), res.Schedules
+	for res.First == nil && (most == 0 || res.Schedules-had < most) && (l.Time == 0 || time.Since(begun) < l.Time) && p.Begin() {
+		var taken []policy.Option
+		schedule, err := w.play(ctx, s, false, func(options []policy.Option, preemptions int) (int, error) {
+			i, err := p.Choose(options, preemptions)
+			if err == nil {
+				taken = append(taken, options[i])
+			}
+			return i, err
+		})
 		p.End(err)
 		switch {
 		case err == nil:
+			res.orders[policy.Order(taken)] = true
 			res.count(schedule, l)
 		case !errors.Is(err, policy.ErrSame) && !errors.Is(err, ErrDiverged):
 			return fmt.Errorf("after %d schedules of %q: %w", res.Schedules, s.Name, err)
@@ -118,23 +119,14 @@ func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 
 func (res *Result) count(schedule *Schedule, l Limits) {
 	res.Schedules++
-	if l.Seen != nil {
-		l.Seen(schedule)
-	}
+	res.Orders = len(res.orders)
 	if schedule.Faulty() {
 		res.Faulty++
 	}
 	if slices.ContainsFunc(schedule.Steps, func(s Step) bool { return s.Renewer }) {
 		res.Renewed++
 	}
-	broken := false
-	for _, p := range schedule.Problems {
-		if res.Rules[p.Rule] == nil {
-			res.Rules[p.Rule] = schedule
-		}
-		broken = broken || l.Stop == nil || l.Stop(p.Rule)
-	}
-	if broken && res.First == nil {
+	if l.Broken == nil && len(schedule.Problems) > 0 || l.Broken != nil && l.Broken(schedule) {
 		res.First = schedule
 	}
 }
@@ -171,6 +163,11 @@ func (s *Schedule) Choices() (list []Choice) {
 	return list
 }
 
+// Breaks reports whether the schedule broke a rule that counts.
+func (s *Schedule) Breaks(counts func(rule string) bool) bool {
+	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return counts(p.Rule) })
+}
+
 // Shorten finds fewer choices, and no more preemptions, that still break a rule that
 // counts when all go on undisturbed after them, and shows the values after each step.
 func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rule string) bool) (*Schedule, error) {
@@ -179,8 +176,7 @@ func (w *World) Shorten(ctx context.Context, schedule *Schedule, counts func(rul
 		if errors.Is(err, ErrDiverged) {
 			return false, nil
 		}
-		return err == nil && shorter.Preemptions <= schedule.Preemptions &&
-			slices.ContainsFunc(shorter.Problems, func(p Problem) bool { return counts(p.Rule) }), err
+		return err == nil && shorter.Preemptions <= schedule.Preemptions && shorter.Breaks(counts), err
 	})
 	if err != nil {
 		return nil, err

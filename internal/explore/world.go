@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -89,14 +90,6 @@ func (w *World) answers(ctx context.Context) error {
 // may choose the schedule.
 const patience = 24 * time.Hour
 
-// Settings of a world: nothing ends by itself while a schedule runs.
-func worldSettings() catalog.Settings {
-	s := catalog.DefaultSettings()
-	s.LockWait, s.LockLease, s.Retries = 40*time.Second, 5*time.Minute, 8
-	s.QueueAtOnce = 1 // two buyers queue already
-	return s
-}
-
 // lastSKU was given to a schedule last, in any world: a number that is found in
 // any command's text. It begins with the second, as fewer than 1,000 schedules run in
 // one: servers still have what earlier programs left there.
@@ -106,8 +99,11 @@ func init() { lastSKU.Store(7_000_000_000_000 + 1000*time.Now().Unix()) }
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
-	w := &World{info: info, config: config, settings: worldSettings(), options: o, numbers: map[int]*process{}, names: observe.NewNames()}
+	w := &World{info: info, config: config, settings: catalog.DefaultSettings(), options: o, numbers: map[int]*process{}}
 	w.config.MaxSQLConns = 8
+	w.settings.QueueAtOnce = 1 // two buyers queue already
+	// Nothing ends by itself while a schedule runs.
+	w.settings.LockWait, w.settings.LockLease, w.settings.Retries = 40*time.Second, 5*time.Minute, 8
 	if o.ByHand {
 		w.settings.LockWait, w.settings.LockLease = patience, patience
 	}
@@ -249,9 +245,60 @@ func (w *World) key() string { return probe.Key(w.info, w.sku) }
 
 // look reads what the servers keep for the schedule that runs.
 func (w *World) look(ctx context.Context) []Value {
-	values := w.probes.Look(ctx, w.key(), w.sku)
-	for i, v := range values {
-		values[i] = Value{Name: w.names.Plain(v.Name), Value: w.names.Plain(v.Value)}
+	return w.probes.Look(ctx, w.key(), w.sku, w.names.Plain)
+}
+
+// A process is one instance with the strategy on it.
+type process struct {
+	*observe.Process
+	session int64        // in ZooKeeper
+	tainted bool         // not to be used for another schedule
+	ahead   atomic.Int64 // of the true time, in ns
+
+	service http.Handler // nil until an actor asks it
+}
+
+// now is what the clock of the process shows.
+func (w *World) now(p *process) time.Time {
+	w.asksTime.Store(true)
+	return w.time().Add(time.Duration(p.ahead.Load()))
+}
+
+func (w *World) process(ctx context.Context, number int) (*process, error) {
+	if p := w.numbers[number]; p != nil {
+		return p, nil
 	}
-	return values
+	p := &process{}
+	var err error
+	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
+	if err != nil {
+		return nil, err
+	}
+	if p.In.ZooKeeper != nil {
+		session, err := p.In.ZooKeeper.Session(ctx)
+		if err != nil {
+			return nil, errors.Join(err, p.In.Close())
+		}
+		p.session = session.ID
+	}
+	w.numbers[number] = p
+	return p, nil
+}
+
+// ports are those of its connections to the SQL server, at its own end.
+func (p *process) ports() []string { return p.In.Dialer.LocalPorts(tap.SQL) }
+
+// recycle forgets the processes that a schedule has spoilt.
+func (w *World) recycle() {
+	for number, p := range w.numbers {
+		if !p.tainted {
+			continue
+		}
+		delete(w.numbers, number)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		// A statement that was left waiting would be taken for a buyer.
+		_, _ = w.probes.Kill(ctx, p.ports())
+		cancel()
+		w.closing.Go(func() { _ = p.In.Close() })
+	}
 }

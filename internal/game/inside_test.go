@@ -50,7 +50,9 @@ func TestImpossibleLevels(t *testing.T) {
 			labtest.Must(t, err)
 			defer p.leave(t.Context())
 			res, err := p.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
-				Stop: func(rule string) bool { return slices.Contains(level.Breaks, rule) }})
+				Broken: func(s *explore.Schedule) bool {
+					return s.Breaks(func(rule string) bool { return slices.Contains(level.Breaks, rule) })
+				}})
 			labtest.Must(t, err)
 			if res.First != nil || !res.Exhausted() || res.Schedules != level.Impossible {
 				t.Errorf("%d schedules were run, one broke it: %t, and %d turns were not taken: the file says that all %d hold",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
@@ -230,7 +231,11 @@ func (r *redisPair) lag(ctx context.Context) error {
 
 // failOver does what a Sentinel does. What the replica lacks is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	if err := makeReplica(ctx, r.nodes[1].Login(), "NO", "ONE"); err != nil {
+	// Redis does not replicate scripts. This one may know some from when it was a primary.
+	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
+		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
+	})
+	if err != nil {
 		return err
 	}
 	r.door.Point(r.nodes[1].Addr)

@@ -133,7 +133,7 @@ func askSentinels(ctx context.Context, sentinels []*Process) (all []map[string]s
 	return all, err
 }
 
-// makeReplica has a Redis follow another; "NO", "ONE" makes it a primary.
+// makeReplica has a Redis follow another.
 func makeReplica(ctx context.Context, address, host, port string) error {
 	return withRedis(ctx, address, func(c *redis.Client) error { return c.ReplicaOf(ctx, host, port).Err() })
 }

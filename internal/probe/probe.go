@@ -5,12 +5,12 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/tap"
 )
 
 // A Value is something that the servers keep.
@@ -74,6 +74,8 @@ type Wait struct {
 	Port    string   // of its connection, at its client
 	Why     string   // "waits for the lock X on stock, index PRIMARY"
 	Holders []string // of a row: the ports of connections that have row locks and do not wait
+
+	wake func(context.Context) error // ends its time-out, in Redis
 }
 
 // Waits lists the commands that wait inside the servers, of this database and of whoever
@@ -83,11 +85,8 @@ func (s *Set) Waits(ctx context.Context) ([]Wait, error) {
 	if err != nil || s.redis == nil {
 		return list, err
 	}
-	blocked, err := s.redis.blocked(ctx)
-	for _, c := range blocked {
-		list = append(list, Wait{Backend: tap.Redis, Port: c.port, Why: "Redis counts it among its blocked clients"})
-	}
-	return list, err
+	blocked, err := s.redis.waits(ctx)
+	return append(list, blocked...), err
 }
 
 // Wake ends the time-outs of commands that wait inside Redis and were sent from these
@@ -96,7 +95,13 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	if s.redis == nil {
 		return false, nil
 	}
-	return s.redis.wake(ctx, ports)
+	list, err := s.redis.waits(ctx)
+	for _, w := range list {
+		if slices.Contains(ports, w.Port) {
+			any, err = true, errors.Join(err, w.wake(ctx))
+		}
+	}
+	return any, err
 }
 
 // Expire ends the lease of the lock's holder, who has not heard of it, and says what
@@ -130,10 +135,12 @@ func (s *Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, 
 	return did, nil
 }
 
-// Look reads what the servers keep. What cannot be read is left out.
-func (s *Set) Look(ctx context.Context, key string, sku int64) (values []Value) {
+// Look reads what the servers keep, in plain words. What cannot be read is left out.
+func (s *Set) Look(ctx context.Context, key string, sku int64, plain func(string) string) (values []Value) {
 	for _, p := range s.all {
-		values = append(values, p.look(ctx, key, sku)...)
+		for _, v := range p.look(ctx, key, sku) {
+			values = append(values, Value{plain(v.Name), plain(v.Value)})
+		}
 	}
 	return values
 }

@@ -2,10 +2,8 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/tap"
 )
 
 // redisProbe looks into one Redis, a Cluster, a ring, or several like nodes. What a
@@ -34,30 +33,12 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// wake ends the time-out of the clients at these ports that block.
-func (p *redisProbe) wake(ctx context.Context, ports []string) (any bool, err error) {
-	list, err := p.blocked(ctx)
-	for _, b := range list {
-		if slices.Contains(ports, b.port) {
-			any, err = true, errors.Join(err, b.server.ClientUnblock(ctx, b.id).Err())
-		}
-	}
-	return any, err
-}
-
-// A blockedClient waits inside a server.
-type blockedClient struct {
-	server *redis.Client
-	id     int64
-	port   string // at its own end
-}
-
 // isBlocked finds the flag b in a line of CLIENT LIST.
 var isBlocked = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// blocked lists the clients that block (BLPOP): at every primary of a Cluster, at every
+// waits lists the clients that block (BLPOP): at every primary of a Cluster, at every
 // shard of a ring.
-func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err error) {
+func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 	var one sync.Mutex
 	ask := func(ctx context.Context, c *redis.Client) error {
 		clients, err := c.ClientList(ctx).Result()
@@ -69,7 +50,8 @@ func (p *redisProbe) blocked(ctx context.Context) (list []blockedClient, err err
 		for line := range strings.Lines(clients) {
 			if m := isBlocked.FindStringSubmatch(line); m != nil {
 				id, _ := strconv.ParseInt(m[1], 10, 64)
-				list = append(list, blockedClient{c, id, m[2]})
+				list = append(list, Wait{Backend: tap.Redis, Port: m[2], Why: "Redis counts it among its blocked clients",
+					wake: func(ctx context.Context) error { return c.ClientUnblock(ctx, id).Err() }})
 			}
 		}
 		return nil

@@ -73,9 +73,7 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return strings.Compare(a[max(0, len(a)-10):], b[max(0, len(b)-10):])
-	})
+	slices.SortFunc(names, backend.BySequence)
 	return names, err
 }
 

@@ -112,7 +112,7 @@ func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Sce
 // many of them, then some at random.
 func (b *bench) limits(counts func(rule string) bool) explore.Limits {
 	return explore.Limits{Schedules: b.options.Schedules, Time: b.options.Budget,
-		Random: b.options.Schedules / 4, Seed: b.options.Seed, Stop: counts}
+		Random: b.options.Schedules / 4, Seed: b.options.Seed, Broken: func(s *explore.Schedule) bool { return s.Breaks(counts) }}
 }
 
 // add adds a search's bounds to a cell.

@@ -102,11 +102,7 @@ func (r *recording) purchase(b explore.Buyer, request string) seckill.Purchase {
 
 // look reads what the servers keep.
 func (r *recording) look(ctx context.Context) []explore.Value {
-	values := r.probes.Look(ctx, probe.Key(r.Info, r.sku), r.sku)
-	for i, v := range values {
-		values[i] = explore.Value{Name: r.names.Plain(v.Name), Value: r.names.Plain(v.Value)}
-	}
-	return values
+	return r.probes.Look(ctx, probe.Key(r.Info, r.sku), r.sku, r.names.Plain)
 }
 
 func (r *recording) record(ctx context.Context, t *Trace) error {
@@ -129,10 +125,7 @@ func (r *recording) record(ctx context.Context, t *Trace) error {
 			})), p)
 			arrive() // a buyer that sends nothing blocks no other
 			told[i] = wire.Told(p, got, err)
-			t.Told[i] = explore.Answer{Who: b.Name, Answer: fmt.Sprintf("sold %d, %d left", got.Quantity, got.Remaining)}
-			if err != nil {
-				t.Told[i].Answer = err.Error()
-			}
+			t.Told[i] = explore.Answer{Who: b.Name, Answer: explore.Outcome{Buyer: b, Receipt: got, Err: err}.Answer()}
 		})
 	}
 	all.Wait()
@@ -144,12 +137,11 @@ func (r *recording) record(ctx context.Context, t *Trace) error {
 	if t.Cut = len(t.Steps) > maxSteps; t.Cut {
 		t.Steps = t.Steps[:maxSteps]
 	}
-	sellers := []catalog.Seller{{Info: r.Info, Strategy: r.Strategy}}
-	snap, err := catalog.Snapshot(ctx, r.Store, r.sku, sellers)
+	e, err := catalog.Evidence(ctx, r.Store, r.sku, []catalog.Seller{{Info: r.Info, Strategy: r.Strategy}})
 	if err != nil {
 		return fmt.Errorf("audit the trace: %w", err)
 	}
-	e := ledger.Evidence{Snapshot: snap, Initial: stock, Run: snap.Stock.Run, Told: told, StockStoreOf: catalog.StockStoreOf(sellers)}
+	e.Initial, e.Told = stock, told
 	for _, v := range ledger.Judge(e).Violations {
 		t.Problems = append(t.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
 	}

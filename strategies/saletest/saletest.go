@@ -83,11 +83,10 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 func (s *Sale) Judge(t testing.TB, told ...ledger.Told) ledger.Report {
 	t.Helper()
 	// The last process: a test may have killed the first.
-	sellers := []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}}
-	snap, err := catalog.Snapshot(t.Context(), s.Store, s.SKU, sellers)
+	e, err := catalog.Evidence(t.Context(), s.Store, s.SKU, []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}})
 	labtest.Must(t, err)
-	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.Stock, Run: s.Run, Told: told,
-		StockStoreOf: catalog.StockStoreOf(sellers)})
+	e.Initial, e.Run, e.Told = s.Stock, s.Run, told
+	return ledger.Judge(e)
 }
 
 // Held checks that the run holds.

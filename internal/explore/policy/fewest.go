@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -24,7 +23,8 @@ type Fewest struct {
 
 	// Of the schedule that runs:
 	first  turn
-	level  int // index in todo that first was taken from
+	level  int    // index in todo that first was taken from
+	again  Replay // of first
 	here   []Choice
 	asleep sleepers
 	others []branch
@@ -54,6 +54,7 @@ func (p *Fewest) Begin() bool {
 	for n, list := range p.todo {
 		if len(list) > 0 {
 			p.first, p.level, p.todo[n] = list[0], n, list[1:]
+			p.again = Replay{Choices: p.first.choices}
 			p.here, p.others, p.asleep = nil, nil, p.first.asleep
 			return true
 		}
@@ -63,15 +64,15 @@ func (p *Fewest) Begin() bool {
 
 // Choose implements Policy.
 func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
-	if made := len(p.here); made < len(p.first.choices) {
-		if i = find(options, p.first.choices[made]); i < 0 {
-			return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, made+1, p.first.choices[made], options)
-		}
-	} else if i, err = p.branch(options, preemptions); err != nil {
-		return 0, err
+	if len(p.here) < len(p.first.choices) {
+		i, err = p.again.Choose(options, preemptions)
+	} else {
+		i, err = p.branch(options, preemptions)
 	}
-	p.here = append(p.here, options[i].Choice)
-	return i, nil
+	if err == nil {
+		p.here = append(p.here, options[i].Choice)
+	}
+	return i, err
 }
 
 // branch takes the first option that does not sleep, and notes the others.

@@ -11,6 +11,7 @@ package policy
 import (
 	"errors"
 	"slices"
+	"strings"
 )
 
 // A Fault is something that goes wrong in place of somebody's turn.
@@ -56,6 +57,25 @@ type Option struct {
 // independent: the steps may be taken in either order.
 func independent(a, b Option) bool {
 	return a.Process != b.Process && a.Touches != "" && b.Touches != "" && a.Touches != b.Touches
+}
+
+// Order writes all schedules that differ only in the order of independent steps alike,
+// as they lead to the same end: of the steps that may come next, the one whose name is
+// first comes.
+func Order(steps []Option) string {
+	var b strings.Builder
+	for left := slices.Clone(steps); len(left) > 0; {
+		next := -1
+		for i, o := range left {
+			waits := slices.ContainsFunc(left[:i], func(before Option) bool { return !independent(before, o) })
+			if !waits && (next < 0 || o.String() < left[next].String()) {
+				next = i
+			}
+		}
+		b.WriteString(left[next].String() + "\n")
+		left = slices.Delete(left, next, next+1)
+	}
+	return b.String()
 }
 
 // A Policy chooses schedules, one after the other.
