@@ -90,6 +90,17 @@ func (b *bench) premise(ctx context.Context) (processes int, err error) {
 	return 0, nil
 }
 
+// withoutFault asks what the searches without faults found.
+func withoutFault(question string, processes int, counts func(rule string) bool) func(*bench, context.Context, int) (Cell, error) {
+	return func(b *bench, ctx context.Context, _ int) (Cell, error) {
+		s, err := b.sound(ctx, processes)
+		if err != nil {
+			return Cell{}, err
+		}
+		return b.verdict(ctx, question, s, counts)
+	}
+}
+
 // verdict breaks when one of the rules was broken, with the shortest schedule
 // that shows it.
 func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
