@@ -31,7 +31,7 @@ const ShopSKU = 1_000_000
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" yaml:"strategy" kong:"-"`
 	Stock    int64  `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units of each SKU (${LoadStock})."`
-	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"What is sold (${LoadSKU})."`
+	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"The SKU that is sold, or the first of several (${LoadSKU})."`
 	// SKUs 0 is 1.
 	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
 	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 1.5: one is hot (${LoadZipf}: even)."`
@@ -58,12 +58,12 @@ type Scenario struct {
 	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant."` // empty: Closed
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
 	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."`
-	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
+	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests are sent."`
 	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
-	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
+	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"The same seed sends the same buyers in the same order (random)."`
 
 	// Require are read by ParseRequirement.
-	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
+	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"A threshold that must be met, too, such as p99<50ms or errors==0."`
 }
 
 // A Profile says when requests are sent.

@@ -19,7 +19,7 @@ import (
 // BenchCmd measures parts by themselves.
 type BenchCmd struct {
 	Locks    BenchLocksCmd    `cmd:"" help:"Measure the locks, alone and contended."`
-	Articles BenchArticlesCmd `cmd:"" help:"Measure what the articles say, beside their own figures."`
+	Articles BenchArticlesCmd `cmd:"" help:"Repeat the experiments of the articles, beside their own figures."`
 }
 
 // BenchFlags are those of every benchmark.

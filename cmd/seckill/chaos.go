@@ -22,8 +22,8 @@ import (
 type ChaosCmd struct {
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
-	List       bool     `help:"List the faults, and end."`
-	Resume     string   `placeholder:"FILE" help:"Finish a run that was interrupted, from what it wrote as JSON: its strategies, faults, rate, seed and topology."`
+	List       bool     `help:"List the faults."`
+	Resume     string   `placeholder:"FILE" help:"Finish an interrupted run from its JSON file, which has its strategies, faults, rate, seed and topology."`
 
 	Rate float64 `default:"200" help:"Buyers a second." group:"sale"`
 	Seed *uint64 `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`

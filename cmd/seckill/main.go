@@ -23,13 +23,13 @@ type commands struct {
 	Up         UpCmd         `cmd:"" help:"Start the lab: backends, two service processes and the page."`
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
-	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines."`
+	Compare    CompareCmd    `cmd:"" help:"Run the same sale with several strategies, and compare speed and verdicts."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the schedules of its commands."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
-	Bench      BenchCmd      `cmd:"" help:"Measure the locks, and what the articles say about them."`
+	Bench      BenchCmd      `cmd:"" help:"Measure the locks, or repeat the experiments of the articles."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, and whether it sells wrongly."`
-	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and what to do about the rest."`
+	Doctor     DoctorCmd     `cmd:"" help:"Say which servers are found, and how to get the others."`
 
 	Version kong.VersionFlag `help:"Print the version of this program."`
 }

@@ -34,7 +34,7 @@ type ServeCmd struct {
 
 	Settings catalog.Settings `embed:""`
 	TokenFlags
-	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine."`
+	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token at 127.0.0.1:PORT, from every user of this machine."`
 	FaultPoints      bool          `group:"rare" env:"SECKILL_FAULT_POINTS" help:"Let admin calls stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `group:"rare" name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`

@@ -40,7 +40,7 @@ type UpCmd struct {
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 	Embedded bool    `help:"Use the embedded engines even where servers are installed."`
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
-	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something and is not a buyer's. Needed to listen on other addresses than this machine's own."`
+	Token    string  `env:"SECKILL_TOKEN" help:"Token for calls that change something, except a buyer's. Needed to listen on addresses other than this machine's own."`
 
 	catalog.LockTimes `group:"rare"`
 	TopologyFlag

@@ -26,7 +26,7 @@ type Options struct {
 
 	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
 	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
-	Crowd      []string      `placeholder:"NAME" help:"Only these also with the last number of contenders. Default: all."`
+	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the largest number of contenders, too. Default: all."`
 	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
 

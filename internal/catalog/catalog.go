@@ -65,8 +65,8 @@ type Info struct {
 // value of each field that DefaultSettings leaves out is its default.
 type Settings struct {
 	LockTimes
-	MaxHold       time.Duration `group:"rare" name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
-	RecordLock    bool          `group:"rare" name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
+	MaxHold       time.Duration `group:"rare" name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Stop renewing a lock after this long, for a holder that hangs; 0: never."`
+	RecordLock    bool          `group:"rare" name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: also read the lock record FOR UPDATE, which can deadlock."`
 	MicrosecondTS bool          `group:"rare" name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
 	Retries       int           `group:"rare" default:"${Retries}" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
 	QueueAtOnce   int           `group:"rare" default:"${QueueAtOnce}" env:"SECKILL_QUEUE_AT_ONCE" help:"queued: how many buyers of one SKU each process lets through at a time."`

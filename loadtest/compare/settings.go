@@ -22,12 +22,12 @@ type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or all alone; none stands for the preset's.
 	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
-	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure, too, or all: ${Baselines}."`
+	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Also measure these bare handlers, or all: ${Baselines}."`
 
 	loadtest.Scenario
-	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Also with so many at a time: 1,16,256."`
+	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
 
-	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other runs backwards (${PresetRounds})."`
+	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other one runs in reverse (${PresetRounds})."`
 	// Turn: short sales are repeated, so that a turn measures this long.
 	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Repeat a short sale until its turn has lasted this long (${PresetTurn})."`
 	By   string        `json:"by" kong:"-"` // the metric that the factor is of
@@ -57,9 +57,9 @@ func Presets() []Preset {
 			func(*Settings) {}, "conditional", "redis-counter-mysql"),
 		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
 			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged"),
-		preset("many-skus", Sales, "50 SKUs: which lock or scan holds up those who want another?",
+		preset("many-skus", Sales, "50 SKUs: which lock or scan makes buyers of other SKUs wait?",
 			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
-		preset("few-buyers", Sales, "Two at a time: what does a purchase take without a queue?",
+		preset("few-buyers", Sales, "Two at a time: how long does a purchase take without a queue?",
 			func(s *Settings) { s.Concurrency, s.Stock, s.Buyers = 2, 200, 250 }, "for-update", "version", "conditional"),
 	}
 }

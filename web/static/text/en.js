@@ -54,7 +54,7 @@ export default {
     copy: 'Copy a link to these settings',
     token: 'Token', tokenHint: 'this lab was started with a token',
     broken: 'broken on purpose', unavailable: 'not available',
-    unfit: { galera: 'not right here: its lock is local to one node', sentinel: 'not right here: a failover forgets' },
+    unfit: { galera: 'not right here: its lock is local to one node', sentinel: 'not right here: a failover forgets the last writes' },
     noStrategies: 'No service process answers: there is nothing to choose from.',
   },
   choice: {

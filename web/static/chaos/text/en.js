@@ -2,7 +2,7 @@
 import { count } from '../../ui.js';
 
 export default {
-  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries many schedules, and all of them where there are not too many.',
+  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries many schedules, or all where there are few.',
   show: 'Show', didNotHold: 'did not hold, and what broke', stuck: 'stuck',
   shows: { '': 'all', broke: 'what did not hold', wrong: 'what broke a promise' },
   shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),

@@ -12,8 +12,8 @@ export default {
   presets: {
     'flash-sale': ['Flash sale', 'Few units, 20 buyers for each: who answers most of them?'],
     'hot-row': ['Hot row', 'The stock never ends: how fast can one row sell?'],
-    'many-skus': ['Many SKUs', '50 SKUs: which lock or scan holds up those who want another?'],
-    'few-buyers': ['Few buyers', 'Two at a time: what does a purchase take without a queue?'],
+    'many-skus': ['Many SKUs', '50 SKUs: which lock or scan makes buyers of other SKUs wait?'],
+    'few-buyers': ['Few buyers', 'Two at a time: how long does a purchase take without a queue?'],
   },
   fields: {
     stock: ['Stock', 'units for sale'],
@@ -87,7 +87,7 @@ export default {
     : 'One round says nothing about how much it varies: give two or more for an interval. Click a column to sort.'),
   charts: {
     crowds: { answers: 'Answers per second by buyers at a time', sales: 'Sales per second by buyers at a time' }, crowdsHint: 'medians of the rounds',
-    waits: 'How long buyers waited', waitsHint: 'so many percent of all requests took no longer; logarithmic',
+    waits: 'How long buyers waited', waitsHint: 'the share of requests that took no longer; logarithmic',
     sellOut: 'Time to sell out', sellOutHint: 'from the first request to the last sale', table: 'As a table',
   },
   found: 'What the judge found',

@@ -3,8 +3,8 @@ import { count, plural } from '../../ui.js';
 
 export default {
   title: 'You are the scheduler',
-  what: 'Each buyer stands before their next command. You decide whose command runs, on real servers, and when something fails. '
-    + 'No time passes while you think. In the end the judge reads the ledger.',
+  what: 'Each buyer is stopped before their next command. You decide whose command runs, on real servers, and when something fails. '
+    + 'No time passes while you think. At the end the judge reads the ledger.',
   levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
   solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved',
   noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,

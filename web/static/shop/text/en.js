@@ -90,7 +90,7 @@ export default {
     judging: 'All have an answer. The ledger is being judged …',
     stop: 'Stop the rivals',
   },
-  forbidden: 'Only the machine of the lab may do that, or a page that has the lab’s token: enter it under “Run”.',
+  forbidden: 'Only the machine that runs the lab may do that, or a page with the lab’s token: enter it under “Run”.',
   story: {
     title: 'What happened',
     shared: {
