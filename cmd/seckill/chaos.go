@@ -42,7 +42,7 @@ func (ChaosCmd) Help() string {
 	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
 nothing else.
 
-Exit status: %d what must hold held, %d one oversold that promises not to, %d one lost or undersold,
+Exit status: %d every promise held, %d a strategy oversold that promises not to, %d one lost or undersold,
 %d one stood still, or did not go on after the fault, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)

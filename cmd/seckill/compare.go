@@ -19,7 +19,7 @@ import (
 // the settings what flags then override.
 type CompareCmd struct {
 	HelpAll  helpAll          `help:"${HelpAll}"`
-	Target   []string         `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL,…"`
+	Target   []string         `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Preset   string           `default:"flash-sale" help:"The sale, unless flags change it; see above." placeholder:"NAME"`
 	Settings compare.Settings `embed:""`
 	Output
@@ -37,7 +37,7 @@ func (CompareCmd) Help() string {
 	return fmt.Sprintf(`Presets, each with strategies that show it:
 %s
 Exit status: %d correct strategies held, %d oversold, %d lost, %d blocked,
-%d not valid, interrupted, or without one that was named,
+%d not valid, interrupted, or a strategy that was named did not run,
 %d the result could not be written, %d wrong command line.`,
 		presets.String(), loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusFailed, statusUsage)
 }

@@ -22,7 +22,7 @@ import (
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	usual := compare.Presets()[0]
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String(),
+		kong.Vars{"HelpAll": "Show the rare flags and the environment variables, too.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String(),
 			"Baselines": strings.Join(compare.BaselineNames(), ",")},
 		defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
@@ -84,6 +84,7 @@ func checkLockTimes(t catalog.LockTimes) error {
 var groups = kong.ExplicitGroups([]kong.Group{
 	{Key: "sale", Title: "The sale:"},
 	{Key: "time", Title: "When purchases are sent:"},
+	{Key: "output", Title: "The result:"},
 	{Key: "rare", Title: "Rarely needed:"},
 })
 

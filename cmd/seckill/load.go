@@ -32,7 +32,7 @@ type LoadCmd struct {
 
 func (c *LoadCmd) Help() string {
 	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, "+
-		"%d held but a requirement was not met, %d nothing was oversold or lost and the sale stood still while buyers asked, "+
+		"%d held but a requirement was not met, %d nothing was oversold or lost, but the sale stood still while buyers asked, "+
 		"%d the run itself was not valid, %d wrong command line or scenario.",
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }

@@ -121,7 +121,7 @@ const statusNotWon = 10
 
 // servers are those that were given; what is lacking then is started privately.
 func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
-	fmt.Fprintln(stderr, "Starting servers for this.")
+	fmt.Fprintln(stderr, "Starting servers for the game.")
 	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
 	if err != nil {
 		return c.Given, nil, err

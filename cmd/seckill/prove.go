@@ -60,9 +60,9 @@ func (*ProveCmd) Help() string {
 schedules that were tried, and there are others: --schedules tries more of them. ✗ breaks, and a counterexample is kept.
 • was measured, – does not apply.
 
-Exit status: 0 when every strategy came out as the matrix in this program has it, or without a row there as it says of itself
-(or the replayed schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy
-came out otherwise (or the replayed schedule breaks nothing), %d when the replayed schedule does not fit.`,
+Exit status: 0 when all answers are those of the matrix in this program, or, for a strategy without a row there, those that it
+declares (or the replayed schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when an
+answer differs (or the replayed schedule breaks nothing), %d when the replayed schedule does not fit.`,
 		statusDiffers, statusDiverged)
 }
 

@@ -25,7 +25,7 @@ type Settings struct {
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Also measure these bare handlers, or all: ${Baselines}."`
 
 	loadtest.Scenario
-	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N,…" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
+	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other one runs in reverse (${PresetRounds})."`
 	// Turn: short sales are repeated, so that a turn measures this long.
