@@ -134,7 +134,7 @@ func TestAnOrderNeedsItsClaim(t *testing.T) {
 func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
 	here, there, _, s, run := twoClaims(t)
 	waiting := func() (n int) {
-		s.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%LOCK IN SHARE MODE%' " +
+		s.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%LIMIT 1 FOR UPDATE%' " +
 			"AND info NOT LIKE '%processlist%'").Scan(&n)
 		return n
 	}
@@ -302,7 +302,7 @@ func TestAClaimWhoseLookDeadlocks(t *testing.T) {
 	labtest.Must(t, err)
 	first.Release(t.Context())
 	deadlock := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if strings.Contains(c.Text, "SHARE MODE") {
+		if strings.Contains(c.Text, "FOR UPDATE") {
 			return &mysql.MySQLError{Number: 1213}
 		}
 		return nil

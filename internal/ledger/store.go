@@ -328,7 +328,9 @@ func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string
 	case sku != 0:
 		where, args = where+" AND sku_id = ?", append(args, sku)
 	case s.db.Name() != "sqlite": // there a writer has the whole file
-		wait = " LOCK IN SHARE MODE" // of the order; the row of the stock, which all buyers want, is not locked
+		// Of the order: the row of the stock, which all buyers want, is not locked. MySQL's status would not show
+		// who waits for a lock in share mode.
+		wait = " FOR UPDATE"
 	}
 	// A join with the stock would let the database begin there, and read every order of a run for one.
 	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
