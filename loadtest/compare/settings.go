@@ -53,7 +53,7 @@ func Presets() []Preset {
 		return Preset{name, says, s}
 	}
 	return []Preset{
-		preset("flash-sale", Answers, "Few units, 20 buyers for each: who answers most of them?",
+		preset("flash-sale", Answers, "Few units, 20 buyers for each: which answers most buyers?",
 			func(*Settings) {}, "conditional", "redis-counter-mysql"),
 		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
 			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged"),

@@ -10,7 +10,7 @@ export default {
 
   form: 'What to compare', preset: 'The sale', advanced: 'Strategies and settings',
   presets: {
-    'flash-sale': ['Flash sale', 'Few units, 20 buyers for each: who answers most of them?'],
+    'flash-sale': ['Flash sale', 'Few units, 20 buyers for each: which answers most buyers?'],
     'hot-row': ['Hot row', 'The stock never ends: how fast can one row sell?'],
     'many-skus': ['Many SKUs', '50 SKUs: which lock or scan makes buyers of other SKUs wait?'],
     'few-buyers': ['Few buyers', 'Two at a time: how long does a purchase take without a queue?'],
