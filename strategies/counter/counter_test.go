@@ -165,6 +165,19 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	})
 }
 
+// A buyer who has not heard that they are let through does not go on: the next one gets
+// their units at once.
+func TestWhoHearsNothingHoldsNothing(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 6)
+	sh.mustBuy(t, 1, 1)
+	lost := &taptest.Nth{N: 1, OnAfter: func(error) error { return taptest.ErrLostReply }}
+	if _, err := sh.buy(tap.With(t.Context(), lost), 2, 5); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("a buyer who hears nothing of Redis was told %v", err)
+	}
+	sh.mustBuy(t, 3, 5)
+	sh.settled(t, 0)
+}
+
 // dies has the process die when it has taken units and is about to write the order.
 func (sh *shop) dies(t *testing.T, p seckill.Purchase) {
 	t.Helper()

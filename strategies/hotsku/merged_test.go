@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -198,6 +199,20 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	if sold != 10-mostTries || c.seen.count["CALL"] != 10 || c.seen.count["UPDATE"] != mostTries {
 		t.Errorf("%d were sold to; the commands are %v", sold, c.seen.count)
 	}
+	s.Held(t)
+}
+
+// Another process sells when the batch has looked: the orders say what remains then.
+func TestMergedSaysWhatRemains(t *testing.T) {
+	s := open(t, Merged, 100)
+	c := crowd{sale: s, first: s.Purchase(1, 5), others: s.purchases(3, 1)}
+	c.seen.OnBefore = func(c *tap.Command) (err error) {
+		if strings.HasPrefix(c.Text, "UPDATE stock") {
+			_, err = s.Processes[1].Deduct(t.Context(), s.Purchase(1000, 10))
+		}
+		return err
+	}
+	says(t, c.buy(t), 82, 81)
 	s.Held(t)
 }
 

@@ -1,14 +1,10 @@
 package sqlrow
 
 import (
-	"database/sql"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -85,45 +81,5 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 					got.Verdict, attempts, want, tries, got.Violations)
 			}
 		})
-	}
-}
-
-// The same in the same second, seen by a client that counts changed rows, as
-// MySQL does unless it is told otherwise. B has bought. A writes an equal
-// value, nothing changes, and the buyer takes that for a conflict.
-func TestEqualWritesHideIt(t *testing.T) {
-	in := labtest.Instance(t, backend.RowLocks)
-	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	labtest.Must(t, err)
-	cfg.ClientFoundRows = false
-	db, err := sql.Open("mysql", cfg.FormatDSN())
-	labtest.Must(t, err)
-	defer db.Close()
-	const at = "2026-07-01 12:00:00"
-	write := func(sku, num int64) int64 {
-		res, err := db.Exec("UPDATE stock SET num = ?, updated_at = ? WHERE id = ? AND updated_at = ?", num, at, sku, at)
-		labtest.Must(t, err)
-		rows, err := res.RowsAffected()
-		labtest.Must(t, err)
-		return rows
-	}
-	for name, c := range map[string]struct {
-		writes []int64 // into a stock of 10; all but A's, the last, follow one another
-		rows   int64   // that A is told
-	}{
-		"two buyers, one unit each":      {[]int64{9, 9}, 0},
-		"two buyers, unequal quantities": {[]int64{8, 9}, 1},
-		"three buyers, one unit each":    {[]int64{9, 8, 9}, 1},
-	} {
-		sku := saletest.Open(t, Timestamp, 10, catalog.Deps{Instance: in}).SKU
-		if _, err := db.Exec("UPDATE stock SET updated_at = ? WHERE id = ?", at, sku); err != nil {
-			t.Fatal(err)
-		}
-		for n, num := range c.writes {
-			rows := write(sku, num)
-			if last := n == len(c.writes)-1; last && rows != c.rows || !last && rows != 1 {
-				t.Errorf("%s: write %d (%d) changed %d rows, want %d for the last and 1 before", name, n+1, num, rows, c.rows)
-			}
-		}
 	}
 }
