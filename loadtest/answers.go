@@ -87,8 +87,7 @@ func noAnswer(err error) reply {
 		return unknown(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
 		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error()}
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return unknown(codeTimeout, "no answer in time")
 	}
 	return unknown(codeLost, err.Error())

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -191,24 +189,6 @@ func TestAnswers(t *testing.T) {
 		r := asks[parts[0]](response{Status: status, ContentType: cmp.Or(types[parts[2]], parts[2]), Body: []byte(parts[3])})
 		if got := strings.TrimSpace(fmt.Sprint(r.Outcome, " ", r.Code)); got != want || parts[0] == "buys" && want == "sold" && r.OrderID != "a1" {
 			t.Errorf("%s\nis %s with the order %q (%s), want %s", told, got, r.OrderID, r.Message, want)
-		}
-	}
-}
-
-func TestNoAnswer(t *testing.T) {
-	for _, test := range []struct {
-		err     error
-		outcome ledger.Outcome
-		code    string
-	}{
-		{context.DeadlineExceeded, ledger.OutcomeUnknown, codeTimeout},
-		{context.Canceled, ledger.OutcomeUnknown, codeInterrupted},
-		{io.ErrUnexpectedEOF, ledger.OutcomeUnknown, codeLost},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ledger.OutcomeUnknown, codeLost},
-		{fmt.Errorf("wrapped: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ledger.OutcomeError, codeUnreachable},
-	} {
-		if r := noAnswer(test.err); r.Outcome != test.outcome || r.Code != test.code {
-			t.Errorf("%v is %s %q, want %s %q", test.err, r.Outcome, r.Code, test.outcome, test.code)
 		}
 	}
 }

@@ -94,14 +94,17 @@ func (f *fake) handler() http.Handler {
 		defer f.mu.Unlock()
 		fmt.Fprintf(w, `# TYPE seckill_purchases_in_flight gauge
 seckill_purchases_in_flight %d
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds %d
 # TYPE seckill_backend_commands_total counter
 seckill_backend_commands_total{backend="sql",strategy="conditional"} %d
 seckill_backend_commands_total{backend="wait",strategy="conditional"} 99
+seckill_backend_commands_total{backend="redis",strategy="conditional"} 0
 seckill_backend_commands_total{backend="sql",strategy="naive"} 77
 # TYPE seckill_request_duration_seconds histogram
 seckill_request_duration_seconds_count{strategy="conditional"} %d
 seckill_request_duration_seconds_count{strategy="naive"} 33
-`, f.inFlight+f.pretend, 3*f.seen, f.seen)
+`, f.inFlight+f.pretend, f.stock.Run, 3*f.seen, f.seen) // a reset is a new process, too
 	})
 	return mux
 }

@@ -102,13 +102,17 @@ func ordersOf(snap ledger.Snapshot) lookup {
 
 const linearLimit = 3 * time.Second
 
-// add checks the answers about one SKU. Answers that cannot all be true are a
-// violation, even where the ledger balances.
-func (l *Linearizability) add(sale *ledger.Report, stock int64, ops []linear.Op) {
-	if sale.StockStore.Split() {
+// check asks whether the answers about one SKU can all be true.
+func check(in ledger.StockStore, stock int64, ops []linear.Op) linear.Finding {
+	if in.Split() {
 		ops = linear.Saw(ops)
 	}
-	f := linear.Check(stock, ops, linearLimit)
+	return linear.Check(stock, ops, linearLimit)
+}
+
+// add takes in what was found of one SKU. Answers that cannot all be true are a
+// violation, even where the ledger balances.
+func (l *Linearizability) add(sale *ledger.Report, f linear.Finding) {
 	l.Checked += f.Checked
 	switch {
 	case f.Decided && !f.Linearizable:

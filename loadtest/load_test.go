@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/linear"
 )
 
 // atOnce is a service that answers at once.
@@ -200,15 +201,19 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		answers     time.Duration
 		pays        reply
 		early, lost bool
-	}{{ms, expired, true, false}, {time.Second, expired, false, false}, {ms, noAnswer(io.ErrUnexpectedEOF), false, true}} {
+		copies      float64
+	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0}, {ms, noAnswer(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second}.normal()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.normal()
 			p := newPlan(s, []int64{1})
-			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller { return &scripted{replies: []reply{reserved}, pays: c.pays, takes: c.answers} })
+			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller {
+				return &scripted{replies: []reply{reserved, reserved, reserved}, pays: c.pays, takes: c.answers}
+			})
 			l.run(t.Context())
-			all := l.tally.history[0]
-			if told := all[len(all)-1]; len(all) != 2 || told.Call != ledger.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost {
-				t.Errorf("a payment that took %v, lost %t: %+v", c.answers, c.lost, all)
+			l.finish()
+			all, came := l.tally.history[0], l.tally.result.Reservations
+			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != ledger.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
+				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
 			}
 		})
 	}
@@ -287,6 +292,59 @@ func TestRequestsAtARate(t *testing.T) {
 		s := Scenario{Profile: Constant, Rate: test.rate, Duration: test.duration}
 		if n, last := s.Requests(), s.due(test.requests-1); n != test.requests || (last-test.last).Abs() > 10*time.Microsecond {
 			t.Errorf("%v a second for %v: %d requests, the last after %v", test.rate, test.duration, n, last)
+		}
+	}
+}
+
+// The calls of one request are one sale, by its first answer, or by the ledger, and at
+// most one cancellation. A sale has three units.
+func TestWhatCallsSayOfTheStock(t *testing.T) {
+	call := func(user int64, outcome ledger.Outcome, left int64, sent, answered time.Duration) ledger.Told {
+		return ledger.Told{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
+	}
+	const sold, out = ledger.OutcomeSold, ledger.OutcomeSoldOut
+	back := call(3, ledger.OutcomeCancelled, 0, 7, 8)
+	back.Call = ledger.CallCancel
+	first, second, third := call(1, sold, 2, 1, 2), call(2, sold, 1, 3, 4), call(3, sold, 0, 5, 6)
+	for _, c := range []struct {
+		name string
+		told []ledger.Told
+		left []int64 // in the ledger's orders, by user
+		want bool
+	}{
+		{"told again, and first after the next", []ledger.Told{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
+		{"sold to a call without an answer", []ledger.Told{first, second, call(3, ledger.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"sold to one who was accepted", []ledger.Told{first, second, call(3, ledger.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"nothing sold to a call without an answer", []ledger.Told{first, second, call(3, ledger.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
+		{"sold out when a unit was back", []ledger.Told{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
+	} {
+		var snap ledger.Snapshot
+		for i, left := range c.left {
+			snap.Orders = append(snap.Orders, ledger.Order{UserID: int64(i + 1), RequestID: "k", Remaining: left})
+		}
+		if f := check(ledger.InRow, 3, opsOf(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
+			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
+		}
+	}
+	// In pieces a sale says nothing of the order.
+	if f := check(ledger.InBuckets, 3, opsOf([]ledger.Told{second, third}, nil)); !f.Linearizable {
+		t.Errorf("of a stock in pieces: %+v", f)
+	}
+}
+
+// What is not decided of one SKU is not said of all, and what cannot be stays so.
+func TestLinearizableInAll(t *testing.T) {
+	yes, open, no := linear.Finding{Decided: true, Linearizable: true}, linear.Finding{}, linear.Finding{Decided: true, Why: "why"}
+	for _, c := range []struct {
+		want  string
+		found []linear.Finding
+	}{{LinearYes, []linear.Finding{yes, yes}}, {LinearNotChecked, []linear.Finding{yes, open, yes}}, {LinearNo, []linear.Finding{yes, no, open}}} {
+		var l Linearizability
+		for _, f := range c.found {
+			l.add(&ledger.Report{}, f)
+		}
+		if l.Answer != c.want {
+			t.Errorf("%+v are %+v, want %s", c.found, l, c.want)
 		}
 	}
 }

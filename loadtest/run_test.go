@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +21,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
-
-// whole is what a run waits, in full, for purchases that never end. It has to
-// have one look at the ledger by then, also on a busy machine: without one the
-// run would say that the ledger could not be read.
-const whole = time.Second
 
 // Every way in which a service can fail its buyers, one at a time: a run must
 // find it, name it, and end with its exit status.
@@ -87,6 +84,10 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedStores}, problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
+		{name: "sells from a counter in Redis, and the row stays as it was set", plant: func(f *fake) {
+			f.stockStores = func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 0} }
+			f.read = func(s *ledger.Snapshot) { s.Stock.Num = s.Stock.Initial }
+		}, adjust: func(c *Config) { c.Strategy = "redis-lua" }, verdict: ledger.Held},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {
@@ -95,16 +96,6 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 23 // the others go on selling although their buyer has gone
 			}
 		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: ledger.Held},
-		{name: "hangs for ever", plant: func(f *fake) {
-			f.pretend = 1
-			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 3 {
-					<-r.Context().Done()
-				}
-				return n == 3
-			}
-		}, adjust: func(c *Config) { c.Timeout, c.settling.limit = 200*time.Millisecond, whole },
-			verdict: ledger.NotValid, exit: ExitNotValid, problem: "still running"},
 		{name: "is reset in mid-run", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 10 {
@@ -114,20 +105,6 @@ func TestRunJudgesTheService(t *testing.T) {
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid,
 			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder, ledger.RuleNotLinearizable}},
-		{name: "a ledger that never stands still", plant: func(f *fake) {
-			f.read = func(s *ledger.Snapshot) {
-				if len(s.Orders) > 0 {
-					s.Stock.Version += time.Now().UnixNano() // never twice the same
-				}
-			}
-			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 3 {
-					hangUp(w)
-				}
-				return n == 3
-			}
-		}, adjust: func(c *Config) { c.settling.limit = whole },
-			verdict: ledger.NotValid, exit: ExitNotValid},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -148,8 +125,8 @@ func TestRunJudgesTheService(t *testing.T) {
 			if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
 				t.Errorf("problems %q, want one with %q", all, test.problem)
 			}
-			if test.verdict == ledger.Held && len(r.Problems) > 0 {
-				t.Errorf("held, with problems %q", r.Problems)
+			if test.verdict == ledger.Held && len(r.Problems) > 0 || (r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
+				t.Errorf("%s, with problems %q; of the commands it is missing %q", r.Verdict, r.Problems, r.CommandsMissing)
 			}
 			if r.Requests != c.Buyers || f.seen != c.Buyers {
 				t.Errorf("%d buyers sent %d requests, of which the service saw %d", c.Buyers, r.Requests, f.seen)
@@ -234,32 +211,63 @@ func TestSettling(t *testing.T) {
 	s := settling{limit: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
 	open := ledger.Snapshot{Orders: []ledger.Order{{Status: ledger.Active, Reservation: &ledger.Reservation{State: seckill.Reserved}}}}
 	for name, c := range map[string]struct {
-		answered, promised, reserved bool
-		from, until                  time.Duration // the ledger cannot be read or, if reserved, a reservation is open
-		took                         time.Duration
+		answered, promised  bool
+		service             serving       // what is asked what is running
+		reserve             time.Duration // for so long
+		from, until         time.Duration // the ledger cannot be read or, if they reserve, a reservation is open
+		took                time.Duration
+		restless, unsettled bool
+		unread              bool // there is no verdict
 	}{
-		"all were answered":                    {answered: true},
-		"a reservation is open":                {answered: true, reserved: true, until: 3 * time.Second, took: 3 * time.Second},
-		"one was not answered":                 {took: time.Second},
-		"one was accepted":                     {promised: true, took: 5 * time.Second},
-		"accepted, and the database went away": {promised: true, from: time.Second, until: 3 * time.Second, took: 7 * time.Second},
+		"all were answered":                     {answered: true},
+		"a reservation is open":                 {answered: true, reserve: time.Second, until: 3 * time.Second, took: 3 * time.Second},
+		"the last reservation":                  {answered: true, reserve: 10 * time.Second, until: 39 * time.Second, took: 39 * time.Second},
+		"one was not answered":                  {took: time.Second},
+		"one was accepted":                      {promised: true, took: 5 * time.Second},
+		"accepted, and the database went away":  {promised: true, from: time.Second, until: 3 * time.Second, took: 7 * time.Second},
+		"the database went away for good":       {from: time.Second, until: time.Hour, took: 30 * time.Second, unsettled: true},
+		"the ledger cannot be read":             {answered: true, until: time.Hour, took: 30 * time.Second, unsettled: true, unread: true},
+		"a ledger that never stands still":      {restless: true, took: 30 * time.Second, unsettled: true},
+		"not answered, and the service is dead": {service: "dial", took: time.Second},
+		"the service hangs":                     {service: "read", took: 30 * time.Second, unsettled: true},
+		"a purchase never ends":                 {service: "busy", took: 30 * time.Second, unsettled: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			_, settled, err := s.wait(t.Context(), begun.Add(s.limit), nil, skuLedger(func(sku int64) (ledger.Snapshot, error) {
+			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s, Ledger: skuLedger(func(sku int64) (ledger.Snapshot, error) {
 				switch at := time.Since(begun); {
+				case c.restless:
+					return ledger.Snapshot{Stock: ledger.Stock{Version: int64(at)}}, nil
 				case at < c.from || at >= c.until:
 					return ledger.Snapshot{}, nil
-				case c.reserved:
+				case c.reserve > 0:
 					return open, nil
 				}
 				return unreadable(sku)
-			}), 1, c.answered, c.promised)
-			if took := time.Since(begun); !settled || err != nil || took != c.took {
-				t.Errorf("%s: settled %t (%v) after %v, want %v", name, settled, err, took, c.took)
+			})})
+			if c.service != "" {
+				r.services = []service{{http: &http.Client{Transport: c.service}}}
+			}
+			r.tally.unsure[0], r.tally.open[0] = !c.answered, c.promised
+			reports := r.audit(t.Context())
+			if took := time.Since(begun); r.result.Settled == c.unsettled || len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
+				(r.result.Linearizable.Answer == "") != (c.unsettled || c.reserve > 0) {
+				t.Errorf("%s: %t, with %d reports, after %v, want %v; %+v %q", name, r.result.Settled, len(reports), took, c.took, r.result.Linearizable, r.result.Problems)
 			}
 		})
 	}
+}
+
+// A serving is how a service answers: it is busy, or fails as its connection is opened, or later.
+type serving string
+
+func (s serving) RoundTrip(*http.Request) (*http.Response, error) {
+	if s != "busy" {
+		return nil, &net.OpError{Op: string(s), Err: syscall.ECONNRESET}
+	}
+	says := httptest.NewRecorder()
+	fmt.Fprint(says, "# TYPE seckill_purchases_in_flight gauge\nseckill_purchases_in_flight 1\n")
+	return says.Result(), nil
 }
 
 // A skuLedger is what a ledger says of a SKU.
@@ -281,6 +289,8 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"no ledger", func(c *Config) { c.Ledger = nil }, "no ledger"},
 		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
+		{"to join a sale that was reset meanwhile", func(c *Config) { c.Joins = true }, "was reset meanwhile, from 20 units to 0"},
+		{"a strategy without reservations", func(c *Config) { c.Reserve = time.Second }, "has no reservations"},
 		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.7 GB"},
 		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.2 GB"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.4 GB"},
@@ -297,24 +307,6 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 				t.Error("the sale was reset all the same")
 			}
 		})
-	}
-}
-
-// Without a ledger there is no verdict, whatever the buyers were told.
-func TestRunWithoutALedger(t *testing.T) {
-	f, reads := &fake{}, 0
-	c := serve(t, f)
-	c.settling.limit = 50 * time.Millisecond
-	c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
-		if reads++; reads > 1 { // after the load
-			return unreadable(sku)
-		}
-		return f.view(), nil
-	})
-	r := ran(t, c)
-	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
-		!strings.Contains(fmt.Sprint(r.Problems), "the ledger could not be read: no such luck") {
-		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
 	}
 }
 
@@ -335,7 +327,7 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.unsure[0] = true }, 0, ledger.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
-		c.SKUs, c.Stock, c.settling.limit = 6, 1, whole
+		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
 		last := 0
 		c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
 			if sku == 6 {
@@ -457,8 +449,16 @@ func TestRunMeasures(t *testing.T) {
 	var last Progress
 	c.OnProgress = func(p Progress) { last = p }
 	var atBegin, atEnd ledger.Snapshot
-	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view() }
-	r := ran(t, c)
+	ctx, stop := context.WithCancel(t.Context())
+	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view(); stop() } // when all is done
+	f.wait, c.Outage = 2*time.Minute, func() time.Duration { return time.Minute }
+	used := time.Hour
+	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // one was started again
+	r, err := Run(ctx, c)
+	labtest.Must(t, err)
+	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != ledger.ServedYes || s.PatienceMs != 180_000 {
+		t.Errorf("interrupted %t, %+v, %+v", r.Interrupted, r.Processor, s)
+	}
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
 		t.Errorf("it began with %+v, and ended with %d orders", atBegin, len(atEnd.Orders))
 	}
@@ -480,44 +480,6 @@ func TestRunMeasures(t *testing.T) {
 	}
 	if r.Strategy.Title != "One conditional UPDATE" || r.Targets[0].Backends[0].Version != "MariaDB 10.11.6" {
 		t.Errorf("strategy %v, targets %v", r.Strategy, r.Targets)
-	}
-}
-
-// The stock of a sale from Redis is what the counter says, which only a service can
-// ask. Its row stays what was set.
-func TestSaleFromRedis(t *testing.T) {
-	for _, test := range []struct {
-		name        string
-		stockStores map[ledger.StockStore]int64
-		row         int64
-		verdict     ledger.Verdict
-		rules       []string
-	}{
-		{"as it should be", map[ledger.StockStore]int64{ledger.InRedis: 0}, testStock, ledger.Held, nil},
-		{"units stayed in the counter", map[ledger.StockStore]int64{ledger.InRedis: 2}, testStock, ledger.Lost, []string{ledger.RuleLostUpdate}},
-		{"the counter cannot be read", nil, testStock, ledger.NotValid, []string{ledger.RuleUnknownStore}},
-		{"a purchase touched the row", map[ledger.StockStore]int64{ledger.InRedis: 0}, 1, ledger.Lost, []string{ledger.RuleCounterDisagrees}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			f := &fake{stockStores: func() map[ledger.StockStore]int64 { return test.stockStores }}
-			f.read = func(s *ledger.Snapshot) {
-				if s.Stock.Num = s.Stock.Initial; len(s.Orders) > 0 {
-					s.Stock.Num = test.row
-				}
-			}
-			c := serve(t, f)
-			c.Strategy = "redis-lua"
-			r := ran(t, c)
-			var rules []string
-			for _, v := range r.Audit.Violations {
-				if v.Rule != ledger.RuleUndersold {
-					rules = append(rules, v.Rule)
-				}
-			}
-			if r.Verdict != test.verdict || !slices.Equal(rules, test.rules) {
-				t.Errorf("%s by %v; want %s by %v: %v", r.Verdict, rules, test.verdict, test.rules, r.Problems)
-			}
-		})
 	}
 }
 
@@ -596,15 +558,5 @@ func TestJoinJudgesItsOwn(t *testing.T) {
 	})
 	if got := rules(r); !slices.Equal(got, []string{ledger.RuleInvented}) {
 		t.Errorf("verdict %s, violated %v", r.Verdict, got)
-	}
-}
-
-func TestJoinOfASaleThatWasReset(t *testing.T) {
-	f := &fake{}
-	f.resetTo(testStock + 1)
-	c := serve(t, f)
-	c.Joins = true
-	if _, err := Run(t.Context(), c); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "was reset meanwhile") || f.seen > 0 {
-		t.Errorf("%v after %d purchases", err, f.seen)
 	}
 }

@@ -180,7 +180,8 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}))
 		r.strangers(snap, others)
 		if settled && !r.Joins && r.Reserve == 0 {
-			linear.add(&reports[len(reports)-1], r.Stock, opsOf(r.tally.history[k], ordersOf(snap)))
+			of := &reports[len(reports)-1]
+			linear.add(of, check(of.StockStore, r.Stock, opsOf(r.tally.history[k], ordersOf(snap))))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {

@@ -107,8 +107,6 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
 	case ledger.OutcomeAccepted:
 		t.open[k], t.unsure[k] = true, true
-	case ledger.OutcomeUnknown:
-		t.unsure[k] = true
 	case ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
 		_ = t.refused.RecordValue(micros(at.answered - at.due))
 	}

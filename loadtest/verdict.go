@@ -103,10 +103,7 @@ func (r *Result) untried() bool {
 
 // proven reports a violation that no problem of the run can explain.
 func (r *Result) proven(v ledger.Violation) bool {
-	sku, several := v.Params["sku"].(int64)
-	if !several {
-		sku = r.Audit.SKU
-	}
+	sku, _ := v.Params["sku"].(int64) // of several
 	switch {
 	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
 		return false
@@ -310,7 +307,8 @@ const (
 	cpuShare   = 0.9                   // of the processors
 )
 
-// bottleneck says why the generator was the bottleneck; nil when it was not.
+// bottleneck says why the generator, or a service that cannot keep up, was the
+// bottleneck; nil when none was.
 func (r *Result) bottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
@@ -320,6 +318,9 @@ func (r *Result) bottleneck() []Problem {
 	}
 	switch {
 	case r.Requests == 0:
+	case r.Dropped > 0:
+		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; "+
+			"the service cannot keep up, and the latencies lack the worst", usualDrain, numbers.Thousands(r.Dropped))}
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
 		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+

@@ -65,7 +65,7 @@ func options(b *script, names ...string) Options {
 }
 
 func TestRoundsAlternate(t *testing.T) {
-	b := &script{}
+	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": faster(1, .5, .5, 1, 1, .5)}} // with 2 at a time twice as fast
 	o := options(b, "a", "b")
 	o.Crowds = []int{2}
 	r := Run(t.Context(), o)
@@ -73,8 +73,8 @@ func TestRoundsAlternate(t *testing.T) {
 	if got := strings.Join(b.sales, ", "); got != want {
 		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
 	}
-	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 {
-		t.Errorf("interrupted %v, exit status %d, %d entries", r.Interrupted, r.ExitStatus(), len(r.Entries))
+	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 || r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
+		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.Entries[1].Factor, r.Entries[3].Factor)
 	}
 }
 
@@ -82,6 +82,9 @@ func TestFiguresOfATurn(t *testing.T) {
 	b := &script{plays: map[string]func(int, *loadtest.Result) error{"a": func(n int, r *loadtest.Result) error {
 		if n%2 == 0 { // of this sale they are not known
 			r.Commands = nil
+		}
+		if n == 5 { // nothing is sold, and no buyer served
+			r.Audit.Sold, r.SoldLatency, r.Signs.Served = 0, loadtest.Latency{}, loadtest.No
 		}
 		return nil
 	}}}
@@ -98,8 +101,9 @@ func TestFiguresOfATurn(t *testing.T) {
 			t.Errorf("%s is %v, want %v", id, got, want)
 		}
 	}
-	if _, known := e.Figures[Servers]; known {
-		t.Error("the servers' time is known, which no sale said")
+	_, servers := e.Figures[Servers]
+	if _, all := e.Rounds[2].Figures[SellOut]; servers || all || e.Rounds[2].Figures[BoughtP50] != 4 || e.Served != loadtest.No {
+		t.Errorf("the servers' time, which no sale said, is known: %t; when all was sold: %t; %+v, %s", servers, all, e.Rounds[2], e.Served)
 	}
 }
 
@@ -172,6 +176,11 @@ func TestInterrupted(t *testing.T) {
 		return oversells(n, r)
 	}}}
 	r := Run(ctx, options(b, "a", "b"))
+	nothing := func(_ int, r *loadtest.Result) error { r.Interrupted, r.Verdict = true, ledger.NotValid; return nil }
+	b = &script{plays: map[string]func(int, *loadtest.Result) error{"a": nothing}}
+	if r := Run(t.Context(), options(b, "a")); r.ExitStatus() != loadtest.ExitNotValid || r.Entries[0].Verdict != ledger.Held {
+		t.Errorf("after its warm-up held: status %d, %s", r.ExitStatus(), r.Entries[0].Verdict)
+	}
 	if !r.Interrupted || r.ExitStatus() != loadtest.ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" {
 		t.Errorf("interrupted %v, status %d, %d entries, %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.NotRun)
 	}
@@ -197,10 +206,11 @@ func TestPresets(t *testing.T) {
 		if err := p.Check(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
-		warm := Options{Settings: p.Settings}
-		warm.Duplicates = .5
-		if err := newComparison(warm).warmUp(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario.Check(); err != nil {
-			t.Errorf("%s: the warm-up: %v", p.Name, err)
+		o := Options{Settings: p.Settings}
+		o.Duplicates, o.Reserve, o.Forget, o.Profile, o.Rate, o.Duration = .5, time.Second, .5, loadtest.Constant, 10, time.Hour
+		warm := newComparison(o).warmUp(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario
+		if err := warm.Check(); err != nil || warm.Forget > 0 || warm.Requests() > 2*o.Concurrency {
+			t.Errorf("%s: the warm-up %+v: %v", p.Name, warm, err)
 		}
 	}
 	s := Presets()[1].Settings
