@@ -463,7 +463,7 @@ func (h *hearing) had(t *Told) bool {
 		if s.request != nil {
 			born = s.request.calls[0].Sent
 		}
-		return s.RequestID != t.RequestID && (!t.timed() || t.end() >= born && t.Sent <= s.until())
+		return s.RequestID != t.RequestID && t.end() >= born && t.Sent <= s.until()
 	})
 }
 
@@ -475,7 +475,7 @@ func (h *hearing) mayHaveHad(t *Told) bool {
 		case c.User != t.User:
 			return false
 		case c == t || c.Outcome == OutcomeDuplicate:
-		case !c.timed() || !t.timed() || c.RequestID == t.RequestID && c.got():
+		case c.RequestID == t.RequestID && c.got():
 			return true
 		case c.Sent <= t.end() && (t.Sent <= c.end() || c.took() && !c.got()):
 			return true
@@ -525,8 +525,8 @@ func lostRequest(h *hearing, r *request) bool {
 func (r *request) refusedAfter(accepted *Told) bool {
 	return slices.ContainsFunc(r.calls, func(t *Told) bool {
 		switch t.Outcome {
-		case OutcomeSoldOut, OutcomeDuplicate, OutcomeExpired:
-			return !t.timed() || !accepted.timed() || t.end() >= accepted.Sent
+		case OutcomeSoldOut, OutcomeDuplicate:
+			return t.end() >= accepted.Sent
 		}
 		return false
 	})

@@ -265,6 +265,7 @@ func TestJudge(t *testing.T) {
 		// Cancellations.
 		{"told cancelled, and active", stillActive, "not_cancelled"},
 		{"told cancelled, and missing", func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }, "missing_order not_cancelled"},
+		{"told cancelled, and missing, and the units came back", all(row(2), func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }), "lost_update missing_order not_cancelled"},
 		{"a cancellation without an answer, and active", all(stillActive, func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeUnknown }), ""},
 		{"a cancellation that was refused, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeBusy }, "cancelled_unasked"},
 		{"a cancellation in progress, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeInProgress }, ""},
@@ -296,6 +297,12 @@ func TestJudge(t *testing.T) {
 		{"a copy sold out before the retry that got the order", copied(OutcomeSoldOut, 90, 100), ""},
 		{"a copy told duplicate while the order is got", copied(OutcomeDuplicate, 90, 101), "key_refused"},
 		{"a copy told duplicate after the order", copied(OutcomeDuplicate, 300, 310), "key_refused"},
+		{"a copy told duplicate, whose buyer had another order before", all(copied(OutcomeDuplicate, 90, 101), func(e *Evidence) { e.order(8).UserID, e.told(8, CallBuy).User = 1, 1 }), ""},
+		{"a copy sold out while the order is got, and told of it later", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) {
+			later := *e.told(1, CallBuy)
+			later.at(300, 310)
+			e.Told = append(e.Told, later)
+		}), "key_refused"},
 		{"a copy busy after the order", copied(OutcomeBusy, 200, 210), "key_refused"},
 		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
 		{"a copy busy until long after the order", copied(OutcomeBusy, 110, 250), "key_refused"},
@@ -400,6 +407,7 @@ func TestJudgeReservations(t *testing.T) {
 		{"paid when the deadline had passed", func(e *Evidence) { e.told(1, CallPay).Late = true }, "paid_late"},
 		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
 		{"forgotten, and paid", ends(2, seckill.Paid), "paid_unasked"},
+		{"paid, and of no buyer", func(e *Evidence) { e.order(6).UserID = 99 }, "missing_order invented_order"},
 		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
 		{"a payment in progress, and paid", paymentTold(1, OutcomeInProgress), ""},
 		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
@@ -543,6 +551,7 @@ func TestServed(t *testing.T) {
 		{"nothing is sold any more", all(), ServedBlocked, 24.9},
 		{"allowed to wait so long", func(e *Evidence) { e.Patience = 24900 * time.Millisecond }, ServedYes, 24.9},
 		{"there was nothing left", stock(5, 0), ServedYes, 0.9},
+		{"what is left is not known", func(e *Evidence) { e.StockStoreOf = map[string]StockStore{"conditional": InRedis} }, ServedNotKnown, 0},
 		{"the row has units that were sold", stock(5, 3), ServedYes, 0.9},
 		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
 		{"they hold orders already", waiting(func(_ int, t *Told) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},
@@ -598,9 +607,9 @@ func TestServed(t *testing.T) {
 // The report on several SKUs has the worst verdict, and says which SKU it is.
 func TestSum(t *testing.T) {
 	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2, Violations: []Violation{}}
-	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
+	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Reserved: 3, Expired: 4, Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
 	got := Sum([]Report{a, b})
-	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 || got.Orders != 17 ||
+	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 || got.Orders != 17 || got.Reserved != 3 || got.Expired != 4 ||
 		got.Cancelled != 2 || len(got.Violations) != 1 || got.Violations[0].Message != "SKU 2: gone" {
 		t.Errorf("%+v", got)
 	}

@@ -50,7 +50,6 @@ func TestEveryListReadsLittle(t *testing.T) {
 		"a user's request":     list(ledger.Filter{RequestID: "k7", User: 7}),
 		"an order":             func(ctx context.Context) error { return second1(s.Order(ctx, "o7001-700100007-A")) },
 		"a request of a SKU":   func(ctx context.Context) error { return second1(s.Requested(ctx, sku, 7, "k7")) },
-		"the SKUs":             func(ctx context.Context) error { _, err := s.SKUs(ctx, 100); return err },
 		"nothing to sweep":     func(ctx context.Context) error { _, err := s.Sweep(ctx); return err },
 		"a request of any SKU": func(ctx context.Context) error { return second1(s.Requested(ctx, 0, 7, "k7")) },
 	} {

@@ -139,8 +139,22 @@ func TestSweep(t *testing.T) {
 			fill(t, s, id, set.Run-1, id*100_000, 2500)
 			fill(t, s, id, set.Run, id*100_000+50_000, 700)
 		}
+		others := map[string]string{"refusals": "(request_id, user_id, reason, sku_id, run) VALUES ('k', 1, 'sold_out'", "stock_units": "(id, sku_id, run) VALUES (1",
+			"reservations": "(id, strategy, state, quantity, ends_at, sku_id, run) VALUES (1, 'reserve', 'paid', 1, '2000-01-01'"}
+		for table, row := range others {
+			labtest.Must(t, s.DB(ctx).Exec("INSERT INTO "+table+" "+row+", ?, 0)", sku).Error)
+		}
+		if all, err := s.SKUs(ctx, 1); err != nil || len(all) != 1 {
+			t.Errorf("one SKU of two: %+v, %v", all, err)
+		}
 		if n, err := s.Sweep(ctx); err != nil || n != 5000 {
 			t.Errorf("swept %d, %v, want 5000", n, err)
+		}
+		for table := range others {
+			var n int64
+			if s.DB(ctx).Raw("SELECT COUNT(*) FROM "+table+" WHERE sku_id = ? AND run = 0", sku).Scan(&n); n > 0 {
+				t.Errorf("%d of %s are left", n, table)
+			}
 		}
 		for _, id := range []int64{sku, sku + 1} {
 			var n int64
