@@ -30,7 +30,7 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 	}
 	do("CREATE DATABASE shop")
 	do("CREATE USER 'poor'@'127.0.0.1'")
-	do("GRANT SELECT, INSERT, UPDATE, CREATE ON shop.* TO 'poor'@'127.0.0.1'")
+	do("GRANT SELECT, INSERT, UPDATE ON shop.* TO 'poor'@'127.0.0.1'")
 	address, err := mysql.ParseDSN(l.Config().MySQLDSN)
 	labtest.Must(t, err)
 	address.User, address.Passwd, address.DBName = "poor", "", "shop"

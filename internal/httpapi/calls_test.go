@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
@@ -37,11 +39,12 @@ func TestCalls(t *testing.T) {
 		reached++
 		return sell(ctx, p)
 	}
+	broken := catalog.Info{Name: "broken", New: func(catalog.Deps) (seckill.Strategy, error) { return f, errors.New("no") }}
 	for name, s := range map[string]*httpapi.Server{
-		"refusals":     serverWith(t, f, httpapi.Config{Points: &point.Points{}}),
+		"refusals":     serverWith(t, f, httpapi.Config{Points: &point.Points{}, Infos: []catalog.Info{broken}}),
 		"sale":         serverWith(t, nil, httpapi.Config{}),
 		"reservations": serverWith(t, nil, httpapi.Config{Instance: server}),
-		"counter":      serverWith(t, nil, httpapi.Config{Instance: server}),
+		"counter":      serverWith(t, nil, httpapi.Config{Instance: server, Points: &point.Points{}}),
 		"accepted":     serverWith(t, nil, httpapi.Config{Instance: labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)}), // its own claims
 	} {
 		t.Run(name, func(t *testing.T) {

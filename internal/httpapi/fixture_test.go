@@ -99,14 +99,14 @@ func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	if own {
 		c.Instance = embedded(t)
 	}
-	if c.Infos == nil {
+	if c.Infos == nil && f == nil {
 		c.Infos = strategies.All()
 	}
 	if c.Default == "" {
 		c.Default = "conditional"
 	}
 	if f != nil {
-		c.Infos, c.Default = []catalog.Info{f.info()}, fakeName
+		c.Infos, c.Default = append([]catalog.Info{f.info()}, c.Infos...), fakeName
 	}
 	if own && c.Default == fakeName {
 		_, err := ledger.NewStore(c.Instance.DB).Reset(context.Background(), 1, "", 10)

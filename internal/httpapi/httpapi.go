@@ -82,9 +82,6 @@ func New(c Config) (*Server, error) {
 	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.Instance.Database, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	for _, info := range c.Infos {
-		if s.byName[info.Name] != nil {
-			return nil, fmt.Errorf("two strategies are called %q", info.Name)
-		}
 		s.byName[info.Name] = s.newSeller(info)
 		s.sellers = append(s.sellers, s.byName[info.Name])
 		s.catalogued = append(s.catalogued, catalog.Seller{Info: info, Strategy: s.byName[info.Name].strategy})

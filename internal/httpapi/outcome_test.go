@@ -157,7 +157,7 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 		return seckill.Receipt{}, seckill.ErrDuplicate
 	}
 	ask(t, s, "POST", "/api/v1/seckill", purchase(8, 1), key).want(t, "the key of another purchase", 422, "idempotency_mismatch")
-	unread := failsAfterCommit(t.Context(), errors.New("connection reset by peer"))
+	unread := failsAfter(t.Context(), "COMMIT", errors.New("connection reset by peer"))
 	do(t, s, newRequest("POST", "/api/v1/seckill", purchase(9, 1), key).WithContext(unread)).want(t, "a copy that cannot be looked up", 409, "in_progress")
 }
 

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -77,19 +78,24 @@ func TestRedisIsSilent(t *testing.T) {
 // accepts is a strategy that says of every request what it is told to.
 type accepts struct {
 	*fake
-	seckill.Acceptor // of which only Became is asked
-	became           error
+	became error
 }
 
 func (a *accepts) Became(context.Context, int64, int64, string) error { return a.became }
+
+// Accept is sold out when another strategy has written the order.
+func (a *accepts) Accept(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, written bool, err error) {
+	return r, false, errors.Join(seckill.ErrSoldOut, a.record(ctx, p))
+}
 
 // An accepted request is refused by the database's word on it. That it cannot be asked, or
 // was busy, is no such word.
 func TestWhatBecameOfARequest(t *testing.T) {
 	a := &accepts{fake: sells()}
 	info := a.info()
-	info.New = func(catalog.Deps) (seckill.Strategy, error) { return a, nil }
+	info.New = func(d catalog.Deps) (seckill.Strategy, error) { a.ledger = d.Ledger; return a, nil }
 	s := serverWith(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
+	ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), "Prefer: respond-async", key).want(t, "sold out, and the key has an order", http.StatusOK, "")
 	for err, want := range map[error]string{seckill.ErrPending: "pending", seckill.ErrUnknownOrder: "none",
 		seckill.ErrSoldOut: "refused", seckill.ErrDuplicate: "refused",
 		seckill.ErrBusy: "unknown", seckill.ErrConflict: "unknown", seckill.ErrUnavailable: "unknown", seckill.ErrUnknown: "unknown"} {

@@ -30,8 +30,8 @@ type reservation struct {
 	State string `json:"state"`
 }
 
-// failsAfterCommit has every command after the first COMMIT fail with cause.
-func failsAfterCommit(ctx context.Context, cause error) context.Context {
+// failsAfter has every command after the first of a name fail with cause.
+func failsAfter(ctx context.Context, name string, cause error) context.Context {
 	var over atomic.Bool
 	return tap.With(ctx, &taptest.Tap{
 		OnBefore: func(*tap.Command) error {
@@ -41,7 +41,7 @@ func failsAfterCommit(ctx context.Context, cause error) context.Context {
 			return nil
 		},
 		OnAfter: func(c *tap.Command, err error) error {
-			if c.Name == "COMMIT" && err == nil {
+			if c.Name == name && err == nil {
 				over.Store(true)
 			}
 			return err
@@ -57,22 +57,25 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
 	for n, cause := range []error{errors.New("connection reset by peer"), context.DeadlineExceeded} {
-		for i, call := range []struct{ method, path, state string }{{"POST", "/pay", "paid"}, {"DELETE", "", "cancelled"}} {
+		for i, call := range []struct{ method, at, path, state string }{{"POST", held, "/pay", "paid"}, {"DELETE", held, "", "cancelled"},
+			{"DELETE", "/api/v1/orders/", "", "cancelled"}} {
 			var r, now reservation
 			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
-			req := newRequest(call.method, held+r.ID+call.path, "")
-			got := do(t, s, req.WithContext(failsAfterCommit(req.Context(), cause)))
+			req := newRequest(call.method, call.at+r.ID+call.path, "")
+			got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", cause)))
 			ask(t, s, "GET", held+r.ID, "").into(t, &now)
 			if now.State != call.state || got.status != 504 {
-				t.Errorf("%s%s, then %v: answered %d %s %q, and it is %s", call.method, call.path, cause, got.status, got.Code, got.Detail, now.State)
+				t.Errorf("%s %s%s, then %v: answered %d %s %q, and it is %s", call.method, call.at, call.path, cause, got.status, got.Code, got.Detail, now.State)
 			}
 		}
 	}
 	req := newRequest("POST", reserve, `{"sku_id":1,"user_id":9}`, key)
-	do(t, s, req.WithContext(failsAfterCommit(req.Context(), errors.New("connection reset by peer")))).want(t, "reserved, and not read back", 504, "unknown_outcome")
+	do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", errors.New("connection reset by peer")))).want(t, "reserved, and not read back", 504, "unknown_outcome")
+	req = newRequest("POST", "/api/v1/seckill?strategy=reserve", `{"sku_id":1,"user_id":9}`, key)
+	do(t, s, req.WithContext(failsAfter(req.Context(), "GIVE UP", errors.New("connection reset by peer")))).want(t, "the key of a reservation that is not read", 504, "unknown_outcome")
 	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
-	got := do(t, s, req.WithContext(failsAfterCommit(req.Context(), context.DeadlineExceeded)))
+	got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", context.DeadlineExceeded)))
 	var is ledger.Stock
 	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
 	if is.Initial != 20 || got.status != 504 || !strings.Contains(got.Detail, "was reset") {

@@ -14,14 +14,12 @@ import (
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
-// NewRouter is a gin engine without its chatter, redirects, and trust in what
-// headers say of the peer.
+// NewRouter is a gin engine without its chatter and redirects.
 func NewRouter() *gin.Engine {
 	quiet()
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
-	r.ForwardedByClientIP = false
 	return r
 }
 
