@@ -26,7 +26,7 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	e.Initial, e.Run, e.Told = w.stock, w.run, []ledger.Told{}
+	e.Initial, e.Run, e.Told = w.stock, firstRun, []ledger.Told{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			e.Told = append(e.Told, tell(w, b)...)

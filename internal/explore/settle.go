@@ -20,6 +20,9 @@ const (
 	// quiet gives goroutines that were just woken time to report. It decides
 	// nothing alone: a server or a barrier is asked before any conclusion.
 	quiet = time.Millisecond
+	// Most commands are back by then. A server that is asked earlier whether they wait
+	// has less time for them.
+	usual = 5 * time.Millisecond
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond
 )
@@ -42,7 +45,11 @@ func (r *run) settle(ctx context.Context) error {
 		if len(waits)+len(away) == 0 {
 			return r.rolledBack(ctx)
 		}
-		if (len(away) > 0 || passed == r.heard) && r.await(ctx, quiet) == nil {
+		limit := quiet
+		if len(away) > 0 {
+			limit = usual
+		}
+		if (len(away) > 0 || passed == r.heard) && r.await(ctx, limit) == nil {
 			continue
 		}
 		if len(waits) > 0 && passed != r.heard { // what happened since may have made news

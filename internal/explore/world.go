@@ -42,7 +42,6 @@ type World struct {
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
-	run    int64
 	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
 	names  *observe.Names
 }
@@ -160,11 +159,11 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err != nil {
 		return err
 	}
-	if w.run, err = w.seed(ctx, first, w.sku, s); err != nil {
+	if err := w.seed(ctx, first, w.sku, s); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other }) {
-		if _, err := w.seed(ctx, first, w.other(), s); err != nil {
+		if err := w.seed(ctx, first, w.other(), s); err != nil {
 			return err
 		}
 	}
@@ -191,15 +190,18 @@ func (w *World) redisPorts() (list []string) {
 // first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.
 func (w *World) other() int64 { return w.sku * 10 }
 
-func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario) (run int64, err error) {
-	var starts *ledger.Moment
+// firstRun is the run of every schedule's sale until it is set anew.
+const firstRun = 1
+
+// seed writes a stock row, in one statement, as its first reset leaves it.
+func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario) error {
+	row := ledger.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
 	if s.does(Starts) {
-		later := ledger.MomentOf(time.Now().Add(time.Hour))
-		starts = &later
+		later := ledger.MomentOf(row.UpdatedAt.Add(time.Hour))
+		row.StartsAt = &later
 	}
-	row, err := w.store.Schedule(ctx, sku, skuName, s.Stock, starts)
-	if err != nil {
-		return 0, fmt.Errorf("make a fresh SKU: %w", err)
+	if err := w.admin.DB.WithContext(ctx).Create(&row).Error; err != nil {
+		return fmt.Errorf("make a fresh SKU: %w", err)
 	}
 	if sku == w.sku {
 		w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
@@ -209,10 +211,10 @@ func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario
 	// reset. Other locks begin as their very first use finds them.
 	if r, ok := first.Strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
 		if err := r.Reset(ctx, sku, s.Stock); err != nil {
-			return 0, fmt.Errorf("make a fresh SKU: %w", err)
+			return fmt.Errorf("make a fresh SKU: %w", err)
 		}
 	}
-	return row.Run, nil
+	return nil
 }
 
 // does reports whether any actor does this.
