@@ -31,7 +31,8 @@ func (l *heldLock) Clear(context.Context, string) error {
 	return nil
 }
 
-// A reset takes a lock away only from a holder for whom it has waited.
+// A reset takes a lock away only from a holder for whom it has waited. One who has left
+// meanwhile has bought nothing.
 func TestResetClearsOnlyWhatItHasWaitedFor(t *testing.T) {
 	l := &heldLock{fails: redis.ErrPoolTimeout}
 	g := &lock.Guarded{Locker: l, Key: func(int64) string { return "" }, Outlives: time.Hour}
@@ -41,6 +42,11 @@ func TestResetClearsOnlyWhatItHasWaitedFor(t *testing.T) {
 	l.fails, g.Outlives = nil, 3*time.Millisecond
 	if err := g.Reset(t.Context(), sku, 1); err != nil || !l.cleared {
 		t.Errorf("after the wait: %v, cleared: %v", err, l.cleared)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	g.Options.Wait = time.Hour
+	if leave(); !seckill.NothingTaken(g.Under(gone, sku, nil)) {
+		t.Error("who left without the lock is not told that nothing was taken")
 	}
 }
 

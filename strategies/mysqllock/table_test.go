@@ -219,16 +219,3 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 	b.Key = stockKey(s.SKU)
 	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
 }
-
-// A cancellation that has read the stock before a reset leaves the new sale alone.
-func TestSnapshotFirstCancelsBesideAReset(t *testing.T) {
-	s := saletest.Open(t, SnapshotFirst, 5, catalog.Deps{Settings: testSettings})
-	r, err := s.Buy(t.Context(), 1, 2)
-	labtest.Must(t, err)
-	ctx := taptest.Before(t.Context(), "SELECT GET_LOCK", func() { s.Reset(t, 9) })
-	err = s.Processes[0].Restore(ctx, r.OrderID)
-	row, wrong := s.Store.SKU(t.Context(), s.SKU)
-	if !errors.Is(err, seckill.ErrUnknownOrder) || wrong != nil || row.Num != 9 {
-		t.Errorf("told %v, want %v; the new sale has %d of 9, %v", err, seckill.ErrUnknownOrder, row.Num, wrong)
-	}
-}
