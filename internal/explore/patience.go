@@ -133,7 +133,7 @@ func (r *run) stuck(ctx context.Context) error {
 		for _, a := range unserved {
 			a.outcome.WaitedFor++
 		}
-		if r.goesOn(ctx) {
+		if r.settle(ctx) == nil && (r.wake() || len(r.ready()) > 0 || r.finished()) { // it let an actor go on
 			return nil
 		}
 	}
@@ -147,12 +147,4 @@ func (r *run) stuck(ctx context.Context) error {
 		a.cancel(fmt.Errorf("%w: the buyer's time is up", context.DeadlineExceeded))
 	}
 	return r.settle(ctx)
-}
-
-// goesOn reports whether time that passed has let an actor go on.
-func (r *run) goesOn(ctx context.Context) bool {
-	if r.settle(ctx) != nil {
-		return false
-	}
-	return r.wake() || len(r.ready()) > 0 || r.finished()
 }
