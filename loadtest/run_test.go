@@ -516,8 +516,8 @@ func answered(r *Result, code string) (n int) {
 }
 
 // joined is a run that joins a sale in which others have bought two units, and
-// given one back.
-func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
+// given one back. cheats: its own service sells once more, under a key like theirs.
+func joined(t *testing.T, cheats bool) (*fake, *Result) {
 	t.Helper()
 	f := &fake{}
 	f.resetTo(testStock)
@@ -526,8 +526,12 @@ func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
 	}
 	f.orders[1].Status = ledger.Cancelled
 	f.stock.Num++
-	if plant != nil {
-		plant(f)
+	f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
+		if cheats && n == 5 {
+			p.User, p.key = 99, "load-1-1-1-4711"
+			f.take(p)
+		}
+		return false
 	}
 	c := serve(t, f)
 	c.Joins = true
@@ -536,7 +540,7 @@ func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
 }
 
 func TestJoinLeavesTheSaleAsItIs(t *testing.T) {
-	f, r := joined(t, nil)
+	f, r := joined(t, false)
 	if r.Verdict != ledger.Held || f.stock.Run != 1 || len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
 		r.Counts[ledger.OutcomeSold] != testStock-1 || r.Linearizable.Answer != LinearNotChecked || r.Linearizable.Why == "" {
 		t.Errorf("verdict %s, run %d, %d orders, %d sold, told sold %d, linearizable %v; problems %v, violations %v",
@@ -544,18 +548,9 @@ func TestJoinLeavesTheSaleAsItIs(t *testing.T) {
 	}
 }
 
-// The orders of others excuse nothing that happens to the buyers of the run: here its
-// own service sells once more, under a key like theirs.
+// The orders of others excuse nothing that happens to the buyers of the run.
 func TestJoinJudgesItsOwn(t *testing.T) {
-	_, r := joined(t, func(f *fake) {
-		f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
-			if n == 5 {
-				p.User, p.key = 99, "load-1-1-1-4711"
-				f.take(p)
-			}
-			return false
-		}
-	})
+	_, r := joined(t, true)
 	if got := rules(r); !slices.Equal(got, []string{ledger.RuleInvented}) {
 		t.Errorf("verdict %s, violated %v", r.Verdict, got)
 	}
