@@ -109,7 +109,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 // servers of this place.
 func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
-		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets))})
+		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets)), ProofBreaks: strings.Join(i.Breaks(), ", ")})
 	}
 	o.Sale.ServersTime, o.Servers = p.serversTime, p.sql
 	result := compare.Run(ctx, o)

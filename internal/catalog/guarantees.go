@@ -71,6 +71,16 @@ func (i Info) Broken() bool {
 	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
 }
 
+// Breaks are the questions in which the strategy breaks.
+func (i Info) Breaks() (questions []string) {
+	for _, q := range slices.Sorted(maps.Keys(i.Guarantees)) {
+		if i.Guarantees[q] == Breaks {
+			questions = append(questions, string(q))
+		}
+	}
+	return questions
+}
+
 // BreaksIn reports whether a sale of single units is known to oversell with so
 // many service processes: a lock inside one process does nothing for another.
 func (i Info) BreaksIn(processes int) bool {

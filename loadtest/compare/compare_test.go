@@ -59,7 +59,7 @@ func options(b *script, names ...string) Options {
 	o := Options{Settings: Presets()[0].Settings, load: b.load, Sale: loadtest.Config{Targets: []string{"http://127.0.0.1:1"}}}
 	o.Strategies, o.Stock, o.Buyers, o.Concurrency, o.Turn = names, testStock, testBuyers, 8, 0
 	for _, name := range names {
-		o.Candidates = append(o.Candidates, Candidate{Strategy: name, Breaks: strings.HasPrefix(name, "bad")})
+		o.Candidates = append(o.Candidates, Candidate{Strategy: name, Breaks: strings.HasPrefix(name, "bad"), ProofBreaks: map[string]string{"fast": "lost-reply"}[name]})
 	}
 	return o
 }
@@ -118,7 +118,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{[]string{"conditional", "fast"}, "fast answers 2.15 × as many buyers as conditional (1.56–2.97)."},
 		{[]string{"conditional", "alike"}, "cannot be told apart: "},
-		{[]string{"conditional", "bad", "fast"}, "fast answers 2.15 × as many buyers as conditional (1.56–2.97).\nbad is broken, so its speed counts for nothing: 10 units too many."},
+		{[]string{"conditional", "bad", "fast"}, "fast answers 2.15 × as many buyers as conditional (1.56–2.97).\nIn the proof fast breaks: lost-reply.\nbad is broken, so its speed counts for nothing: 10 units too many."},
 		{[]string{"bad"}, "bad is broken"},
 	} {
 		b.sales = nil

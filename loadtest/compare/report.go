@@ -22,6 +22,9 @@ var does = map[string]string{
 func (r *Result) Answer() (lines []string) {
 	if best, other := r.fastest(); best != nil {
 		lines = append(lines, r.pair(best, other))
+		if best.ProofBreaks != "" {
+			lines = append(lines, fmt.Sprintf("In the proof %s breaks: %s.", best.Strategy, best.ProofBreaks))
+		}
 	}
 	var broken []string
 	why := ""

@@ -43,8 +43,10 @@ type NotRun struct {
 type Candidate struct {
 	Strategy string `json:"strategy"` // its name
 	Title    string `json:"title"`
-	Breaks   bool   `json:"breaks"`             // known to break with as many processes as there are targets
-	Baseline bool   `json:"baseline,omitempty"` // a bare handler: not judged
+	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
+	// ProofBreaks are the questions of the proof in which it breaks, which no load shows.
+	ProofBreaks string `json:"proof_breaks,omitempty"`
+	Baseline    bool   `json:"baseline,omitempty"` // a bare handler: not judged
 
 	target string // of a baseline
 }

@@ -58,6 +58,7 @@ declare namespace Json {
     strategy: string;
     title: string;
     breaks: boolean;
+    proof_breaks?: string;
     baseline?: boolean;
     concurrency: number;
     verdict: Verdict | '';

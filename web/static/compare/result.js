@@ -41,6 +41,7 @@ function Answer({ result }) {
   const names = base && other ? [other, base] : [];
   return html`
     ${base && other?.factor && html`<p class="word small">${sentence(other, base, other.factor, by)}</p>`}
+    ${base && right[0].proof_breaks && html`<p>${w.answer.breaks(html`<code>${right[0].strategy}</code>`, html`<code>${right[0].proof_breaks}</code>`)}</p>`}
     ${own(result).length <= 4 && html`<ul class="answers">${(names.length ? [...names, ...own(result).filter((e) => !names.includes(e))] : own(result)).map((e) => html`
       <li key=${e.strategy}><code>${e.strategy}</code> <${Badge} entry=${e} /> <${Served} entry=${e} />${e.over > 0 && ` ${w.over(e.over)}`}</li>`)}</ul>`}`;
 }

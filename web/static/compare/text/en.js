@@ -58,6 +58,7 @@ export default {
     answers: (one, times, other) => [one, ' answers ', times, ' × as many buyers as ', other],
     sales: (one, times, other) => [one, ' sells ', times, ' × as fast as ', other],
     alike: (one, other) => [one, ' and ', other, ' cannot be told apart'],
+    breaks: (one, questions) => ['In the proof ', one, ' breaks: ', questions],
   },
   announce: { on: 'A comparison is in progress.', over: (text) => `The comparison is over: ${text}` },
   isOn: 'A comparison is in progress: watch it',

@@ -57,6 +57,7 @@ export default {
     answers: (one, times, other) => [one, ' 答复的买家是 ', other, ' 的 ', times, ' 倍'],
     sales: (one, times, other) => [one, ' 的售出速度是 ', other, ' 的 ', times, ' 倍'],
     alike: (one, other) => [one, ' 与 ', other, ' 分不出快慢'],
+    breaks: (one, questions) => ['在证明里，', one, ' 会出错：', questions],
   },
   announce: { on: '正在对比。', over: (text) => `对比结束：${text}` },
   isOn: '有一场对比正在进行：去看看',
