@@ -76,13 +76,6 @@ func TestVersion1Deadlocks(t *testing.T) {
 	}
 }
 
-// B takes the last two digits of the CRC-32.
-func TestSegment(t *testing.T) {
-	if got, want := segment("123456789"), "center_lock_62"; got != want { // its check value is 3421780262
-		t.Errorf("the check value's segment is %s, want %s", got, want)
-	}
-}
-
 // apart are two names, next to each other, of different segments.
 func apart(key string) (one, other string) {
 	for i := 0; ; i++ {
@@ -218,4 +211,17 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 	b := newBench(t, GetLock)
 	b.Key = stockKey(s.SKU)
 	locktest.Free(t, b.Take(t, lock.Options{Lease: time.Minute}))
+}
+
+// A reset comes while the lock's holder cancels: the new sale is left alone.
+func TestACancellationMeetsAReset(t *testing.T) {
+	s := saletest.Open(t, LockInsert, 5, catalog.Deps{Settings: testSettings})
+	r, err := s.Buy(t.Context(), 1, 2)
+	labtest.Must(t, err)
+	ctx := taptest.Before(t.Context(), "UPDATE orders", func() { _, err = s.Store.Reset(t.Context(), s.SKU, "", 9) })
+	told := s.Processes[0].Restore(ctx, r.OrderID)
+	row, wrong := s.Store.SKU(t.Context(), s.SKU)
+	if err = errors.Join(err, wrong); err != nil || !errors.Is(told, seckill.ErrUnknownOrder) || row.Num != 9 {
+		t.Errorf("told %v, want %v; the new sale has %d of 9, %v", told, seckill.ErrUnknownOrder, row.Num, err)
+	}
 }
