@@ -213,10 +213,20 @@ func (s *SQL) waits(ctx context.Context) (list []Wait, err error) {
 			holders = append(holders, port)
 		}
 	}
+	if strings.Contains(innodb.Status, "MySQL thread id") { // and not MariaDB's: it leaves out those that have written nothing
+		var ids []string
+		err = s.db.WithContext(ctx).Raw("SELECT DISTINCT PROCESSLIST_ID FROM performance_schema.data_lock_waits " +
+			"JOIN performance_schema.threads ON THREAD_ID = REQUESTING_THREAD_ID").Scan(&ids).Error
+		for _, id := range ids {
+			if port := ports[id]; port != "" && !slices.ContainsFunc(rows, func(w Wait) bool { return w.Port == port }) {
+				rows = append(rows, Wait{Backend: tap.SQL, Port: port, Why: why("")})
+			}
+		}
+	}
 	for i := range rows {
 		rows[i].Holders = holders
 	}
-	return append(list, rows...), nil
+	return append(list, rows...), err
 }
 
 // why says which lock a transaction waits for.
