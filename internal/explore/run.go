@@ -88,16 +88,12 @@ func (r *run) othersHolding(a *actor) (list []*actor) {
 
 // woke notes that the last step let a go on. A turn of their own does not.
 func (r *run) woke(a *actor) {
-	n := len(r.schedule.Steps)
-	if n == 0 {
-		return
-	}
-	step := &r.schedule.Steps[n-1]
-	if step.Who == a.Name && step.Fault == "" {
-		return
-	}
-	if !slices.Contains(step.Woke, a.Name) {
-		step.Woke = append(step.Woke, a.Name)
+	if n := len(r.schedule.Steps); n > 0 {
+		step := &r.schedule.Steps[n-1]
+		own := step.Who == a.Name && step.Fault == ""
+		if !own && !slices.Contains(step.Woke, a.Name) {
+			step.Woke = append(step.Woke, a.Name)
+		}
 	}
 }
 
