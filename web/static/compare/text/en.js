@@ -83,8 +83,8 @@ export default {
     factor: ['', 'with its 95 % interval'],
   },
   tableNote: (rounds) => (rounds > 1
-    ? `Medians of ${plural(rounds, 'round')}. The factor compares each round with the same round; after it, where the true one lies with 95 % confidence. `
-      + 'Two strategies can be told apart when that leaves out 1; more rounds narrow it. Click a column to sort.'
+    ? `Medians of ${plural(rounds, 'round')}. The factor is the geometric mean of the rounds’ ratios, followed by its 95 % confidence interval. `
+      + 'If the interval includes 1, the two strategies cannot be told apart; more rounds narrow it. Click a column to sort.'
     : 'One round says nothing about how much it varies: give two or more for an interval. Click a column to sort.'),
   charts: {
     crowds: { answers: 'Answers per second by buyers at a time', sales: 'Sales per second by buyers at a time' }, crowdsHint: 'medians of the rounds',
