@@ -61,7 +61,7 @@ func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Probl
 		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && !s.Scenario.does(Resets):
 			list = append(list, Problem{ledger.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
-			list = append(list, Problem{ledger.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and %d units are left", s.Audit.Remaining)})
+			list = append(list, Problem{ledger.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
 		}
 	}
 	return list
@@ -138,7 +138,7 @@ func problems(s *Schedule) (list []Problem) {
 			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
 		}
 		if b.Does == Buys && b.Err == nil && !b.Dead && b.Ended <= start {
-			add(RuleEarly, "%s was sold %d units before the sale started", b.Name, b.Quantity)
+			add(RuleEarly, "%s was sold %d before the sale started", b.Name, b.Quantity)
 		}
 	}
 	return list

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -144,7 +143,13 @@ func (r *run) stuck(ctx context.Context) error {
 		a.outcome.GaveUp = true
 		a.process.tainted = true
 		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
-		a.cancel(fmt.Errorf("%w: the buyer's time is up", context.DeadlineExceeded))
+		a.cancel(timeIsUp{})
 	}
 	return r.settle(ctx)
 }
+
+// timeIsUp is a deadline that has passed, in the words of the schedule's reader.
+type timeIsUp struct{}
+
+func (timeIsUp) Error() string { return "the buyer's time is up" }
+func (timeIsUp) Unwrap() error { return context.DeadlineExceeded }

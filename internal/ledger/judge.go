@@ -105,7 +105,7 @@ var rules = []rule{
 	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", notDone(CallCancel, OutcomeCancelled, notCancelled)},
 	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", answered(cancelledUnasked)},
 	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", answered(invented)},
-	{RuleUndersold, Lost, "buyers told sold out while at least %d units were there to the end", "left", undersold},
+	{RuleUndersold, Lost, "buyers told sold out although units were there to the end: at least %d", "left", undersold},
 	{RuleNothingSold, Lost, "%d requests for a stock of %d, and not one order", "requests stock", nothingSold},
 	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", requests(lostRequest)},
 }

@@ -481,7 +481,7 @@ func TestJudgeReport(t *testing.T) {
 		{"past the initial stock", RuleOversold, func(e *Evidence) { e.sell(9, 1); e.sell(10, 2) },
 			"order o9 of user 9 sold units 11 to 11 of 10, order o10 of user 10 sold units 12 to 13 of 10"},
 		{"below zero", RuleNegative, func(e *Evidence) { e.sell(9, 1) },
-			"order o9 of user 9: 1 units, told -1 left, active, sold by conditional in run 4"},
+			"order o9 of user 9: quantity 1, told -1 left, active, sold by conditional in run 4"},
 		{"one unit sold twice", RuleLostUpdate, func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
 			e.order(6).Remaining = 6

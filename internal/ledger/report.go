@@ -128,7 +128,7 @@ type Case struct {
 type form struct{ code, format, params string }
 
 var (
-	ofOrder = form{"order", "order %s of user %d: %d units, told %d left, %s, sold by %s in run %d",
+	ofOrder = form{"order", "order %s of user %d: quantity %d, told %d left, %s, sold by %s in run %d",
 		"order user quantity left state strategy run"}
 	beyond = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
 	twice  = form{"twice", "orders %[1]s and %[2]s both sold unit %[3]d: they were told %[4]d and %[5]d left",

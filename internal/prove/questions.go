@@ -162,7 +162,7 @@ func Questions() []Question {
 			}},
 		{ID: "hung-holder", Title: "hung holder",
 			Asks: "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock? " +
-				"And is one who waits for a second only turned away?",
+				"And is a buyer who waits for only a second turned away?",
 			premise: "it breaks with no holder hanging", ask: (*bench).hungHolder},
 		{ID: "lease-end", Title: "lease ends under a holder", Choosing: true,
 			Asks:    "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
