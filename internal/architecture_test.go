@@ -20,7 +20,6 @@ var mayImport = map[string][]string{
 	"internal/tap":         {},
 	"internal/tap/taptest": {"internal/tap"},
 	"internal/linear":      {},
-	"internal/history":     {},
 	"internal/web":         {"internal/seckill"},
 	"internal/backend":     {"internal/seckill", "internal/tap"},
 	"internal/ledger":      {"internal/seckill", "internal/backend", "internal/tap"},
@@ -47,7 +46,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
-		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
+		"internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
 		"loadtest/compare", "web/course"},
 	"internal/chaos":   {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers", "loadtest"},
 	"internal/numbers": {},

@@ -21,7 +21,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/game"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -215,9 +214,9 @@ func (u *UpCmd) pageURL(listening net.Addr) string {
 
 // history is the folder that outlives the lab. Without a home folder nothing
 // is kept, and the user is told.
-func (u *UpCmd) history(stderr io.Writer) history.Folder {
+func (u *UpCmd) history(stderr io.Writer) labapi.History {
 	if u.History != nil {
-		return history.Folder(*u.History)
+		return labapi.History(*u.History)
 	}
 	data := os.Getenv("XDG_DATA_HOME")
 	if home, err := os.UserHomeDir(); data == "" && err == nil {
@@ -227,7 +226,7 @@ func (u *UpCmd) history(stderr io.Writer) history.Folder {
 		fmt.Fprintln(stderr, "There is no home folder: runs and comparisons are forgotten when the lab ends. (--history DIR keeps them.)")
 		return ""
 	}
-	return history.Folder(filepath.Join(data, "seckill"))
+	return labapi.History(filepath.Join(data, "seckill"))
 }
 
 // printTable prints the backends, the services and the page's address.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -50,7 +49,7 @@ func measured(stock int64) *compare.Result {
 	return r
 }
 
-func startComparing(t *testing.T, folder history.Folder) (*Server, *httptest.Server, *fakeComparing) {
+func startComparing(t *testing.T, folder History) (*Server, *httptest.Server, *fakeComparing) {
 	f := newComparing()
 	s, h, _ := start(t, func(c *Config) { c.Compare, c.History = f.run, folder })
 	return s, h, f
@@ -112,7 +111,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 }
 
 func TestComparisonIsSeenByAllPages(t *testing.T) {
-	_, h, f := startComparing(t, history.Folder(t.TempDir()))
+	_, h, f := startComparing(t, History(t.TempDir()))
 	page := opened(t, h.URL)
 	begun, o := f.begin(t, h.URL, goodComparison)
 	if o.Stock != 100 || o.Buyers != 200 || o.Concurrency != 64 || o.Quantity != 1 || o.SKU != 1 ||
@@ -162,10 +161,10 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 // Ctrl-C in the middle of a comparison: what was measured is judged and kept.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
-	s, h, f := startComparing(t, history.Folder(dir))
+	s, h, f := startComparing(t, History(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	labtest.Must(t, s.Close(t.Context()))
-	kept := history.Load[Comparison](history.Folder(dir), history.Comparison)[begun.ID]
+	kept := entriesOf[Comparison](History(dir), kindComparison)[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
@@ -188,7 +187,7 @@ func TestServicesAreMadeReady(t *testing.T) {
 }
 
 func TestRunsOutliveTheLab(t *testing.T) {
-	folder := history.Folder(t.TempDir())
+	folder := History(t.TempDir())
 	_, h, load := start(t, func(c *Config) {
 		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
 	})

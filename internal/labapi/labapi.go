@@ -27,7 +27,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/game"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/trace"
 	"seckill/internal/web"
@@ -45,7 +44,7 @@ type Config struct {
 	// Strategy is how the shop sells until the operator says otherwise.
 	Strategy string
 	// History outlives the lab; "": nothing does.
-	History history.Folder
+	History History
 
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.
@@ -111,9 +110,9 @@ func New(c Config) *Server {
 	closing, end := context.WithCancel(context.Background())
 	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, close: end, notice: usualNotice}
 	s.bell = newBell()
-	s.runs = openStore[Run](s, history.Run)
-	s.comparisons = openStore[Comparison](s, history.Comparison)
-	s.traces = openStore[LiveTrace](s, history.Trace)
+	s.runs = openStore[Run](s, kindRun)
+	s.comparisons = openStore[Comparison](s, kindComparison)
+	s.traces = openStore[LiveTrace](s, kindTrace)
 	if len(s.Strategies) > 0 {
 		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
 		s.shop.strategy = s.Strategies[max(0, i)]

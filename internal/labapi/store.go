@@ -12,7 +12,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/game"
-	"seckill/internal/history"
 	"seckill/internal/web"
 )
 
@@ -55,8 +54,8 @@ const most = 50
 // A store keeps runs, or comparisons, or traces: those of this lab, and those that
 // ended, also in labs before it, as files of the history.
 type store[T any, P recorded[T]] struct {
-	kind   history.Kind
-	folder history.Folder
+	kind   kind
+	folder History
 	log    *slog.Logger
 	bell   *bell
 
@@ -74,9 +73,9 @@ type entry[T any, P recorded[T]] struct {
 func (e *entry[T, P]) record() *Record { return P(&e.value).record() }
 
 // openStore reads the history.
-func openStore[T any, P recorded[T]](of *Server, kind history.Kind) *store[T, P] {
+func openStore[T any, P recorded[T]](of *Server, kind kind) *store[T, P] {
 	s := &store[T, P]{kind: kind, folder: of.History, log: of.Log, bell: of.bell}
-	for id, value := range history.Load[T](s.folder, s.kind) {
+	for id, value := range entriesOf[T](s.folder, s.kind) {
 		e := &entry[T, P]{value: value}
 		e.record().ID = id // as its file is called
 		s.entries = append(s.entries, e)
@@ -93,7 +92,7 @@ func openStore[T any, P recorded[T]](of *Server, kind history.Kind) *store[T, P]
 // makeRoom removes the oldest, so that so many are left.
 func (s *store[T, P]) makeRoom(left int) {
 	for ; len(s.entries) > left; s.entries = s.entries[1:] {
-		s.folder.Remove(s.kind, s.entries[0].record().ID)
+		s.folder.remove(s.kind, s.entries[0].record().ID)
 	}
 }
 
@@ -152,7 +151,7 @@ func (s *store[T, P]) announce(e *entry[T, P]) {
 // keep writes what has ended into the history.
 func (s *store[T, P]) keep(ended T) {
 	id := P(&ended).record().ID
-	if err := s.folder.Put(s.kind, id, ended); err != nil {
+	if err := s.folder.put(s.kind, id, ended); err != nil {
 		s.log.Warn("a result will be gone with the lab: it cannot be kept", "kind", s.kind, "id", id, "error", err)
 	}
 }
@@ -172,7 +171,7 @@ func (s *store[T, P]) stop(e *entry[T, P]) {
 }
 
 // unknown are the codes of what is not there.
-var unknown = map[history.Kind]string{history.Run: "unknown_run", history.Comparison: "unknown_comparison", history.Trace: "unknown_trace"}
+var unknown = map[kind]string{kindRun: "unknown_run", kindComparison: "unknown_comparison", kindTrace: "unknown_trace"}
 
 // at finds what a call names.
 func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {

@@ -1,4 +1,4 @@
-package history
+package labapi
 
 import (
 	"maps"
@@ -9,7 +9,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-type entry struct {
+type kept struct {
 	Text string
 }
 
@@ -17,11 +17,11 @@ type entry struct {
 // killed lab was writing, are passed over and stay as they are.
 func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
-	f := Folder(dir)
+	f := History(dir)
 	for id, text := range map[string]string{"a": "first", "b": "second"} {
-		labtest.Must(t, f.Put(Run, id, entry{text}))
+		labtest.Must(t, f.put(kindRun, id, kept{text}))
 	}
-	labtest.Must(t, f.Put(Comparison, "a", entry{"another"}))
+	labtest.Must(t, f.put(kindComparison, "a", kept{"another"}))
 	foreign := map[string]string{
 		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`, "run-older.json": `{"seckill_history":0,"entry":{}}`,
 		"run-empty.json": "", "run-wrong.json": `{"seckill_history":1,"entry":{"Text":7}}`, "notes.txt": "mine",
@@ -30,8 +30,8 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 		labtest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
-	want := map[string]entry{"a": {"first"}, "b": {"second"}}
-	if got := Load[entry](Folder(dir), Run); !maps.Equal(got, want) {
+	want := map[string]kept{"a": {"first"}, "b": {"second"}}
+	if got := entriesOf[kept](History(dir), kindRun); !maps.Equal(got, want) {
 		t.Errorf("the next lab reads %v, want %v", got, want)
 	}
 	for name, text := range foreign {
@@ -39,22 +39,22 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 			t.Errorf("%s is now %q, %v", name, got, err)
 		}
 	}
-	f.Remove(Run, "a")
+	f.remove(kindRun, "a")
 	delete(want, "a")
-	if got := Load[entry](f, Run); !maps.Equal(got, want) {
+	if got := entriesOf[kept](f, kindRun); !maps.Equal(got, want) {
 		t.Errorf("after a removal: %v, want %v", got, want)
 	}
 }
 
 func TestWhatCannotBeKept(t *testing.T) {
-	nothing := Folder("")
-	nothing.Remove(Run, "a")
-	if err := nothing.Put(Run, "a", entry{}); err != nil || len(Load[entry](nothing, Run)) > 0 {
+	nothing := History("")
+	nothing.remove(kindRun, "a")
+	if err := nothing.put(kindRun, "a", kept{}); err != nil || len(entriesOf[kept](nothing, kindRun)) > 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
-	if err := Folder(file).Put(Run, "a", entry{}); err == nil {
+	if err := History(file).put(kindRun, "a", kept{}); err == nil {
 		t.Error("an entry was put where no folder can be")
 	}
 }
