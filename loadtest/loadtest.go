@@ -17,7 +17,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 )
 
 // A Config is one load run: a Scenario, and against what.
@@ -116,13 +116,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
+		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
 	}
 	r.result.conclude(c.Require)
 	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.untried() { // faults keep answers away
 		answered := r.result.Requests - r.result.Uncertain()
 		r.problem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
-			"only %s of %s got a definite answer, and units were left: nothing could be oversold", numbers.Thousands(answered), numbers.Count(r.result.Requests, "buyer"))
+			"only %s of %s got a definite answer, and units were left: nothing could be oversold", measure.Thousands(answered), measure.Count(r.result.Requests, "buyer"))
 		r.result.conclude(c.Require)
 	}
 	return r.result, nil
@@ -231,7 +231,7 @@ func (r *run) judge(ctx context.Context) {
 	}
 	for _, a := range r.result.Answers {
 		if strings.HasSuffix(a.Code, codeNonsense) { // to whatever call
-			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", numbers.Thousands(a.Count), a.Sample)
+			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
 		}
 	}
 }

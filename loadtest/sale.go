@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/ledger"
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 )
 
 // prepare checks the targets, resets the sale, and sets the plan's runs. If ready
@@ -185,7 +185,7 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, numbers.Thousands(others[name]))
+		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, measure.Thousands(others[name]))
 	}
 	if failed != nil {
 		r.result.Problems = append(r.result.Problems, unread(failed))

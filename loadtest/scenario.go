@@ -17,7 +17,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 	"seckill/internal/seckill"
 )
 
@@ -221,7 +221,7 @@ func (r Range) Check(field string, n float64) error {
 	}
 	told := digits
 	if slices.Contains(durations, field) {
-		told = func(seconds float64) string { return numbers.Span(time.Duration(seconds * float64(time.Second))) }
+		told = func(seconds float64) string { return measure.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
 	if math.Abs(n) < 1<<53 { // a larger one may not be what was typed, digit by digit
@@ -330,7 +330,7 @@ func (s Scenario) possible() error {
 	if n := s.Requests(); n > maxRequests || s.memory() > MaxMemory {
 		return wrong(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.memory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
 			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
-			numbers.Count(n, "buyer"), numbers.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
+			measure.Count(n, "buyer"), measure.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 )
 
 // Exit statuses of a run, and of runs with several strategies, where those that may
@@ -155,14 +155,14 @@ func (r *Result) Stood() string {
 		return ""
 	}
 	s := r.Audit.Served
-	return fmt.Sprintf("from %s on no sale for %s, with units left and buyers asking for them; allowed are %s", numbers.Duration(int64(s.FromMs*1000)),
-		numbers.Duration(int64(s.LongestMs*1000)), numbers.Duration(int64(s.PatienceMs*1000)))
+	return fmt.Sprintf("from %s on no sale for %s, with units left and buyers asking for them; allowed are %s", measure.Duration(int64(s.FromMs*1000)),
+		measure.Duration(int64(s.LongestMs*1000)), measure.Duration(int64(s.PatienceMs*1000)))
 }
 
 // Summary is the verdict in one sentence.
 func (r *Result) Summary() string {
 	a := r.Audit
-	right := "right: nothing oversold, lost or invented in " + numbers.Count(r.Requests, "request")
+	right := "right: nothing oversold, lost or invented in " + measure.Count(r.Requests, "request")
 	switch r.Verdict {
 	case ledger.Held:
 		served := "served"
@@ -173,16 +173,16 @@ func (r *Result) Summary() string {
 			}
 			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
 		}
-		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"),
-			numbers.Duration(int64(r.SellingSeconds*1e6)))
+		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"),
+			measure.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
-		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.Stood(), numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"))
+		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.Stood(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
 	case ledger.Oversold:
 		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
-			numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(a.Sold-a.Initial))
+			measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"), measure.Thousands(a.Sold-a.Initial))
 	case ledger.Lost:
 		return "not oversold, but the ledger or the buyers were wronged"
 	}
@@ -265,19 +265,19 @@ func (r *Result) shortfalls() []Problem {
 		short = append(short, newProblem(code, params, format, args...))
 	}
 	if stood := r.Audit.Served; stood.Blocked() {
-		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs}, "the sale stood still for %s", numbers.Duration(int64(stood.LongestMs*1000)))
+		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs}, "the sale stood still for %s", measure.Duration(int64(stood.LongestMs*1000)))
 	}
 	if late := r.Latency.P99; float64(late) > 1000*served.LateMs {
-		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", numbers.Duration(late), numbers.Duration(int64(1000*served.LateMs)))
+		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", measure.Duration(late), measure.Duration(int64(1000*served.LateMs)))
 	}
 	errs := r.Counts[ledger.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > served.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
-			numbers.Count(failed, "error"), numbers.Thousands(unknown), numbers.Count(r.Requests, "buyer"))
+			measure.Count(failed, "error"), measure.Thousands(unknown), measure.Count(r.Requests, "buyer"))
 	}
 	if wanted := r.wanted(); float64(r.Audit.Sold) < served.Sold*float64(wanted) {
-		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted}, "only %s of %s sold", numbers.Thousands(r.Audit.Sold), numbers.Count(wanted, "unit"))
+		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted}, "only %s of %s sold", measure.Thousands(r.Audit.Sold), measure.Count(wanted, "unit"))
 	}
 	return short
 }
@@ -320,11 +320,11 @@ func (r *Result) bottleneck() []Problem {
 	case r.Requests == 0:
 	case r.Dropped > 0:
 		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; "+
-			"the service cannot keep up, and the latencies lack the worst", usualDrain, numbers.Thousands(r.Dropped))}
+			"the service cannot keep up, and the latencies lack the worst", usualDrain, measure.Thousands(r.Dropped))}
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
 		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
-				"give it a machine of its own, or a lower rate", numbers.Duration(late), numbers.Duration(latency))}
+				"give it a machine of its own, or a lower rate", measure.Duration(late), measure.Duration(latency))}
 	case used > cpuShare*most:
 		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": most},
 			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most)}

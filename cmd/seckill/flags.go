@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/catalog"
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 	"seckill/internal/prove"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -39,7 +39,7 @@ func defaults(prefix string, of any) kong.Vars {
 			vars[prefix+f.Name] = fmt.Sprint(value)
 		}
 		if d, ok := value.Interface().(time.Duration); ok {
-			vars[prefix+f.Name] = numbers.Span(d)
+			vars[prefix+f.Name] = measure.Span(d)
 		}
 	}
 	return vars

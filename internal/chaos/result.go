@@ -10,7 +10,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
@@ -148,7 +147,7 @@ func (r *Result) Report() measure.Report {
 	s := r.Settings
 	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s", r.Command, s.Seed, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())
 	sale := fmt.Sprintf("%v buyers a second for %v, %s, topology %s; a process that is killed does not test fsync", s.Rate, before+lasts+after,
-		numbers.CountOf(s.Services, "service process", "service processes"), s.Where)
+		measure.CountOf(s.Services, "service process", "service processes"), s.Where)
 	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: [][2]string{{"run", from}, {"sale", sale}}, Summary: r.Summary(),
 		JSON: r, Name: Name, From: from}
 }
@@ -255,7 +254,7 @@ func (t *trial) tells() (word string, said []string) {
 	case !t.met():
 		return wordNotTested, nil
 	case t.After == 0 && t.Units[leftOver] > 0:
-		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", numbers.Count(t.Units[leftOver], "unit"))
+		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", measure.Count(t.Units[leftOver], "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil

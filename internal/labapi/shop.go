@@ -13,7 +13,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
-	"seckill/internal/numbers"
+	"seckill/internal/measure"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 	"seckill/loadtest"
@@ -70,7 +70,7 @@ func (s *Server) setShop(c *gin.Context) error {
 	defer s.shop.mu.Unlock()
 	if r := s.lastRivals(); r != nil && !r.State.Ended() {
 		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Settings.Buyers, "rival"))}
+			"There are %s on. Stop them, or wait for their end.", measure.Count(r.Settings.Buyers, "rival"))}
 	}
 	s.shop.strategy = info
 	s.answerShop(c)
@@ -119,7 +119,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	}
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
-	e, err := s.beginRun(c, wanted, numbers.Count(buyers, "rival"), func(r *Run) {
+	e, err := s.beginRun(c, wanted, measure.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
 		r.Lanes[0].SKU, r.Lanes[0].Command = loadtest.ShopSKU, "" // no command joins a sale
 	})

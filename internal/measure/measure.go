@@ -2,7 +2,7 @@
 // differ from each other, and from themselves an hour later, so subjects are
 // measured in rounds that alternate their direction, a figure is the median of
 // its rounds with the lowest and the highest, and ratios are taken within a
-// round.
+// round. Results for people are written here, too.
 package measure
 
 import (

@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"seckill/internal/backend"
-	"seckill/internal/numbers"
 )
 
 // A Table is one part of a report: words on the left, figures on the right.
@@ -142,22 +141,6 @@ func (t Table) write(b *strings.Builder, terminal bool) {
 			fmt.Fprintf(b, "\n%s\n", n)
 		}
 	}
-}
-
-// None stands for a figure that does not exist.
-const None = "–"
-
-// Number shows three significant digits, and all of them from 1,000 on.
-func Number(x float64) string {
-	switch {
-	case x >= 999.5:
-		return numbers.Thousands(int64(x + .5))
-	case x >= 99.95:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 9.995:
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.2f", x)
 }
 
 // A Machine is where a run was measured.

@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
@@ -109,7 +108,7 @@ func (e *Entry) served() string {
 func (e *Entry) why() string {
 	var parts []string
 	if e.Over > 0 {
-		parts = append(parts, numbers.Count(e.Over, "unit")+" too many")
+		parts = append(parts, measure.Count(e.Over, "unit")+" too many")
 	}
 	for _, v := range e.Violations {
 		if v.Rule != ledger.RuleOversold || e.Over <= 0 {
@@ -209,7 +208,7 @@ func (r *Result) Summary() string {
 	t := r.Tally()
 	parts := []string{fmt.Sprintf("%d held as they must", t.Held)}
 	if t.Caught > 0 {
-		parts = append(parts, numbers.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
+		parts = append(parts, measure.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
 	}
 	if t.Other > 0 {
 		parts = append(parts, fmt.Sprintf("%d CAME OUT OTHERWISE", t.Other))

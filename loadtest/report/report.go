@@ -11,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
@@ -57,7 +56,7 @@ func findings(r *loadtest.Result) measure.Table {
 			t.Rows = append(t.Rows, []string{"", example})
 		}
 		if more := v.Count - len(v.Examples); more > 0 && len(v.Examples) > 0 {
-			t.Rows = append(t.Rows, []string{"", fmt.Sprintf("… and %s more", numbers.Thousands(more))})
+			t.Rows = append(t.Rows, []string{"", fmt.Sprintf("… and %s more", measure.Thousands(more))})
 		}
 	}
 	return t
@@ -108,12 +107,12 @@ func facts(r *loadtest.Result) (all rows) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		all.add("ledger", "%s sold in %s%s, %s left of %s (run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
-			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), a.Run)
+		all.add("ledger", "%s sold in %s%s, %s left of %s (run %d)", measure.Count(a.Sold, "unit"), measure.Count(a.Orders, "order"),
+			cancelled, measure.Thousands(a.Remaining), measure.Thousands(a.Initial), a.Run)
 	}
 	switch l := r.Linearizable; { // not linearizable is a violation
 	case l.Answer == loadtest.LinearYes:
-		all.add("answers", "linearizable: one buyer at a time explains all of %s", numbers.Count(l.Checked, "answer"))
+		all.add("answers", "linearizable: one buyer at a time explains all of %s", measure.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
 		all.add("answers", "not looked at: %s", l.Why)
 	}
@@ -124,40 +123,40 @@ func (all *rows) outcomes(r *loadtest.Result) {
 	var counts []string
 	for _, o := range loadtest.Outcomes {
 		if n := r.Counts[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
-			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+numbers.Thousands(n))
+			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+measure.Thousands(n))
 		}
 	}
 	all.add("buyers", "%s", strings.Join(counts, " · "))
 	if r.Copies+r.Retries > 0 { // else each has one call
-		all.add("  repeated", "%s and %s", numbers.CountOf(r.Copies, "copy", "copies"), numbers.CountOf(r.Retries, "retry", "retries"))
+		all.add("  repeated", "%s and %s", measure.CountOf(r.Copies, "copy", "copies"), measure.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
-			all.add(string(a.Outcome), "%s × %s: %s", a.Code, numbers.Thousands(a.Count), a.Sample)
+			all.add(string(a.Outcome), "%s × %s: %s", a.Code, measure.Thousands(a.Count), a.Sample)
 		}
 	}
 }
 
 func (all *rows) speed(r *loadtest.Result) {
-	all.add("speed", "%s requests/s · %s sales/s · %s in %s", numbers.Thousands(int64(r.RequestsPerSec+.5)), numbers.Thousands(int64(r.SalesPerSec+.5)),
-		numbers.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
+	all.add("speed", "%s requests/s · %s sales/s · %s in %s", measure.Thousands(int64(r.RequestsPerSec+.5)), measure.Thousands(int64(r.SalesPerSec+.5)),
+		measure.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
 	all.add("latency", "%s", latency(r.Latency)) // with two steps: of the first
 	if r.Counts[ledger.OutcomeSold] > 0 {
 		all.add("  of sales", "%s", latency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
-		all.add("two steps", "%s accepted at first", numbers.Thousands(r.Accepted))
+		all.add("two steps", "%s accepted at first", measure.Thousands(r.Accepted))
 	}
 	if r.Settings.Open() { // above: from when a request was due
 		all.add("  once sent", "%s", latency(r.ServiceTime))
-		all.add("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
+		all.add("lateness", "%s sent late · %s dropped · the generator's own p99 %s", measure.Thousands(r.Late), measure.Thousands(r.Dropped), measure.Duration(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
-		all.add("cancelled", "%s · refused %s · unknown %s", numbers.Thousands(c.Done), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
+		all.add("cancelled", "%s · refused %s · unknown %s", measure.Thousands(c.Done), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
-		all.add("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", numbers.Thousands(c.Paid),
-			numbers.Thousands(c.Forgotten), numbers.Thousands(c.Expired), numbers.Thousands(c.Refused), numbers.Thousands(c.Unknown))
+		all.add("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", measure.Thousands(c.Paid),
+			measure.Thousands(c.Forgotten), measure.Thousands(c.Expired), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
 	}
 	switch {
 	case r.CommandsMissing != "":
@@ -175,7 +174,7 @@ func (all *rows) speed(r *loadtest.Result) {
 
 func latency(l loadtest.Latency) string {
 	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
-		numbers.Duration(l.P50), numbers.Duration(l.P90), numbers.Duration(l.P99), numbers.Duration(l.P999), numbers.Duration(l.Max), numbers.Duration(int64(l.Mean)))
+		measure.Duration(l.P50), measure.Duration(l.P90), measure.Duration(l.P99), measure.Duration(l.P999), measure.Duration(l.Max), measure.Duration(int64(l.Mean)))
 }
 
 // join leaves out what is empty.
@@ -190,9 +189,9 @@ func Line(p loadtest.Progress, units int64) string {
 		oversold = " OVERSOLD"
 	}
 	if n := p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown]; n > 0 {
-		trouble = ", " + numbers.Thousands(n) + " without an answer"
+		trouble = ", " + measure.Thousands(n) + " without an answer"
 	}
-	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", numbers.Thousands(p.Requests), numbers.Thousands(p.Buyers),
-		numbers.Thousands(p.Units), numbers.Thousands(units), oversold, trouble, numbers.Thousands(int64(p.Rate)), numbers.Duration(int64(p.P99*1000)),
+	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", measure.Thousands(p.Requests), measure.Thousands(p.Buyers),
+		measure.Thousands(p.Units), measure.Thousands(units), oversold, trouble, measure.Thousands(int64(p.Rate)), measure.Duration(int64(p.P99*1000)),
 		p.Elapsed.Round(100*time.Millisecond))
 }

@@ -1,7 +1,7 @@
-// Package numbers writes numbers for people.
-package numbers
+package measure
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -55,4 +55,20 @@ func Span(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+// None stands for a figure that does not exist.
+const None = "–"
+
+// Number shows three significant digits, and all of them from 1,000 on.
+func Number(x float64) string {
+	switch {
+	case x >= 999.5:
+		return Thousands(int64(x + .5))
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
 }
