@@ -322,6 +322,7 @@ var asks = actorKind{
 			sent := r.sends()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
 			told.Sent, told.Answered = sent, r.answers()
+			told.Worked = max(0, told.Answered-told.Sent) // no answer is on its way
 			o.Told = append(o.Told, told)
 			return !again
 		})
@@ -334,9 +335,8 @@ var asks = actorKind{
 	},
 }
 
-// The judge compares times. Those of a schedule are its steps, each shorter than
-// what it grants a call on its way. What happens beside each other, within one
-// step, counts as answered before it was sent: then it proves nothing.
+// The judge compares times. Those of a schedule are its steps. What happens beside each
+// other, within one step, counts as answered before it was sent: then it proves nothing.
 func (r *run) answers() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
 func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 }
 

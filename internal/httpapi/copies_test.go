@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestARefusalWhoseClaimIsLost(t *testing.T) {
 	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict} {
 		refused := make(chan reply)
 		go func() { refused <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
-		p := <-begun
+		p, since := <-begun, time.Now()
 		var session sql.NullInt64
 		look := func() {
 			labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error)
@@ -50,10 +51,14 @@ func TestARefusalWhoseClaimIsLost(t *testing.T) {
 		for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
 			look()
 		}
+		worked := time.Since(since).Truncate(time.Microsecond)
 		goOn <- refusal
 		r := <-refused
 		if r.want(t, refusal.Error()+", and the claim was lost", 409, "in_progress"); r.header.Get("Retry-After") != "1" {
 			t.Errorf("a copy may ask again after %q s", r.header.Get("Retry-After"))
+		}
+		if says, _ := time.ParseDuration(strings.TrimPrefix(r.header.Get("Server-Timing"), "purchase;dur=") + "ms"); says < worked {
+			t.Errorf("a purchase of %v says that it took %v", worked, says)
 		}
 	}
 }

@@ -142,11 +142,16 @@ func (s *Server) sell(
 		return r, "", err
 	}
 	if keyed && claims {
+		begun := time.Now()
 		claim, refusal := s.claims.Take(ctx, p.User, p.RequestID)
 		if refusal != nil {
 			return r, "", refusal
 		}
-		defer func() { err = s.unclaim(ctx, claim, err) }()
+		defer func() {
+			// Before the claim ends: another copy may buy afterwards, while this answer is on its way.
+			c.Header("Server-Timing", fmt.Sprintf("purchase;dur=%.3f", float64(time.Since(begun).Microseconds())/1000))
+			err = s.unclaim(ctx, claim, err)
+		}()
 		if claim.Order != nil {
 			r, err = replay(claim.Order, p)
 			return r, outcomeReplayed, err

@@ -51,6 +51,9 @@ type Told struct {
 	// Sent and Answered are times since the start of the run, by one clock.
 	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
 	Sent, Answered time.Duration
+	// Worked is how long the service worked on a purchase before it knew the answer:
+	// it did not know it before Sent + Worked. 0: not known.
+	Worked time.Duration
 }
 
 // A Call is what a buyer asked for.

@@ -366,20 +366,6 @@ func unacknowledged(s *sale) bool {
 		!slices.ContainsFunc(s.request.calls, (*Told).took)
 }
 
-// onItsWay is longer than a call or its answer takes between buyer and service,
-// also on a machine that is full. Of two copies sent at once, one may be
-// refused as busy before the other one arrives.
-//
-// It is a bound and not exact, although all times are of one clock: they say
-// when a call left the buyer and when its answer was there, and not when the
-// service had it. All that they prove of two calls that overlap is nothing: the
-// call that was sold may have reached the service after the refusal was written,
-// however long ago it was sent. (sold_out is different. It is a claim about the
-// stock, which cannot come back by itself.) A judge without a bound would count
-// only refusals that were sent after the order had been acknowledged, and miss a
-// service that keeps a copy waiting for its own key and then calls it busy.
-const onItsWay = 50 * time.Millisecond
-
 // keyRefused finds the calls of one request that were refused although the
 // request has the order, or was getting it. That is so for a refusal that
 // overlaps or follows the call that got the order; it is not when the refusal
@@ -391,8 +377,10 @@ const onItsWay = 50 * time.Millisecond
 //   - sold_out beside the call that got the order is no proof when a buyer
 //     cancelled meanwhile: the unit may have come back.
 //   - duplicate is none when the buyer had an order of another request.
-//   - busy and conflict pass within a moment: they count when the order had been
-//     acknowledged before, or had been on its way for longer than onItsWay.
+//   - busy and conflict pass within a moment: they count when the service still
+//     worked on the refusal (Told.Worked) after the order had been acknowledged. That a
+//     call which got the order was sent long before proves nothing: it may have
+//     reached a process that is paused.
 //   - What a buyer is told after cancelling the order is not counted.
 //   - A refusal without times is never counted, nor is one beside calls without
 //     times: it may have come before the retry that succeeded.
@@ -415,7 +403,7 @@ func keyRefused(h *hearing, r *request) bool {
 // it. acknowledged is when the request was first told so.
 func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration) bool {
 	ended := cmp.Or(t.Answered, t.Sent)
-	under, underLong := false, false // way: a call that may have got the order
+	under := false // way: a call that may have got the order
 	for _, c := range r.calls {
 		if !c.took() {
 			continue
@@ -424,19 +412,18 @@ func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration
 			return false // a retry, which may have got it
 		}
 		under = true
-		underLong = underLong || c.got() && t.Sent >= c.Sent+onItsWay
 	}
 	if !under {
 		return false
 	}
-	follows := t.Sent >= acknowledged
+	follows := t.Sent >= acknowledged || t.Sent+t.Worked > acknowledged
 	switch t.Outcome {
 	case OutcomeSoldOut:
 		return follows || !h.mayComeBack(t.Sent, acknowledged)
 	case OutcomeDuplicate:
 		return !slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool { return s.RequestID != t.RequestID })
 	case OutcomeBusy, OutcomeConflict:
-		return follows || underLong || acknowledged < never && ended >= acknowledged+onItsWay
+		return follows
 	}
 	return false
 }

@@ -117,6 +117,11 @@ func copied(o Outcome, sent, answered int) func(*Evidence) {
 	}
 }
 
+// worked is how long the service worked on the last call, in milliseconds.
+func worked(ms int) func(*Evidence) {
+	return func(e *Evidence) { e.Told[len(e.Told)-1].Worked = time.Duration(ms) * time.Millisecond }
+}
+
 // doubted has user 8 buy from 100 to 200 ms, cancel until 400 ms, and be told
 // duplicate by another request.
 func doubted(sent, answered int) func(*Evidence) {
@@ -305,10 +310,9 @@ func TestJudge(t *testing.T) {
 		}), "key_refused"},
 		{"a copy busy after the order", copied(OutcomeBusy, 200, 210), "key_refused"},
 		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
-		{"a copy busy until long after the order", copied(OutcomeBusy, 110, 250), "key_refused"},
-		{"a copy busy until soon after the order", copied(OutcomeBusy, 110, 249), ""},
-		{"a copy busy while the order has long been asked for", copied(OutcomeBusy, 150, 160), "key_refused"},
-		{"a copy busy, maybe before the other one came", copied(OutcomeBusy, 149, 160), ""},
+		{"a copy busy, decided after the order", all(copied(OutcomeBusy, 110, 250), worked(91)), "key_refused"},
+		{"a copy busy, maybe decided before the order", all(copied(OutcomeBusy, 110, 250), worked(90)), ""},
+		{"a copy busy, and nothing says when that was decided", copied(OutcomeBusy, 110, 2500), ""},
 		{"a refusal without times", copied(OutcomeSoldOut, 0, 0), ""},
 		{"a refusal beside a sale without times", func(e *Evidence) { e.says(1, 3, OutcomeSoldOut).at(300, 310); e.told(8, CallCancel).at(1, 2) }, ""},
 		{"a refusal after the buyer cancelled", all(copied(OutcomeSoldOut, 310, 320), func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown).at(300, 0) }), ""},

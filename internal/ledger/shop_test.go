@@ -11,9 +11,9 @@ import (
 
 // correct is the evidence of a service that keeps every promise, with buyers who send
 // copies and retries, buy again, cancel, and lose answers. Each call takes effect at one
-// moment: it was sent up to 20 ms before, and is answered up to 20 ms after. One whose
+// moment: it was sent up to 20 ms before, or 200, and is answered as long after. One whose
 // answer is lost may have been sent long before, since a process was paused. The
-// service refuses as busy only while it sells to others.
+// service refuses as busy only while it sells to others, and may say how long it worked.
 func correct(t *rapid.T) Evidence {
 	// below draws a number from 0 to n-1, all as likely: rapid prefers small ones, so
 	// what it draws is spread by a hash. 0 stays 0, to which it shrinks a history.
@@ -22,9 +22,10 @@ func correct(t *rapid.T) Evidence {
 	upTo := func(most time.Duration) time.Duration {
 		return time.Duration(1+below(int(most/time.Microsecond))) * time.Microsecond
 	}
-	e := Evidence{Initial: int64(1 + below(60)), Run: 1, Patience: 400 * time.Millisecond, Told: []Told{}}
+	e := Evidence{Initial: int64(1 + below(60)), Run: 1, Patience: 800 * time.Millisecond, Told: []Told{}}
 	e.Snapshot.Stock = Stock{ID: 1, Initial: e.Initial, Num: e.Initial, Run: 1}
 	left, now, sold := &e.Snapshot.Stock.Num, time.Second, time.Duration(0)
+	delays := []time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 	users, cancels, paused := 1+below(20), !one(3), false
 	sell := func(told *Told) {
 		has := func(o Order) bool { return o.UserID == told.User && o.Status == Active }
@@ -66,7 +67,10 @@ func correct(t *rapid.T) Evidence {
 		now += upTo(30 * time.Millisecond)
 		user := 1 + below(users)
 		told := Told{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
-			Sent: now - upTo(20*time.Millisecond), Answered: now + upTo(20*time.Millisecond)}
+			Sent: now - upTo(delays[below(2)]), Answered: now + upTo(delays[below(2)])}
+		if one(2) {
+			told.Worked = now - told.Sent - upTo(now-told.Sent)
+		}
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
 		if i >= 0 && cancels && one(2) {
 			cancel(&told, &e.Snapshot.Orders[i])
