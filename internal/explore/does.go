@@ -147,7 +147,7 @@ func tell(p seckill.Purchase, o Outcome) ledger.Told {
 const Work = "work"
 
 func (w *World) hold(ctx context.Context, p *process) error {
-	lease, err := p.Locker.Acquire(ctx, w.key(), w.info.LockOptions(w.settings))
+	lease, err := p.Locker.Acquire(ctx, w.probes.Key(w.sku), w.info.LockOptions(w.settings))
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ var faultKinds = map[Fault]faultKind{
 		},
 		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
 			a.life = givenUp
-			did, err := r.world.probes.GiveUp(ctx, r.world.key(), &a.keeps)
+			did, err := r.world.probes.GiveUp(ctx, r.world.sku, &a.keeps)
 			if did == nil {
 				did = []string{"nothing of theirs is left"}
 			}
@@ -287,7 +287,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	}
 	var did []string
 	if sessions || !w.keepsSessions() {
-		if did, err = w.probes.Expire(ctx, w.key(), holder); err != nil {
+		if did, err = w.probes.Expire(ctx, w.sku, holder); err != nil {
 			return "", err
 		}
 	}
@@ -310,7 +310,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 		}
 	}
 	if did == nil && of != nil && r.scenario.Clears {
-		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
+		if c, ok := of.process.Locker.(lock.Clearer); ok && c.Clear(ctx, w.probes.Key(w.sku)) == nil {
 			did = append(did, "an operator removes the lock")
 		}
 	}

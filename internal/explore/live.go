@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
+	"seckill/internal/probe"
 	"seckill/internal/wire"
 )
 
@@ -110,7 +111,7 @@ type View struct {
 	Options []OptionView `json:"-"`
 	// Values are what the servers keep now: the stock row, Redis keys, rows of
 	// locks, znodes. The order is stable; names may repeat on other nodes.
-	Values []Value `json:"values"`
+	Values []probe.Value `json:"values"`
 	// Steps are what happened, oldest first. A choice is one step; some come by themselves.
 	Steps []Step `json:"steps"`
 	// Preemptions counts turns that were taken from a buyer who could go on.
@@ -195,7 +196,7 @@ func (r *run) view(ctx context.Context, options []policy.Option) View {
 		v.Judged = r.schedule
 	}
 	if v.Values = r.world.look(ctx); v.Values == nil {
-		v.Values = []Value{}
+		v.Values = []probe.Value{}
 	}
 	return v
 }

@@ -36,7 +36,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 			next.Process = s.Buyers[0].Process // which lives on, with what a panic has left there
 		}
 		if s.Buyers[0].Does == Accepts { // the leases of the dead have ended by then
-			if _, err := w.probes.Expire(ctx, w.key(), nil); err != nil {
+			if _, err := w.probes.Expire(ctx, w.sku, nil); err != nil {
 				return r.schedule, err
 			}
 		}

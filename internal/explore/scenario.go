@@ -122,7 +122,7 @@ type Step struct {
 	// Woke names the buyers that waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
 	// Values after the step, when they were looked at: the row, the key.
-	Values []Value `json:"values,omitempty"`
+	Values []probe.Value `json:"values,omitempty"`
 
 	// ByItself: it was not chosen. Time passed until it had to happen.
 	ByItself bool `json:"by_itself,omitempty"`
@@ -145,9 +145,6 @@ func (s Step) String() string {
 
 // chosen: it was the search's choice.
 func (s Step) chosen() bool { return !s.ByItself && s.Fault != TimePasses && s.Result != gaveUp }
-
-// A Value is something that the servers keep.
-type Value = probe.Value
 
 // A Schedule is the steps of one run, from a fresh SKU to the audit.
 type Schedule struct {

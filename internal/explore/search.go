@@ -15,9 +15,7 @@ import (
 type Limits struct {
 	Schedules int           // stop after so many
 	Time      time.Duration // for the schedules in order, and as long again for those at random
-	// Reduce leaves out schedules that differ from one that is run only in the
-	// order of independent commands. Preemptions say nothing then.
-	Reduce bool
+	Reduce    bool          // as policy.Fewest's
 	// Random are drawn at random from Seed when Schedules were not all there are.
 	Random int
 	Seed   uint64

@@ -29,7 +29,6 @@ type World struct {
 	config   backend.Config
 	settings catalog.Settings
 	admin    *backend.Instance // looks, and ends leases; no buyer uses it
-	store    *ledger.Store
 	probes   *probe.Set
 	numbers  map[int]*process
 	closing  sync.WaitGroup // instances of processes that have died
@@ -117,7 +116,6 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	w.probes = probe.Of(w.admin, info)
 	w.probes.Now = w.time
 	w.began.Store(time.Now().UnixNano())
-	w.store = ledger.NewStore(w.admin.DB)
 	return w, nil
 }
 
@@ -242,12 +240,9 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.owner(), w.sku)}
 }
 
-// key is the lock of the schedule that runs.
-func (w *World) key() string { return probe.Key(w.info, w.sku) }
-
 // look reads what the servers keep for the schedule that runs.
-func (w *World) look(ctx context.Context) []Value {
-	return w.probes.Look(ctx, w.key(), w.sku, w.names.Plain)
+func (w *World) look(ctx context.Context) []probe.Value {
+	return w.probes.Look(ctx, w.sku, w.names.Plain)
 }
 
 // A process is one instance with the strategy on it.

@@ -28,14 +28,15 @@ type Holder struct {
 
 func (h *Holder) wrote(key, value string) bool { return slices.Contains(h.Sets[key], value) }
 
-// A Set looks into all backends of an instance. key is a lock's.
+// A Set looks into all backends of an instance, at the stock and the lock of a SKU.
 type Set struct {
 	*SQL
 	redis *redisProbe // nil: there is none
 	all   []server
+	key   func(sku int64) string // of the lock; nil: the usual name
 }
 
-// A server is one backend.
+// A server is one backend. key is a lock's.
 type server interface {
 	// expire ends the lease of the lock's holder as the server sees it: the holder
 	// has not heard of it. It says what it did, "" if there was no lease. h is nil
@@ -54,7 +55,7 @@ type sessions interface {
 // Of makes the probes that fit what a strategy needs.
 func Of(in *backend.Instance, info catalog.Info) *Set {
 	sql := newSQL(in, info)
-	s := &Set{SQL: sql, all: []server{sql}}
+	s := &Set{SQL: sql, all: []server{sql}, key: info.Key}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
 		s.redis = newRedis(in)
 		s.all = append(s.all, s.redis)
@@ -106,7 +107,8 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 
 // Expire ends the lease of the lock's holder, who has not heard of it, and says what
 // it did: nothing if there was no lease. h is nil when it is not known who holds it.
-func (s *Set) Expire(ctx context.Context, key string, h *Holder) (did []string, err error) {
+func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
+	key := s.Key(sku)
 	for _, p := range s.all {
 		what, err := p.expire(ctx, key, h)
 		if err != nil {
@@ -120,7 +122,8 @@ func (s *Set) Expire(ctx context.Context, key string, h *Holder) (did []string, 
 }
 
 // GiveUp ends what the servers keep for a process that has died, and says what it did.
-func (s *Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
+func (s *Set) GiveUp(ctx context.Context, sku int64, h *Holder) (did []string, err error) {
+	key := s.Key(sku)
 	for _, p := range s.all {
 		keeps, ok := p.(sessions)
 		if !ok {
@@ -136,9 +139,9 @@ func (s *Set) GiveUp(ctx context.Context, key string, h *Holder) (did []string, 
 }
 
 // Look reads what the servers keep, in plain words. What cannot be read is left out.
-func (s *Set) Look(ctx context.Context, key string, sku int64, plain func(string) string) (values []Value) {
+func (s *Set) Look(ctx context.Context, sku int64, plain func(string) string) (values []Value) {
 	for _, p := range s.all {
-		for _, v := range p.look(ctx, key, sku) {
+		for _, v := range p.look(ctx, s.Key(sku), sku) {
 			values = append(values, Value{plain(v.Name), plain(v.Value)})
 		}
 	}
@@ -146,9 +149,9 @@ func (s *Set) Look(ctx context.Context, key string, sku int64, plain func(string
 }
 
 // Key names the lock of a SKU.
-func Key(i catalog.Info, sku int64) string {
-	if i.Key != nil {
-		return i.Key(sku)
+func (s *Set) Key(sku int64) string {
+	if s.key != nil {
+		return s.key(sku)
 	}
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }

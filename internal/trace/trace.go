@@ -27,8 +27,8 @@ type Trace struct {
 	Strategy string            `json:"strategy"`
 	Stock    int64             `json:"stock"`
 	Buyers   []explore.Buyer   `json:"buyers"`
-	Before   []explore.Value   `json:"before"` // what the servers kept
-	After    []explore.Value   `json:"after"`
+	Before   []probe.Value     `json:"before"` // what the servers kept
+	After    []probe.Value     `json:"after"`
 	Steps    []observe.Sent    `json:"steps"`
 	Held     []observe.Hold    `json:"held"`
 	Told     []explore.Answer  `json:"told"`
@@ -100,13 +100,8 @@ func (r *recording) purchase(b explore.Buyer, request string) seckill.Purchase {
 	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
 }
 
-// look reads what the servers keep.
-func (r *recording) look(ctx context.Context) []explore.Value {
-	return r.probes.Look(ctx, probe.Key(r.Info, r.sku), r.sku, r.names.Plain)
-}
-
 func (r *recording) record(ctx context.Context, t *Trace) error {
-	t.Before = r.look(ctx)
+	t.Before = r.probes.Look(ctx, r.sku, r.names.Plain)
 	told := make([]ledger.Told, len(t.Buyers))
 	t.Told = make([]explore.Answer, len(t.Buyers))
 	// A race that one of them wins by being started first shows nothing: all send
@@ -132,7 +127,7 @@ func (r *recording) record(ctx context.Context, t *Trace) error {
 	for i := range t.Told {
 		t.Told[i].Answer = r.names.Plain(t.Told[i].Answer)
 	}
-	t.After = r.look(ctx)
+	t.After = r.probes.Look(ctx, r.sku, r.names.Plain)
 	t.Steps, t.Held = recorder.List()
 	if t.Cut = len(t.Steps) > maxSteps; t.Cut {
 		t.Steps = t.Steps[:maxSteps]
