@@ -80,6 +80,12 @@ func (c *ProveCmd) Validate() (err error) {
 	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	}
+	if c.Topology != lab.Single {
+		c.chosen = slices.DeleteFunc(slices.Clone(c.chosen), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
+		if len(c.chosen) == 0 {
+			return fmt.Errorf("--topology %s is Redis on several servers, and none of these strategies needs Redis", c.Topology)
+		}
+	}
 	if err := (backend.Config{MySQLDSN: c.MySQLDSN}).Check(); err != nil {
 		return err
 	}
@@ -156,9 +162,6 @@ func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o.Infos, o.Example = c.chosen, c.keep
 	if c.MySQLDSN != "" {
 		o.Workers = 1 // it must be alone there
-	}
-	if c.Topology != lab.Single {
-		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
