@@ -52,7 +52,7 @@ func (PlayCmd) Help() string {
 
 or a word on a line of its own: undo, impossible (says that the level cannot be won), hint, quit.
 
-Exit status: 0 when the input has ended or a level was won, 1 when the servers failed, 2 for a wrong command line,
+Exit status: 0 when a level was won or free play has ended, 1 when the servers failed, 2 for a wrong command line,
 10 when a level was not won.`
 }
 
@@ -78,7 +78,7 @@ func (c *PlayCmd) Validate() (err error) {
 func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
 	if c.info.Name == "" {
 		for _, t := range game.Levels() {
-			if _, err := fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title); err != nil {
+			if _, err := fmt.Fprintf(stdout, "%3d  %-22s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title); err != nil {
 				return err
 			}
 		}
@@ -162,6 +162,9 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 		}
 		if !more {
 			fmt.Fprintln(t)
+			if errors.Is(input.Err(), bufio.ErrTooLong) {
+				return fmt.Errorf("a line is longer than %d letters: write the moves in several", bufio.MaxScanTokenSize)
+			}
 			return input.Err()
 		}
 		if line = strings.TrimSpace(line); line == "quit" {
@@ -215,7 +218,7 @@ func (t table) begin(s game.Setting) {
 		text := t.level.Text[t.language]
 		fmt.Fprintf(t, "%d. %s (%s)\n%s\n", t.level.Number, text.Title, s.Strategy, text.Goal)
 	}
-	fmt.Fprintf(t, "%d units are on sale.", s.Stock)
+	fmt.Fprintf(t, "Units on sale: %d.", s.Stock)
 	for _, b := range s.Buyers {
 		fmt.Fprintf(t, " %s %s %d, in process %d.", b.Name, b.Does, b.Quantity, b.Process+1)
 	}
