@@ -164,7 +164,7 @@ func TestRunDoesNotStart(t *testing.T) {
 	}{
 		{"one target is unreachable", gone, "http://127.0.0.1:1 cannot be used"},
 		{"another token", func(c *Config) { c.AdminToken = "secreT" }, "needs the service's token, as SECKILL_TOKEN"},
-		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
+		{"the SQL ledger is another one", func(c *Config) { c.Ledger = skuLedger(unheard) }, "do they share a database?"},
 		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the ledger could not be read: no such luck"},
 		{"a unit is gone at once", func(c *Config) {
 			all := c.Ledger
@@ -268,6 +268,8 @@ func (op failing) RoundTrip(*http.Request) (*http.Response, error) {
 type skuLedger func(sku int64) (ledger.Snapshot, error)
 
 func (l skuLedger) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) { return l(sku) }
+
+func unheard(int64) (ledger.Snapshot, error) { return ledger.Snapshot{}, seckill.ErrUnknownSKU }
 
 func unreadable(int64) (ledger.Snapshot, error) {
 	return ledger.Snapshot{}, errors.New("no such luck")

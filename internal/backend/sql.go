@@ -51,7 +51,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 		return "MySQL " + v
 	})
 	if err != nil {
-		return err
+		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
 	in.KeyDB = in.openPool(tap.Connector(inner, tap.SQLOptions{OnConnect: session(
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION wait_timeout = 120")}), 1)
@@ -177,7 +177,10 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	db.SetMaxOpenConns(8)
 	db.SetMaxIdleConns(8)
 	in.closers = append(in.closers, db.Close)
-	return in.openGorm(ctx, gormlite.OpenDB(db), "SELECT sqlite_version()", func(v string) string { return "SQLite " + v })
+	if err := in.openGorm(ctx, gormlite.OpenDB(db), "SELECT sqlite_version()", func(v string) string { return "SQLite " + v }); err != nil {
+		return fmt.Errorf("the SQLite file %s cannot be used: %w", in.Config.SQLitePath, err)
+	}
+	return nil
 }
 
 // addLastInsertID gives SQLite MySQL's LAST_INSERT_ID(expr), with which an
@@ -191,17 +194,16 @@ func addLastInsertID(c *sqlite3.Conn) error {
 }
 
 func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version string, name func(string) string) error {
-	address := Redact(cmp.Or(in.Config.MySQLDSN, in.Config.SQLitePath))
 	db, err := gorm.Open(d, &gorm.Config{
 		Logger:                 logger.Discard, // errors are returned, and logged once, above
 		SkipDefaultTransaction: true,           // strategies begin their own
 	})
 	if err != nil {
-		return unreachable(NameMySQL, address, err)
+		return err
 	}
 	var v string
 	if err := db.WithContext(ctx).Raw(version).Scan(&v).Error; err != nil {
-		return unreachable(NameMySQL, address, err)
+		return err
 	}
 	in.DB = db
 	in.versions[NameMySQL] = name(v)
