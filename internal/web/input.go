@@ -31,9 +31,9 @@ const (
 // takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
 // broken UTF-8. Durations are whole nanoseconds. The error is a *Problem.
 func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
+	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) || r.Header.Get("Content-Encoding") != "" {
 		return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType,
-			Detail: "Send JSON in UTF-8, with the header Content-Type: application/json."}
+			Detail: "Send JSON in UTF-8, with the header Content-Type: application/json and no Content-Encoding."}
 	}
 	body, err := ReadBody(w, r)
 	if err != nil {
