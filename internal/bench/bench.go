@@ -163,7 +163,7 @@ func (r *Report) tables() (all []measure.Table) {
 		all = append(all, table(title, "lock", columns, crowds[n]...))
 	}
 	if len(all) > 0 {
-		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)}
+		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).", measure.Count(r.Rounds, "round"))}
 	}
 	return all
 }

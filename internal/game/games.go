@@ -55,6 +55,9 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, leve
 		}
 		r.Strategy, s = level.Setting.Strategy, level.Setting
 	}
+	if r.Processes < 0 || r.Processes > 1 {
+		return info, s, nil, problem(http.StatusBadRequest, "invalid", "processes is %d: give 1, which the buyers share, or 0: each has their own.", r.Processes)
+	}
 	for _, i := range all {
 		if i.Name == r.Strategy {
 			if s.Strategy == "" {

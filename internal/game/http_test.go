@@ -101,7 +101,7 @@ func TestGameOverHTTP(t *testing.T) {
 	}
 	for body, code := range map[string]string{`{}`: "invalid", `{"strategy":"naive","level":"x"}`: "invalid", `{"strategy":"naive","stock":0}`: "invalid",
 		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule",
-		`{"strategy":"naive","schedule":"` + strings.Repeat("a", 401) + `"}`: "bad_schedule"} {
+		`{"strategy":"naive","schedule":"` + strings.Repeat("a", 401) + `"}`: "bad_schedule", `{"strategy":"naive","processes":2}`: "invalid"} {
 		ask("POST", "/games", body, 400, code)
 	}
 	ask("POST", "/games", `{"level":"no-such"}`, 404, "unknown_level")

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -54,7 +55,7 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 	}
 	preset, err := compare.PresetNamed(cmp.Or(query.Get("preset"), compare.Presets()[0].Name))
 	if err != nil {
-		return wanted, nil, web.Invalid("preset", "one_of", map[string]any{"values": compare.PresetNames()}, err.Error())
+		return wanted, nil, web.Invalid("preset", "one_of", map[string]any{"values": compare.PresetNames()}, "is none of "+strings.Join(compare.PresetNames(), ", "))
 	}
 	wanted = preset.Settings
 	wanted.Seed = newSeed()
