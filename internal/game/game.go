@@ -217,6 +217,18 @@ func (g *Game) ready(ctx context.Context) error {
 	return g.replay(ctx, g.moves)
 }
 
+// problem is what a player asked for that cannot be done. The game is as it was.
+func problem(status int, code, format string, args ...any) *web.Problem {
+	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+func clip(text string) string {
+	if len(text) > 60 {
+		return text[:60] + "…"
+	}
+	return text
+}
+
 // LabCloses refuses what would begin while the lab is being stopped.
 var LabCloses = problem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so nothing begins any more.")
 

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -80,4 +81,29 @@ func ParseSchedule(text string) (list []explore.Choice, err error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// longest is how many moves a schedule may have.
+const longest = 400
+
+// Read reads a schedule. The error is a *web.Problem.
+func Read(schedule string) ([]explore.Choice, error) {
+	list, err := ParseSchedule(schedule)
+	switch {
+	case err != nil:
+		return nil, problem(http.StatusBadRequest, "bad_schedule", "The schedule %q makes no sense at %v.", clip(schedule), err)
+	case len(list) > longest:
+		return nil, problem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", longest)
+	}
+	return list, nil
+}
+
+// readMove reads one move.
+func readMove(text string) (explore.Choice, error) {
+	list, err := Read(text)
+	if err != nil || len(list) != 1 {
+		return explore.Choice{}, problem(http.StatusConflict, "impossible_move", "%q is not one move. A move is a for buyer A's next command, "+
+			"or a fault's letter, with the buyer's behind it: L, Da, Ra. The game's moves list those that are possible.", clip(text))
+	}
+	return list[0], nil
 }
