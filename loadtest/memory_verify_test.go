@@ -34,7 +34,7 @@ func (s shop) buy(p purchase) reply {
 func TestVerdictInMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(MaxMemory * 8 / 10))
 	for _, test := range []struct{ buyers, stock int }{
-		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_300_000, 1000},
+		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_200_000, 1000},
 	} {
 		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1, Quantity: 1, Timeout: time.Second}.normal()
 		if err := s.Check(); err != nil {

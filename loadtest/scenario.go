@@ -93,7 +93,7 @@ func DefaultScenario() Scenario {
 // A run that would need more is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 460 // its record, and what the judge makes of it
+	bytesACall  = 480 // its record, and what the judge makes of it
 	bytesAnUnit = 550 // of the orders in the ledger: one a unit
 )
 
