@@ -130,7 +130,7 @@ func inOrder(initial int64, ops []Op) reason {
 		switch {
 		case s.Remaining+s.Quantity != left:
 			return because("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": left},
-				"%s was told %d left after %d, when there were %d", s.Name, s.Remaining, s.Quantity, left)
+				"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, left)
 		case s.Remaining < 0:
 			return because("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)

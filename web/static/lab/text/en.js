@@ -114,7 +114,7 @@ export default {
   held: {
     title: 'What this run tried',
     buyers: (load, n) => `${load}, in ${plural(n, 'service process', 'service processes')}`,
-    copies: (n) => `${plural(n, 'request')} sent twice, as a double click does`, retries: (n) => `${plural(n, 'request')} sent again after no answer`,
+    copies: (n) => `${plural(n, 'copy', 'copies')} of a request sent at the same time, as a double click does`, retries: (n) => `${plural(n, 'call')} repeated, as the answer was not final`,
     cancelled: (n) => `${plural(n, 'order')} later cancelled`,
     fault: (what, at) => `${what}, at ${(at / 1000).toFixed(1)} s`,
     noFault: 'no fault: nothing was killed, paused or cut off',

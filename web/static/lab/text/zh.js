@@ -82,7 +82,7 @@ const broken = {
 };
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} 秒`;
-const percent = (share) => `${count(100 * share)} %`;
+const percent = (share) => `${count(100 * share)}%`;
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
@@ -192,7 +192,7 @@ export default {
   held: {
     title: '本场试过什么',
     buyers: (load, n) => `${load}，${count(n)} 个服务进程`,
-    copies: (n) => `${count(n)} 个请求发了两遍，就像连点两下`, retries: (n) => `${count(n)} 个请求没等到答复，又发了一遍`,
+    copies: (n) => `${count(n)} 个同时发出的重复请求，就像连点几下`, retries: (n) => `${count(n)} 次调用没有得到最终答复，又发了一遍`,
     cancelled: (n) => `${count(n)} 个订单后来取消了`,
     fault: (what, at) => `第 ${(at / 1000).toFixed(1)} 秒：${what}`,
     noFault: '没有注入故障：没有杀死、暂停或切断什么',

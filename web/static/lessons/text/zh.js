@@ -28,7 +28,7 @@ export default {
     alone: '没有竞争：', crowd: '八个竞争者：', and: '；', holds: '证明试过的一切都没能让它出错',
     on: (date, cpus) => `数字是 ${date} 在 ${count(cpus)} 个处理器上测得的中位数；每个记号都通向它的反例。`,
     locks: (n) => html`每秒加锁 ${n}`, sales: (n, crowd) => html`${count(crowd)} 人同时购买时，每秒售出 ${n}`, breaks: (what) => `会出错：${what}`, times: (n) => html`${n} 倍`,
-    commands: (n) => `每次加锁 ${n} 条命令`, lease: (n, lost) => `任务时长的 ${n} 倍：丢失 ${lost} % 的更新`, pause: (n, rate, commands) => `任务时长的 ${n} 倍：每秒加锁 ${rate}，每次 ${commands} 条命令`,
+    commands: (n) => `每次加锁 ${n} 条命令`, lease: (n, lost) => `任务时长的 ${n} 倍：丢失 ${lost}% 的更新`, pause: (n, rate, commands) => `任务时长的 ${n} 倍：每秒加锁 ${rate}，每次 ${commands} 条命令`,
     says: {
       D: { title: 'Java distributed locking schemes and differences', rows: {
         performance: ['性能', 'Redis 高，ZooKeeper 中，数据库低'], reliability: ['可靠性', 'ZooKeeper 高，Redis 中，数据库低'],
