@@ -30,7 +30,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faults: {", "\n  },"},
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faultHints: {", "\n  },"},
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
-		{"../internal/labapi/*.go", `(?:Code|history\.\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
+		{"../internal/labapi/*.go", `(?:Code|kind\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/wire/wire.go", `http\.Status\w+, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/fault/fault.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 10, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
