@@ -254,7 +254,7 @@ func (h *hearing) listen() {
 			continue
 		}
 		h.unmet = append(h.unmet, t)
-		if t.Call == CallCancel && t.took() {
+		if t.Call == CallCancel {
 			h.later += t.Quantity
 		}
 	}

@@ -382,10 +382,8 @@ func unacknowledged(s *sale) bool {
 //     call which got the order was sent long before proves nothing: it may have
 //     reached a process that is paused.
 //   - What a buyer is told after cancelling the order is not counted.
-//   - A refusal without times is never counted, nor is one beside calls without
-//     times: it may have come before the retry that succeeded.
-//   - Of a refusal whose Answered alone is unknown, Sent is taken: it may have
-//     ended at once.
+//   - A refusal that was answered at an unknown time is never counted, nor is one
+//     beside calls without times: it may have come before the retry that succeeded.
 func keyRefused(h *hearing, r *request) bool {
 	if r.got() == nil && r.sale == nil || slices.ContainsFunc(r.calls, func(t *Told) bool { return t.took() && !t.timed() }) {
 		return false
@@ -395,20 +393,19 @@ func keyRefused(h *hearing, r *request) bool {
 		gone = r.sale.gone()
 	}
 	return slices.ContainsFunc(r.calls, func(t *Told) bool {
-		return t.timed() && (gone == never || t.end() < gone) && h.refusedWrongly(r, t, acknowledged)
+		return t.Answered < gone && h.refusedWrongly(r, t, acknowledged)
 	})
 }
 
 // refusedWrongly: t was refused although its request had the order, or was getting
 // it. acknowledged is when the request was first told so.
 func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration) bool {
-	ended := cmp.Or(t.Answered, t.Sent)
 	under := false // way: a call that may have got the order
 	for _, c := range r.calls {
 		if !c.took() {
 			continue
 		}
-		if c.Sent >= ended && c.Sent <= acknowledged {
+		if c.Sent >= t.Answered && c.Sent <= acknowledged {
 			return false // a retry, which may have got it
 		}
 		under = true
@@ -434,23 +431,22 @@ func (h *hearing) mayComeBack(from, to time.Duration) bool {
 }
 
 // falseDuplicate finds buyers who were told that they have an order already and can
-// have had none: no order of another request that was active during the call,
-// and no other call of theirs that may have held the place for a while. (One
-// that overlaps may have, whatever it was told in the end; one without an answer
-// may have from when it was sent.) A refusal of the very request that has the
-// order is a matter of keyRefused.
+// have had none: no order that was active during the call, and no other call of
+// theirs that may have held the place for a while. (One that overlaps may have,
+// whatever it was told in the end; one without an answer may have from when it was
+// sent.) A refusal of the very request that has the order is a matter of keyRefused.
 func falseDuplicate(h *hearing, r *request) bool {
 	return slices.ContainsFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeDuplicate && !h.had(t) && !h.mayHaveHad(t) })
 }
 
-// had: the buyer had an order of another request than t's while t was under way.
+// had: the buyer had an order while t was under way.
 func (h *hearing) had(t *Told) bool {
 	return slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool {
 		born := time.Duration(0) // at the earliest; 0 also where that is not known
 		if s.request != nil {
 			born = s.request.calls[0].Sent
 		}
-		return s.RequestID != t.RequestID && t.end() >= born && t.Sent <= s.until()
+		return t.end() >= born && t.Sent <= s.until()
 	})
 }
 
@@ -471,9 +467,7 @@ func (h *hearing) mayHaveHad(t *Told) bool {
 	return false
 }
 
-func notCancelled(s *sale) bool {
-	return s.Status != Cancelled && s.Status != Expired && heard(s.cancels, OutcomeCancelled)
-}
+func notCancelled(s *sale) bool { return s.Status == Active && heard(s.cancels, OutcomeCancelled) }
 
 func cancelledUnasked(s *sale) bool { return s.Status == Cancelled && len(s.cancels) == 0 }
 
