@@ -143,19 +143,3 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 }
-
-func TestMarkdown(t *testing.T) {
-	const want = `| strategy | no oversell | dead holder | how it waits | what else breaks |
-|---|:-:|:-:|:-:|---|
-| ` + "`naive`" + ` | ✗ | – | polls | |
-| ` + "`redis-lua`" + ` | ✓ | (✓) within 10 s | ! | owner, lost-reply |
-| ` + "`zk`" + ` | ? | ? | ? | |
-`
-	m := byHand()
-	m.Questions = append(m.Questions, prove.Question{ID: "owner"}, prove.Question{ID: "lost-reply"})
-	m.Rows[1].Cells["owner"] = prove.Cell{Answer: prove.Breaks}
-	m.Rows[1].Cells["lost-reply"] = prove.Cell{Answer: prove.Breaks}
-	if got := written(t, func(b *bytes.Buffer) error { return m.WriteMarkdown(b) }); got != want {
-		t.Errorf("the table is\n%s\nwant\n%s", got, want)
-	}
-}

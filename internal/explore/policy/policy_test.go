@@ -12,11 +12,13 @@ import (
 )
 
 // A toy is a world of threads that read and write two counters, x and y. A step is
-// "x=" (write what was read, plus one) or "x?" (read x).
+// "x=" (write what was read, plus one) or "x?" (read x); "*=" and "*?" are the same, and
+// say that they may touch anything. One with a ! comes if 1 was read in x.
 type toy struct {
 	threads []string // steps of A, B, …, by blanks
 	apart   bool     // each thread is a process
 	fault   policy.Fault
+	rings   int                         // so many steps are taken when x becomes 9 by itself; 0: never
 	mood    func(thread, step int) bool // false: the thread does not offer this step now
 
 	counters map[string]int
@@ -36,10 +38,10 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 		var who []int
 		for _, n := range w.order(last) {
 			steps := strings.Fields(w.threads[n])
-			if at[n] == len(steps) || w.stopped && n == 0 || w.mood != nil && !w.mood(n, at[n]) {
+			if at[n] == len(steps) || w.stopped && n == 0 || steps[at[n]] == "y=!" && read[n]["x"] != 1 || w.mood != nil && !w.mood(n, at[n]) {
 				continue
 			}
-			o := policy.Option{Choice: policy.Choice{Who: string(rune('A' + n))}, Touches: steps[at[n]][:1]}
+			o := policy.Option{Choice: policy.Choice{Who: string(rune('A' + n))}, Touches: strings.Trim(steps[at[n]][:1], "*")}
 			if w.apart {
 				o.Process = n
 			}
@@ -51,6 +53,9 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 		}
 		if !faulted {
 			options = append(options, policy.Option{Choice: policy.Choice{Fault: w.fault}})
+		}
+		if options[0].Forced = w.rings > 0 && len(w.taken) == w.rings; options[0].Forced {
+			w.counters["x"] = 9
 		}
 		i, err := choose(options, w.preempts)
 		if err != nil {
@@ -69,7 +74,7 @@ func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
 		if read[n] == nil {
 			read[n] = map[string]int{}
 		}
-		if counter := step[:1]; step[1] == '?' {
+		if counter := strings.Replace(step[:1], "*", "x", 1); step[1] == '?' {
 			read[n][counter] = w.counters[counter]
 		} else {
 			w.counters[counter] = read[n][counter] + 1
@@ -179,6 +184,9 @@ func TestASearchThatIsStopped(t *testing.T) {
 		if p.Complete() != most || p.Open() == 0 {
 			t.Errorf("after %d schedules it is complete to %d, want %d", want, p.Complete(), most)
 		}
+		if p.Reduce = true; p.Complete() != -1 {
+			t.Errorf("a reduced search is complete to %d", p.Complete())
+		}
 	}
 }
 
@@ -189,26 +197,32 @@ func TestReductionReachesTheSameEnds(t *testing.T) {
 		{"x? x= x? x=", "y? y= y? y="},
 		{"x? x=", "x? x=", "y? y="},
 		{"x? y? x=", "y? x? y=", "x? x="},
+		{"*? *=", "x? x=", "y? y="},
+		{"x? x=", "*? *=", "y? y="},
+		{"y? y=", "x? x? y=!", "x? x="},
 	} {
-		ends := func(reduce, apart bool) (list []string, runs int) {
-			w := &toy{threads: threads, apart: apart}
+		ends := func(reduce, apart bool, rings int) (list []string, runs int) {
+			w := &toy{threads: threads, apart: apart, rings: rings}
 			p := &policy.Fewest{Reduce: reduce}
 			w.run(t, p, 10_000, func() {
 				runs++
-				if end := fmt.Sprint(w.counters); !slices.Contains(list, end) {
+				if end := fmt.Sprint(w.counters, policy.Order(w.taken)); !slices.Contains(list, end) {
 					list = append(list, end)
 				}
 			})
 			slices.Sort(list)
 			return list, runs
 		}
-		whole, n := ends(false, true)
-		fewer, m := ends(true, true)
-		if !slices.Equal(whole, fewer) || m >= n {
-			t.Errorf("%v: %d schedules end in %v, and %d reduced ones in %v", threads, n, whole, m, fewer)
+		var n int
+		for _, rings := range []int{2, 1, 0} {
+			whole, all := ends(false, true, rings)
+			fewer, m := ends(true, true, rings)
+			if n = all; !slices.Equal(whole, fewer) || m >= n {
+				t.Errorf("%v: %d schedules end in %v, and %d reduced ones in %v", threads, n, whole, m, fewer)
+			}
 		}
 		// Threads of one process share memory that no step shows: all their orders are run.
-		if _, together := ends(true, false); together != n {
+		if _, together := ends(true, false, 0); together != n {
 			t.Errorf("%v in one process: %d schedules of %d", threads, together, n)
 		}
 	}
@@ -221,9 +235,13 @@ func TestDivergence(t *testing.T) {
 	p := &policy.Fewest{}
 	// B comes only in the first schedule and in one more.
 	w.mood = func(thread, _ int) bool { return thread == 0 || calls == 0 }
-	w.run(t, p, 100, func() { calls++ })
-	if p.Diverged == 0 || p.Complete() > 0 {
-		t.Errorf("%d diverged, complete to %d; want that what begins with B is told", p.Diverged, p.Complete())
+	for n, open := range []int{1, 2, 2, 2, 1} { // what is to be tried again is open, as is all before the first
+		if p.Open() != open || p.Diverged != n/4 || p.Complete() != -1 {
+			t.Errorf("after %d: open %d, complete to %d, diverged %d; want %d open, and that what begins with B is told", n, p.Open(), p.Complete(), p.Diverged, open)
+		}
+		p.Begin()
+		p.End(w.play(p.Choose))
+		calls++
 	}
 	calls, tries := 0, 0
 	w.mood = func(thread, step int) bool {
@@ -236,22 +254,6 @@ func TestDivergence(t *testing.T) {
 	w.run(t, p, 100, func() { calls++ })
 	if p.Diverged != 0 || calls != len(interleavings(2, 2)) {
 		t.Errorf("%d diverged, %d were run; want that a second try is enough", p.Diverged, calls)
-	}
-}
-
-// A search that is stopped before it has tried a schedule again is not exhausted.
-func TestAStoppedTryIsOpen(t *testing.T) {
-	w, p := &toy{threads: []string{"x?", "x?"}}, &policy.Fewest{}
-	if p.Open() == 0 {
-		t.Error("a search that has not begun leaves nothing")
-	}
-	p.Begin()
-	p.End(w.play(p.Choose))
-	w.mood = func(thread, _ int) bool { return thread == 0 } // the other schedule begins with B
-	p.Begin()
-	p.End(w.play(p.Choose))
-	if p.Open() != 1 || p.Complete() != -1 || p.Diverged != 0 {
-		t.Errorf("open %d, complete to %d, diverged %d; want that one is left", p.Open(), p.Complete(), p.Diverged)
 	}
 }
 
@@ -279,7 +281,7 @@ func TestShorten(t *testing.T) {
 // One seed draws the same schedules again, and in the end all with few preemptions.
 func TestRandom(t *testing.T) {
 	draw := func(seed uint64, n int) (list []string) {
-		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}, fault: "A stops"}
+		w := &toy{threads: []string{"x? x= x? x= x?", "x? x= x? x= x?"}, fault: "A stops"}
 		p := policy.NewRandom(rand.New(rand.NewPCG(seed, 1)))
 		for range n {
 			if !p.Begin() {
@@ -301,16 +303,16 @@ func TestRandom(t *testing.T) {
 		t.Error("two seeds draw the same")
 	}
 	seen := map[string]bool{}
-	for _, trace := range draw(1, 2_000) {
+	for _, trace := range draw(1, 20_000) {
 		seen[trace] = true
 	}
-	for _, trace := range interleavings(3, 3) {
-		if preemptions(trace, 3) <= 3 && !seen[trace] {
+	for _, trace := range interleavings(5, 5) {
+		if preemptions(trace, 5) <= 3 && !seen[trace] {
 			t.Errorf("%s was never drawn", trace)
 		}
 	}
-	for n := range 3 {
-		if trace := strings.Repeat("A", n) + "!BBB"; !seen[trace] {
+	for n := range 5 {
+		if trace := strings.Repeat("A", n) + "!BBBBB"; !seen[trace] {
 			t.Errorf("%s was never drawn", trace)
 		}
 	}
