@@ -61,7 +61,11 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 
 // unusable is the problem of a target that does not do what a run needs of it.
 func unusable(s service, err error) Problem {
-	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+	advice := " (is it running, and is the address right?)"
+	if answer := (*refusal)(nil); errors.As(err, &answer) { // which says what is wrong
+		advice = ""
+	}
+	return newProblem(ProblemUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v%s", s.base, err, advice)
 }
 
 // begin resets the SKU, or joins the sale that is on.

@@ -211,8 +211,11 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func unreachable(name, address string, err error) error {
-	if errors.Is(err, context.Canceled) { // it tells nothing of the server
+	switch {
+	case errors.Is(err, context.Canceled): // it tells nothing of the server
 		return err
+	case MySQLNumber(err) != 0: // its answer
+		return fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
 	}
 	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
 }
