@@ -431,22 +431,23 @@ func (h *hearing) mayComeBack(from, to time.Duration) bool {
 }
 
 // falseDuplicate finds buyers who were told that they have an order already and can
-// have had none: no order that was active during the call, and no other call of
-// theirs that may have held the place for a while. (One that overlaps may have,
-// whatever it was told in the end; one without an answer may have from when it was
-// sent.) A refusal of the very request that has the order is a matter of keyRefused.
+// have had none: no order of another request that was active during the call,
+// and no other call of theirs that may have held the place for a while. (One
+// that overlaps may have, whatever it was told in the end; one without an answer
+// may have from when it was sent.) A refusal of the very request that has the
+// order is a matter of keyRefused.
 func falseDuplicate(h *hearing, r *request) bool {
 	return slices.ContainsFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeDuplicate && !h.had(t) && !h.mayHaveHad(t) })
 }
 
-// had: the buyer had an order while t was under way.
+// had: the buyer had an order of another request than t's while t was under way.
 func (h *hearing) had(t *Told) bool {
 	return slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool {
 		born := time.Duration(0) // at the earliest; 0 also where that is not known
 		if s.request != nil {
 			born = s.request.calls[0].Sent
 		}
-		return t.end() >= born && t.Sent <= s.until()
+		return s.RequestID != t.RequestID && t.end() >= born && t.Sent <= s.until()
 	})
 }
 

@@ -286,6 +286,7 @@ func TestJudge(t *testing.T) {
 		{"duplicate while the cancellation was under way", doubted(400, 410), ""},
 		{"duplicate after the cancellation was acknowledged", doubted(401, 410), "false_duplicate"},
 		{"duplicate after a cancellation that did not take place", all(doubted(401, 410), stillActive), "not_cancelled"},
+		{"duplicate, and its retry got the order and no answer", func(e *Evidence) { e.told(6, CallBuy).at(300, 0); e.says(6, 1, OutcomeDuplicate).at(100, 110) }, "false_duplicate"},
 		{"duplicate twice, without an order", func(e *Evidence) { e.says(9, 1, OutcomeDuplicate).at(1, 3); e.says(9, 1, OutcomeDuplicate).at(2, 4) }, "false_duplicate"},
 		{"duplicate beside another request that may have held the place", func(e *Evidence) {
 			e.told(5, CallBuy).at(100, 110)
