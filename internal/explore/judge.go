@@ -22,7 +22,7 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e, err := catalog.Evidence(ctx, p.Store, w.sku, []catalog.Seller{{Info: w.info, Strategy: p.Strategy}})
+	e, err := catalog.Evidence(ctx, p.Store.AtRest(), w.sku, []catalog.Seller{{Info: w.info, Strategy: p.Strategy}})
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}

@@ -25,6 +25,7 @@ type Store struct {
 	strategy string
 	identity *atomic.Pointer[string] // of the database, once it was read
 	view     *sql.TxOptions          // of Tx; nil: the database's usual isolation
+	atRest   bool
 }
 
 // NewStore is the ledger in db. For binds it to a strategy.
@@ -48,6 +49,14 @@ func (s *Store) On(session *gorm.DB) *Store {
 func (s *Store) ReadCommitted() *Store {
 	c := *s
 	c.view = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	return &c
+}
+
+// AtRest returns the same ledger for a time when nothing is under way in it. What a
+// Snapshot reads is one view then, and needs no transaction.
+func (s *Store) AtRest() *Store {
+	c := *s
+	c.atRest = true
 	return &c
 }
 
@@ -396,11 +405,7 @@ func insertIgnore(db *gorm.DB) string {
 // older state beneath them, and nothing that it says can be trusted.
 func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 	var snap Snapshot
-	view := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
-	if s.db.Name() == "sqlite" { // every SQLite transaction is one consistent view
-		view.Isolation = sql.LevelDefault
-	}
-	err := s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	read := func(tx *gorm.DB) error {
 		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
 			return err
 		}
@@ -413,6 +418,12 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 			return err
 		}
 		return addReservations(tx, snap.Orders, "sku_id = ? AND run = ?", sku, snap.Stock.Run)
-	}, view)
+	}
+	var err error
+	if s.atRest {
+		err = read(s.DB(ctx))
+	} else { // repeatable, as every session reads
+		err = s.DB(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
+	}
 	return snap, before(err)
 }
