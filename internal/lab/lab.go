@@ -34,7 +34,7 @@ type Options struct {
 	Embedded bool
 	// Topology is how several servers of a backend are arranged; "" is Single.
 	Topology string
-	// Volatile databases do not flush their log at every commit. They are for
+	// Volatile databases, and ZooKeeper, do not flush their log at every commit. They are for
 	// exploring, not for measuring.
 	Volatile bool
 	// Programs are the servers to use. Nil means those of this machine.

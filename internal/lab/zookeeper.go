@@ -26,7 +26,7 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 		return server{
 			name: name, backend: backend.NameZooKeeper,
 			command: func(ports []int) (*exec.Cmd, error) {
-				cmd := l.command(program.Java, zookeeperArgs(program, home, class)...)
+				cmd := l.command(program.Java, l.zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
 			check: versionBy(backend.AskZooKeeper),
@@ -36,8 +36,13 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 
 // zookeeperArgs start a server's main class without zkServer.sh, which Debian's
 // jars do not have.
-func zookeeperArgs(program Program, home, class string) []string {
+func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
+	sync := "yes"
+	if l.options.Volatile {
+		sync = "no"
+	}
 	return []string{
+		"-Dzookeeper.forceSync=" + sync,
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower
 		"-XX:-UsePerfData",                     // which would leave a file in /tmp
