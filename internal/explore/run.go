@@ -25,6 +25,7 @@ type run struct {
 
 	steps    atomic.Int64 // that were taken when the actors were last let go
 	last     *thread      // whose turn it was
+	went     string       // what was let go last
 	paused   *actor       // whose lease has ended, until it goes on
 	faults   int
 	renewals int
@@ -108,6 +109,7 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 		return r.stuck(ctx)
 	}
 	a := r.actor(o.Who)
+	r.went = o.Choice.String()
 	if kind := faultKinds[o.Fault]; o.Fault != "" {
 		if !slices.Contains(follow, o.Fault) {
 			r.faults++
@@ -142,6 +144,7 @@ func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
 func (r *run) send(c *call, step Step) {
 	a := c.actor
 	c.step, c.state = len(r.schedule.Steps), sent
+	r.went += " " + c.command.Text
 	if r.peek {
 		step.Backend, step.Command = c.command.Backend, c.text(r.world.names)
 	}

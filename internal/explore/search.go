@@ -106,6 +106,7 @@ func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 			return fmt.Errorf("%w: %s has nothing for a buyer who %s", ErrDiverged, w.info.Name, b.Does)
 		}
 	}
+	w.waited = map[string]bool{}
 	plain := *s
 	plain.Faults = nil
 	if _, err := w.play(ctx, &plain, false, (&policy.Replay{}).Choose); err != nil {

@@ -21,7 +21,7 @@ const (
 	// nothing alone: a server or a barrier is asked before any conclusion.
 	quiet = time.Millisecond
 	// Most commands are back by then. A server that is asked earlier whether they wait
-	// has less time for them.
+	// has less time for them, and so is asked earlier only where they have waited before.
 	usual = 5 * time.Millisecond
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond
@@ -45,11 +45,11 @@ func (r *run) settle(ctx context.Context) error {
 		if len(waits)+len(away) == 0 {
 			return r.rolledBack(ctx)
 		}
-		limit := quiet
-		if len(away) > 0 {
-			limit = usual
+		if (len(away) > 0 || passed == r.heard) && r.await(ctx, quiet) == nil {
+			continue
 		}
-		if (len(away) > 0 || passed == r.heard) && r.await(ctx, limit) == nil {
+		moment := r.moment()
+		if len(away) > 0 && !r.world.waited[moment] && r.await(ctx, usual-quiet) == nil {
 			continue
 		}
 		if len(waits) > 0 && passed != r.heard { // what happened since may have made news
@@ -70,6 +70,7 @@ func (r *run) settle(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			r.world.waited[moment] = wait
 			if !wait {
 				if time.Since(begun) > commandLimit {
 					return fmt.Errorf("%v has no answer, and no server says that it waits", away)
@@ -85,6 +86,16 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
+}
+
+// moment says what was let go last, and where all commands are. At the same moment of
+// another schedule, those that are away most likely wait again.
+func (r *run) moment() string {
+	text := r.went
+	for _, a := range r.actors {
+		a.each(func(c *call) { text += fmt.Sprintf("\n%s %d", c, c.state) })
+	}
+	return text
 }
 
 // waiting: each command that is away waits inside its server, which shows its connection.

@@ -37,7 +37,8 @@ type World struct {
 	reads    atomic.Int64   // of the clocks, in this schedule
 	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
-	rehearsed *Scenario // has been played once, for nothing
+	rehearsed *Scenario       // has been played once, for nothing
+	waited    map[string]bool // moments of its schedules at which the servers said of every command away that it waits
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
