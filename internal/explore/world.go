@@ -41,6 +41,7 @@ type World struct {
 	waited    map[string]bool // moments of its schedules at which the servers said of every command away that it waits
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
+	others bool  // it has a second one
 	stock  int64
 	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
 	names  *observe.Names
@@ -148,21 +149,23 @@ const skuName = "explored"
 
 // fresh makes a SKU that no server has seen, ready for s.
 func (w *World) fresh(ctx context.Context, s *Scenario) error {
-	// Or strategies that scan the table would meet all that ever were.
-	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
-		return fmt.Errorf("clear the table of SKUs: %w", err)
+	last, others := w.sku, slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other })
+	if w.others {
+		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.other()).Error; err != nil {
+			return fmt.Errorf("clear the table of SKUs: %w", err)
+		}
 	}
-	w.sku, w.stock = lastSKU.Add(1), s.Stock
+	w.sku, w.stock, w.others = lastSKU.Add(1), s.Stock, others
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
 		return err
 	}
-	if err := w.seed(ctx, first, w.sku, s); err != nil {
+	if err := w.seed(ctx, first, last, w.sku, s); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other }) {
-		if err := w.seed(ctx, first, w.other(), s); err != nil {
+	if others {
+		if err := w.seed(ctx, first, 0, w.other(), s); err != nil {
 			return err
 		}
 	}
@@ -192,15 +195,21 @@ func (w *World) other() int64 { return w.sku * 10 }
 // firstRun is the run of every schedule's sale until it is set anew.
 const firstRun = 1
 
-// seed writes a stock row, in one statement, as its first reset leaves it.
-func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario) error {
+// seed writes a stock row as its first reset leaves it, in place of the row of another
+// SKU, if there is one: strategies that scan the table would meet all that ever were.
+func (w *World) seed(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
 	row := ledger.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
 	if s.does(Starts) {
 		later := ledger.MomentOf(row.UpdatedAt.Add(time.Hour))
 		row.StartsAt = &later
 	}
-	if err := w.admin.DB.WithContext(ctx).Create(&row).Error; err != nil {
-		return fmt.Errorf("make a fresh SKU: %w", err)
+	db := w.admin.DB.WithContext(ctx)
+	res := db.Model(&ledger.Stock{}).Where("id = ?", last).Select("*").UpdateColumns(&row)
+	if res.Error == nil && res.RowsAffected == 0 {
+		res = db.Create(&row)
+	}
+	if res.Error != nil {
+		return fmt.Errorf("make a fresh SKU: %w", res.Error)
 	}
 	if sku == w.sku {
 		w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
