@@ -381,6 +381,11 @@ func (tb *tab) shot(name string) {
 	}
 }
 
+// hidden has the page be in the background, or before the reader again.
+func (tb *tab) hidden(is bool) {
+	tb.eval(fmt.Sprintf(`Object.defineProperty(document, "hidden", {value: %v, configurable: true}); document.dispatchEvent(new Event("visibilitychange"))`, is))
+}
+
 // evidence unfolds what a verdict rests on.
 func (tb *tab) evidence() {
 	tb.t.Helper()

@@ -233,10 +233,16 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	other := f.open("")
 	other.forgive("net::ERR_")
 	other.shows("#settings")
+	other.hidden(true)
 	f.falls(true)
 	other.click("#settings")
 	other.says(".failed", "这个页面加载失败") // the form, which comes when it is asked for
 	tb.says(".lost-connection", "断了")
+	if ask[bool](other, `!!document.querySelector(".lost-connection")`) {
+		t.Error("a hidden page keeps a connection")
+	}
+	other.hidden(false)
+	other.says(".lost-connection", "断了")
 	tb.click("button.run")
 	tb.says(".start [role=alert]", "实验室没有响应。它还在运行吗？")
 	tb.goTo("trace/naive.processes")

@@ -36,9 +36,19 @@ export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/f
 /** @param {string} id @returns {Promise<Json.Run>} */
 export const whole = (id) => call('GET', `/api/lab/v1/runs/${encodeURIComponent(id)}`);
 
-/** Connects, and reconnects as long as the page is open. */
+/** @type {EventSource | undefined} */
+let stream;
+
+/**
+ * Connects, and reconnects as long as the page is open. Called again when it is hidden
+ * or shown: a browser has six connections to a lab for all its tabs, and a stream in
+ * each would leave none for the seventh.
+ */
 export function connect() {
+  stream?.close();
+  if (document.hidden) return;
   const events = new EventSource('/api/lab/v1/events');
+  stream = events;
   events.addEventListener('hello', (e) => welcome(JSON.parse(e.data)));
   events.addEventListener('run', (e) => changed(JSON.parse(e.data)));
   events.addEventListener('lab', refresh);

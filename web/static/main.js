@@ -57,3 +57,4 @@ const Nowhere = ({ name }) => html`<section class="panel"><p>${t.nav.unknown(nam
 
 render(html`<${App} />`, document.body);
 connect();
+document.addEventListener('visibilitychange', connect);
