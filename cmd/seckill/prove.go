@@ -116,7 +116,9 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
+	if err := os.Mkdir(c.Examples, 0o777); err == nil {
+		defer func() { _ = os.Remove(c.Examples) }() // if none was kept
+	} else if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("--examples: %w", err)
 	}
 	losing, err := losingLab(ctx)

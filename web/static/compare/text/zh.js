@@ -115,7 +115,7 @@ export default {
     saleOf: (s) => `${count(s.stock)} 件，${count(s.buyers)} 位买家${s.quantity > 1 ? `各买 ${count(s.quantity)} 件` : ''}，并发 ${count(s.concurrency)}`,
     roundsOf: (n, ms) => `${count(n)} × ${count(ms)} 毫秒`,
     on: '进行中', stopped: '提前停止',
-    held: (n) => `${count(n)} 守住`, caught: (n) => `${count(n)} 发现`, other: (n) => `${count(n)} 不同`, notRun: (n) => `${count(n)} 未运行`,
+    held: (n) => `${count(n)} 守住`, caught: (n) => `${count(n)} 已发现`, other: (n) => `${count(n)} 不同`, notRun: (n) => `${count(n)} 未运行`,
     reuse: '用此设置',
     kept: (folder, most) => `最近的 ${count(most)} 场保存在 ${folder}。`,
     notKept: '这个实验室没有历史文件夹：停止后，这些就没有了。',
