@@ -1,15 +1,20 @@
 package explore_test
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/strategies/counter"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -156,5 +161,17 @@ func TestLimits(t *testing.T) {
 	res := search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Schedules: 7, Random: 5, Seed: 1})
 	if res.Schedules != 12 || res.Random != 5 || res.Cut == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven schedules, five at random, and a search that does not claim to have done all", res)
+	}
+	// What ends before the choices of the first schedule are made again is not that schedule.
+	var came atomic.Int64
+	w := open(t, deducting(func(ctx context.Context, store *ledger.Store, _ int64) error {
+		if came.Add(1) > 4 { // in the rehearsal, and in the first schedule
+			return nil
+		}
+		return store.Tx(ctx, func(*gorm.DB) error { return nil })
+	}))
+	res = search(t, w, two(explore.Buys), explore.Limits{Broken: func(*explore.Schedule) bool { return false }})
+	if res.Exhausted() {
+		t.Errorf("%+v, want that others could not be repeated", res)
 	}
 }

@@ -107,9 +107,6 @@ func (r *run) stuck(ctx context.Context) error {
 	}
 	for _, a := range r.actors {
 		if a.life == dead && r.world.keepsSessions() {
-			for _, w := range unserved {
-				w.outcome.WaitedFor++
-			}
 			return r.giveUp(ctx, a)
 		}
 	}

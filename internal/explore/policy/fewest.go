@@ -104,6 +104,9 @@ func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
 
 // End implements Policy.
 func (p *Fewest) End(err error) {
+	if err == nil && len(p.here) < len(p.first.choices) { // it was over before they were made
+		err = ErrDiverged
+	}
 	switch p.first.tries++; {
 	case errors.Is(err, ErrDiverged) && p.first.tries < maxTries: // it is the next
 		p.todo[p.level] = slices.Insert(p.todo[p.level], 0, p.first)
