@@ -4,11 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/web"
+	"seckill/strategies"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -25,4 +32,55 @@ func code(err error) string {
 		return ""
 	}
 	return m.Code
+}
+
+// Letters and choices are the same thing.
+func TestSchedulesReadAndWrite(t *testing.T) {
+	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaSPa"
+	choices, err := game.ParseSchedule(all)
+	labtest.Must(t, err)
+	if got := game.FormatSchedule(choices...); got != all || len(choices) != 19 {
+		t.Errorf("%q became %d choices, %q", all, len(choices), got)
+	}
+	slices.SortFunc(choices, func(a, b explore.Choice) int {
+		return strings.Compare(game.FormatSchedule(a), game.FormatSchedule(b))
+	})
+	if len(slices.Compact(choices)) != 19 {
+		t.Errorf("two choices are written alike: %v", choices)
+	}
+	for text, says := range map[string]string{"abbi": "letter 4", "A": "letter 1", "aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
+		if _, err := game.ParseSchedule(text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// The error of an account that may not make databases says so, and no attempt leaves a
+// connection behind.
+func TestAnAccountWithoutDatabases(t *testing.T) {
+	l := labtest.Start(t, backend.SQL)
+	admin := labtest.Admin(t, l)
+	const poor = "'poor'@'127.0.0.1'"
+	for _, statement := range []string{"CREATE USER " + poor, "GRANT ALL ON seckill.* TO " + poor} {
+		_, err := admin.Exec(statement)
+		labtest.Must(t, err)
+	}
+	defer func() { _, _ = admin.Exec("DROP USER " + poor) }()
+	servers := l.Config()
+	address, err := mysql.ParseDSN(servers.MySQLDSN)
+	labtest.Must(t, err)
+	address.User, address.Passwd = "poor", ""
+	servers.MySQLDSN = address.FormatDSN()
+	naive := strategies.Named("naive")
+	for range 3 {
+		_, err := game.Open(t.Context(), servers, naive, game.Free(naive, 2, 2, 0), nil, "")
+		if err == nil || !strings.Contains(err.Error(), "Access denied") {
+			t.Errorf("the account may make no database: %v", err)
+		}
+	}
+	labtest.Soon(t, "the server has forgotten its connections", func() bool {
+		left := 0
+		labtest.Must(t, admin.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'poor'").Scan(&left))
+		return left == 0
+	})
 }
