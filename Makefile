@@ -79,7 +79,7 @@ vet:
 compile:
 	$(GO) build -race -v ./...
 
-## prove: compute the guarantee matrix anew, with its counterexamples (twenty minutes)
+## prove: compute the guarantee matrix anew, with its counterexamples (a quarter of an hour)
 prove: build
 	@deploy/deps.sh
 	@touch bin/prove.begun

@@ -41,7 +41,7 @@ type Options struct {
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
 
-// DefaultOptions bound a proof to about twenty minutes on two cores. (With four workers,
+// DefaultOptions bound a proof to about fifteen minutes on two cores. (With four workers,
 // servers that elect a leader come too late.)
 func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 3} }
 
