@@ -3,11 +3,14 @@ package lab_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"seckill/internal/backend"
 	"seckill/internal/fault"
+	"seckill/internal/lab"
 )
 
 // Faults of one process that are due at the same moment come one after the
@@ -56,5 +59,39 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 	if s := l.Services()[0]; !s.Up {
 		t.Errorf("after the kill was undone: %+v", s)
+	}
+}
+
+// A service reaches its server through a link of its own. A fault of that link is
+// there, and needs a service that is.
+func TestLinks(t *testing.T) {
+	l := started(t, lab.Options{Backends: []string{backend.NameRedis}, Links: true})
+	must(t, "start a service", l.StartServices(t.Context(), 1))
+	_, after, _ := strings.Cut(get(t, l.Services()[0].URL+"/environment"), "SECKILL_REDIS_ADDRS=")
+	addr, _, _ := strings.Cut(after, "\n")
+	if direct := process(t, l, "redis").Login(); addr == "" || addr == direct {
+		t.Errorf("the service finds Redis at %q, and it is at %s itself", addr, direct)
+	}
+	options := redisOptions(t, addr)
+	options.MaxRetries = -1
+	client := redis.NewClient(options) // as the service has one
+	defer client.Close()
+	must(t, "ping through the link", client.Ping(t.Context()).Err())
+	trouble, err := fault.In(l).Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
+	must(t, "lose Redis' replies", err)
+	if err := client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
+		t.Error("the reply has arrived")
+	}
+	effect := trouble.Effect
+	err = trouble.Undo(t.Context(), &effect)
+	must(t, "undo it", err)
+	if got, err := client.Get(t.Context(), "asked").Result(); err != nil || got != "yes" {
+		t.Errorf("what was asked came to %q, %v; want that Redis did it", got, err)
+	}
+	if !effect.Took {
+		t.Errorf("it came to %+v", effect)
+	}
+	if _, err := fault.In(l).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
+		t.Errorf("at a service that is not there: %v", err)
 	}
 }

@@ -1,0 +1,59 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/observe"
+	"seckill/internal/seckill"
+)
+
+// What must not happen is found in schedules of two buyers that are written by hand.
+func TestProblems(t *testing.T) {
+	a, b := Buyer{Name: "A", Does: Buys}, Buyer{Name: "B", Does: Buys}
+	lost := ledger.Report{Violations: []ledger.Violation{{Rule: ledger.RuleLostUpdate}, {Rule: ledger.RuleNothingSold}}}
+	step := func(who string, f Fault) Step { return Step{Choice: Choice{Who: who, Fault: f}} }
+	ends, leaves, dies := step("A", LeaseEnds), step("A", Leaves), step("A", Dies)
+	ends.Command = "SET"
+	for name, c := range map[string]struct {
+		schedule Schedule
+		want     string
+	}{
+		"nothing":                             {Schedule{Buyers: []Outcome{{Buyer: a, Ended: 1}, {Buyer: b, Err: seckill.ErrSoldOut}}}, ""},
+		"of the audit":                        {Schedule{Audit: lost}, "lost_update nothing_sold"},
+		"nothing sold by one who died":        {Schedule{Audit: lost, Steps: []Step{dies}}, "lost_update"},
+		"the audit of locks alone":            {Schedule{Audit: lost, Scenario: &Scenario{Buyers: []Buyer{{Does: Locks}}}}, ""},
+		"a lock that was taken away":          {Schedule{Buyers: []Outcome{{Buyer: a, Err: lock.ErrNotHeld}}}, "stolen unknown"},
+		"a lock whose lease has ended":        {Schedule{Steps: []Step{ends}, Buyers: []Outcome{{Buyer: a, Err: lock.ErrNotHeld, Expired: true}}}, ""},
+		"who waits for ever":                  {Schedule{Steps: []Step{dies}, Buyers: []Outcome{{Buyer: b, GaveUp: true}}}, "blocked"},
+		"who waits for a lease":               {Schedule{Buyers: []Outcome{{Buyer: b, WaitedFor: 1}}}, "blocked"},
+		"who waits for the lease of the dead": {Schedule{Steps: []Step{dies}, Buyers: []Outcome{{Buyer: b, WaitedFor: 1}}}, ""},
+		"who waits for one who has left":      {Schedule{Steps: []Step{leaves}, Buyers: []Outcome{{Buyer: b, WaitedFor: 1}, {Buyer: a, WaitedFor: 1}}}, "blocked"},
+		"who waits after a leaving and more":  {Schedule{Steps: []Step{leaves, ends}, Buyers: []Outcome{{Buyer: b, WaitedFor: 1}}}, ""},
+		"a backend's error":                   {Schedule{Buyers: []Outcome{{Buyer: a, Err: seckill.ErrUnavailable}}}, "error"},
+		"an error of those who stayed":        {Schedule{Steps: []Step{leaves}, Buyers: []Outcome{{Buyer: b, Err: seckill.ErrUnknown}, {Buyer: a, Err: seckill.ErrUnknown}}}, "error"},
+		"an error after a death":              {Schedule{Steps: []Step{dies}, Buyers: []Outcome{{Buyer: b, Err: seckill.ErrUnknown}}}, ""},
+		"an outcome that is not known":        {Schedule{Steps: []Step{step("A", TimePasses), step("A", LeaseEnds)}, Buyers: []Outcome{{Buyer: a, Err: seckill.ErrUnknown}}}, "unknown"},
+		"another SKU": {Schedule{Buyers: []Outcome{{Buyer: a, Waited: true}, {Buyer: Buyer{Name: "B", Other: true}},
+			{Buyer: Buyer{Name: NextBuyer}, Waited: true}}}, "hindered"},
+		"before the start": {Schedule{Steps: []Step{step("A", ""), step("B", ""), step("C", "")},
+			Buyers: []Outcome{{Buyer: a, Ended: 0}, {Buyer: a, Err: seckill.ErrNotStarted}, {Buyer: a, Dead: true},
+				{Buyer: Buyer{Name: "B", Does: Starts}, Ended: 1}, {Buyer: Buyer{Name: "C", Does: Buys}, Ended: 2}}}, "early"},
+	} {
+		s := c.schedule
+		s.names = observe.NewNames(1, 2)
+		if s.Scenario == nil {
+			s.Scenario = &Scenario{Buyers: []Buyer{a, b}}
+		}
+		var found []string
+		for _, p := range problems(&s) {
+			found = append(found, p.Rule)
+		}
+		if slices.Sort(found); strings.Join(found, " ") != c.want {
+			t.Errorf("%s: found %v, want %s", name, found, c.want)
+		}
+	}
+}
