@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -87,19 +88,23 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all, on %s\n", m.Seed, m.Schedules, m.Took, m.servers())
+	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all%s\n", m.Seed, m.Schedules, m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// servers says on what the matrix was computed; nothing if no server was started.
 func (m *Matrix) servers() string {
 	var names []string
 	for _, s := range m.Backends {
-		if s.OK && s.Version != "" {
+		if s.OK && s.Version != "" && !slices.Contains(names, s.Version) {
 			names = append(names, s.Version)
 		}
 	}
-	return strings.Join(names, ", ")
+	if names == nil {
+		return ""
+	}
+	return ", on " + strings.Join(names, ", ")
 }
 
 // legend says what the signs mean.
