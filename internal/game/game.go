@@ -187,7 +187,7 @@ func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
-		return State{}, problem(http.StatusConflict, "nothing_to_undo", "%d cannot be taken back: moves made so far: %d.", n, len(g.moves))
+		return State{}, problem(http.StatusConflict, "nothing_to_undo", "Give how many moves to take back, from 1 to the %d made so far.", len(g.moves))
 	}
 	if err := g.replay(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
 		return State{}, err
