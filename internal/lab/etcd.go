@@ -2,13 +2,17 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"seckill/internal/backend"
 )
@@ -29,7 +33,10 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 				return l.command(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
-					"--initial-cluster", strings.Join(cluster, ",")), nil
+					"--initial-cluster", strings.Join(cluster, ","),
+					// A web page in a browser of this machine can send requests here, too: what is
+					// left of HTTP answers only to this name, and lets no other origin read.
+					"--enable-grpc-gateway=false", "--host-whitelist", "127.0.0.1", "--cors", clients), nil
 			},
 			check: versionBy(askEtcd),
 		}
@@ -39,19 +46,24 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 // askEtcd asks a member for its version, and whether it leads. One that knows no leader
 // serves no requests.
 func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
-	var said struct {
-		Header struct {
-			Member string `json:"member_id"`
-		}
-		Version, Leader string
-	}
-	if err := ask(ctx, addr+"/v3/maintenance/status", "{}", &said); err != nil {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // the client would wait a second before it dials again
+	if err != nil {
 		return "", false, err
 	}
-	if said.Leader == "" || said.Leader == "0" {
+	conn.Close()
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
+	if err != nil {
+		return "", false, err
+	}
+	defer c.Close()
+	status, err := c.Status(ctx, addr)
+	switch {
+	case err != nil:
+		return "", false, err
+	case status.Leader == 0:
 		return "", false, errors.New("it knows no leader")
 	}
-	return "etcd " + said.Version, said.Leader == said.Header.Member, nil
+	return "etcd " + status.Version, status.Leader == status.Header.MemberId, nil
 }
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
@@ -59,14 +71,9 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 // client keeps no connection open: a server that stops would wait for it.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// ask asks a server at host:port/path over HTTP, by POST if there is a body; the answer is
-// JSON. What it refuses is an error.
-func ask(ctx context.Context, at, body string, answer any) error {
-	method := http.MethodGet
-	if body != "" {
-		method = http.MethodPost
-	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+at, strings.NewReader(body))
+// ask asks a server at host:port/path over HTTP. Anything but 200 OK is an error.
+func ask(ctx context.Context, at string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at, nil)
 	if err != nil {
 		return err
 	}
@@ -75,12 +82,9 @@ func ask(ctx context.Context, at, body string, answer any) error {
 		return err
 	}
 	defer response.Body.Close()
-	var said json.RawMessage
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil {
-		return fmt.Errorf("%s answers %s: %w", at, response.Status, err)
+	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %s", at, response.Status, said)
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %s", at, response.Status, said)
-	}
-	return json.Unmarshal(said, answer)
+	return err
 }

@@ -2,15 +2,18 @@ package lab_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
@@ -85,6 +88,38 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 			t.Errorf("a stranger at %s: %v, want that it must log in", o.Addr, err)
 		}
 		stranger.Close()
+	}
+}
+
+// A page of the web in a browser of this machine can send requests to 127.0.0.1: as what
+// they are, and, with a name that leads there, as its own. No server serves it.
+func TestServersServeNoWebPage(t *testing.T) {
+	const page = "evil.example"
+	for _, p := range privateLab(t).Processes() {
+		for _, to := range []struct{ method, path, host string }{
+			{"POST", "/v3/kv/range", p.Addr}, {"POST", "/v3/kv/range", page}, {"GET", "/metrics", p.Addr}, {"GET", "/metrics", page},
+			{"GET", "/", page}, {"GET", "/commands", page},
+		} {
+			if strings.HasPrefix(p.Name, "service") { // stand-ins here: the real ones are asked elsewhere
+				break
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			request, err := http.NewRequestWithContext(ctx, to.method, "http://"+p.Addr+to.path, strings.NewReader(`{"key":"AA==","range_end":"AA=="}`))
+			must(t, "make a request", err)
+			request.Host, request.Close = to.host, true
+			request.Header.Set("Origin", "http://"+page)
+			request.Header.Set("Content-Type", "text/plain")
+			answer, err := http.DefaultClient.Do(request)
+			cancel()
+			if err != nil {
+				continue // it speaks no HTTP
+			}
+			answer.Body.Close()
+			// Without the header a browser keeps the answer to itself.
+			if allowed := answer.Header.Get("Access-Control-Allow-Origin"); allowed != "" || answer.StatusCode == http.StatusOK && (to.host == page || to.method == "POST") {
+				t.Errorf("%s: %s %s of %s: %s, for %q to read", p.Name, to.method, to.path, to.host, answer.Status, allowed)
+			}
+		}
 	}
 }
 

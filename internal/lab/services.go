@@ -46,7 +46,7 @@ func (l *Lab) service(name string, args []string) server {
 			return cmd, err
 		},
 		check: func(ctx context.Context, addr string) (string, error) {
-			return "", ask(ctx, addr+"/readyz", "", new(any))
+			return "", ask(ctx, addr+"/readyz")
 		},
 	}
 }
