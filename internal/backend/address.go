@@ -5,10 +5,35 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 )
+
+// ownOptions are the options of the MySQL driver that the program decides. An address may choose the others
+// (login, encryption, compression) and set system variables.
+var ownOptions = []string{"allowAllFiles", "charset", "checkConnLiveness", "clientFoundRows", "collation", "columnsWithAlias",
+	"interpolateParams", "loc", "maxAllowedPacket", "multiStatements", "parseTime", "readTimeout", "rejectReadOnly",
+	"strict", // the driver panics at it
+	"timeTruncate", "timeout", "writeTimeout"}
+
+// ParseMySQL reads user:password@tcp(host:port)/database?option=value, without the options that the program
+// decides. The error does not repeat the password.
+func ParseMySQL(dsn string) (*mysql.Config, error) {
+	last := strings.LastIndexByte(dsn, '/') + 1 // where the driver looks for the database and its options
+	database, options, _ := strings.Cut(dsn[last:], "?")
+	chosen := slices.DeleteFunc(strings.Split(options, "&"), func(option string) bool {
+		name, _, _ := strings.Cut(option, "=")
+		return slices.Contains(ownOptions, name)
+	})
+	cfg, err := mysql.ParseDSN(dsn[:last] + database + "?" + strings.Join(chosen, "&"))
+	if err != nil {
+		return nil, fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(dsn), err)
+	}
+	return cfg, nil
+}
 
 // ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// is with
 // TLS. A database or options in a URL are an error: the service decides them. The error

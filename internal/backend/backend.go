@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"gorm.io/gorm"
@@ -142,8 +141,8 @@ func (c Config) Check() error {
 			return fmt.Errorf("%s are given: give one of them", flags)
 		}
 	}
-	if _, err := mysql.ParseDSN(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
-		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w", Redact(c.MySQLDSN), err)
+	if _, err := ParseMySQL(c.MySQLDSN); c.MySQLDSN != "" && err != nil {
+		return err
 	}
 	for _, address := range slices.Concat(c.RedisAddrs, c.RedisSentinels, c.RedisRing, c.RedlockAddrs) {
 		if _, err := ParseRedis(address); err != nil {

@@ -25,3 +25,29 @@ func TestConfigOnlyAndOr(t *testing.T) {
 		t.Errorf("%+v: want what was given, and the rest of the other", given)
 	}
 }
+
+// No address of a MySQL server causes a panic, and none changes an option that the program decides.
+// go test runs the seeds; -fuzz makes more addresses of them.
+func FuzzMySQLAddress(f *testing.F) {
+	for _, dsn := range []string{"u:p@tcp(127.0.0.1:3306)/shop", "@unix(/tmp/my.sock)/", "u:p/@(::1)/a%2Fb", "no slash",
+		"u@nowhere/x", "u@tcp(h)/%", "/?", "u@/x?foo=%zz", "/x?tls=mine", "/x?serverPubKey=mine", "/x?maxAllowedPacket=0",
+		"/x?collation=gbk_chinese_ci", "/x?collation=gbk_chinese_ci&interpolateParams=true", "/x?charset=gbk,latin1",
+		"/x?columnsWithAlias=true&clientFoundRows=false&multiStatements=true", "/x?parseTime=false&loc=Asia%2FShanghai",
+		"/x?loc=Asia/Shanghai", "/x?strict=true", "/x?a=1&strict", "/x?allowAllFiles=true&checkConnLiveness=0&rejectReadOnly=0",
+		"/x?timeout=1&readTimeout=-1s&writeTimeout=0", "/x?connectionAttributes=a:b,c", "/x?=1&&=", "/x?SQL_MODE='ANSI'&a b=1"} {
+		f.Add(dsn)
+	}
+	f.Fuzz(func(t *testing.T, dsn string) {
+		if (Config{MySQLDSN: dsn}).Check() != nil || dsn == "" {
+			return
+		}
+		cfg, err := ParseMySQL(dsn)
+		if err != nil {
+			t.Fatalf("%q passes the check, and then not: %v", dsn, err)
+		}
+		_, _ = (&Instance{}).mysqlConnector(cfg) // its error is told when the service starts
+		if cfg.AllowAllFiles || cfg.ColumnsWithAlias || cfg.MultiStatements || cfg.Collation != "" || !cfg.CheckConnLiveness {
+			t.Errorf("%q chooses an option that the program decides: %+v", dsn, cfg)
+		}
+	})
+}

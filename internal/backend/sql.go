@@ -30,8 +30,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if in.Config.MySQLDSN == "" {
 		return nil
 	}
-	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
-	if err != nil { // Check has read it
+	cfg, err := ParseMySQL(in.Config.MySQLDSN)
+	if err != nil {
 		return err
 	}
 	if cfg.DBName == "" {
@@ -41,7 +41,10 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 		return err
 	}
 	in.Database = cfg.DBName
-	inner := in.mysqlConnector(cfg)
+	inner, err := in.mysqlConnector(cfg)
+	if err != nil {
+		return err
+	}
 	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
@@ -97,7 +100,7 @@ func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
 }
 
 // mysqlConnector sets what every strategy relies on.
-func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
+func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, error) {
 	wait := cmp.Or(in.Config.RowLockWait, 3*time.Second)
 	cfg = cfg.Clone()
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
@@ -129,19 +132,19 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	// In other modes an INSERT of several rows writes '' in place of NULL, where a
 	// statement of ours is to fail.
 	cfg.Params["sql_mode"] = "CONCAT_WS(',', NULLIF(" + cmp.Or(cfg.Params["sql_mode"], "@@sql_mode") + ", ''), 'STRICT_TRANS_TABLES')"
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil { // the DSN was parsed before: a mistake in this file
-		panic(err)
-	}
-	return connector
+	return mysql.NewConnector(cfg)
 }
 
 func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error {
 	server := cfg.Clone()
 	server.DBName = ""
-	db := sql.OpenDB(in.mysqlConnector(server))
+	connector, err := in.mysqlConnector(server)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
 	defer db.Close()
-	_, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
+	_, err = db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	if MySQLNumber(err) == MySQLDatabaseDenied {
 		return nil // the account may not create databases; this one may exist
 	}

@@ -47,8 +47,8 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 // claimPlace takes the first database that no game has, in this lab or another on the server.
 func claimPlace(ctx context.Context, config backend.Config) (p *place, err error) {
 	p = &place{}
-	if p.cfg, err = mysql.ParseDSN(config.MySQLDSN); err != nil {
-		return nil, fmt.Errorf("the MySQL address: %w", err)
+	if p.cfg, err = backend.ParseMySQL(config.MySQLDSN); err != nil {
+		return nil, err
 	}
 	none := p.cfg.Clone()
 	none.DBName = ""

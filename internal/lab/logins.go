@@ -79,7 +79,7 @@ func (l *Lab) ClientsFile() (path string, err error) {
 	exports := environment(c)
 	delete(exports, "SECKILL_TIERS") // to others these servers are given
 	exports["SECKILL_TOKEN"] = l.Token()
-	if dsn, err := mysql.ParseDSN(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
+	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)
 		exports["MYSQL_PWD"] = dsn.Passwd
 	}

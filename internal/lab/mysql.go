@@ -176,7 +176,7 @@ func askMySQL(ctx context.Context, dsn string) (version string, err error) {
 
 // onMySQL connects to a server for as long as do takes.
 func onMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
-	config, err := mysql.ParseDSN(dsn)
+	config, err := backend.ParseMySQL(dsn)
 	if err != nil {
 		return err
 	}

@@ -147,8 +147,8 @@ func migrate(db *gorm.DB) error {
 // A copy of a database has the identity of the original.
 //
 // The table also says which schema the other tables have. It is written before
-// they are made: where there is a stock, and no word of its schema, another build
-// made it.
+// they are made. Where there is a stock, and no word of its schema, nobody knows who
+// made it, and nothing says that it may be dropped.
 const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 	one      INTEGER     NOT NULL PRIMARY KEY,
 	id       VARCHAR(64) NOT NULL,
@@ -156,7 +156,7 @@ const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
 )`
 
 // ErrOtherBuild is Migrate's answer to a database that it will not touch.
-var ErrOtherBuild = errors.New("this database has the tables of another build of seckill")
+var ErrOtherBuild = errors.New("this build of seckill cannot use the tables of this database")
 
 // writeIdentity draws the database's identity if it has none, and refuses tables
 // of another schema.
@@ -171,18 +171,21 @@ func writeIdentity(db *gorm.DB, schema []string) error {
 			return err
 		}
 	}
-	var found struct{ MadeFor string }
-	if err := db.Raw("SELECT * FROM seckill_identity WHERE one = 1").Scan(&found).Error; err != nil {
-		return err
-	}
-	if found.MadeFor == ours {
+	var found string
+	err := db.Raw("SELECT made_for FROM seckill_identity WHERE one = 1").Scan(&found).Error
+	switch {
+	case found == ours:
 		return nil
-	}
-	if db.Name() == "sqlite" {
-		return fmt.Errorf("%w: remove the file, or name another", ErrOtherBuild)
+	case err != nil:
+		return fmt.Errorf("%w: which build made them cannot be read from seckill_identity: %w", ErrOtherBuild, err)
+	case found == "":
+		return fmt.Errorf("%w: nothing says which build made them; name another database", ErrOtherBuild)
+	case db.Name() == "sqlite":
+		return fmt.Errorf("%w: another build made them; remove the file, or name another", ErrOtherBuild)
 	}
 	name := db.Migrator().CurrentDatabase()
-	return fmt.Errorf("%w: drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), or name another", ErrOtherBuild, name)
+	return fmt.Errorf("%w: another build made them; drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), or name another",
+		ErrOtherBuild, name)
 }
 
 // Identity names the database, for ever: a word without spaces. It is read
