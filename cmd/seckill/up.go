@@ -24,6 +24,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -47,7 +48,7 @@ type UpCmd struct {
 }
 
 const (
-	readyTimeout = time.Minute      // until the whole lab answers
+	readyTimeout = time.Minute      // until the servers answer, and then until the services do
 	closeTimeout = 15 * time.Second // until what is under way has ended
 )
 
@@ -70,7 +71,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	go func() { page.ended <- page.Serve(listener) }()
 	defer page.Close()
 	fmt.Fprintf(stderr, "Starting …   (%s has the page already)\n", page.url)
-	l, err := u.startLab(ctx)
+	l, err := u.startLab(ctx, stderr)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("stopped before everything was up: %w", err) // which says if something is left
@@ -127,14 +128,19 @@ func isLoopback(host string) bool {
 }
 
 // startLab stops what it has started when it fails; its error is also that of the stop.
-func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
+	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
-		ServiceArgs: []string{"--strategy", u.Strategy}})
+	l, err := lab.Start(starting, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
+		ServiceArgs: []string{"--strategy", u.Strategy},
+		OnWait: func(err error) {
+			fmt.Fprintf(stderr, "Waiting, for %v at most:   %v\n", measure.Span(readyTimeout), err)
+		}})
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel = context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
 	if err = l.Serve(ctx, serviceSettings(u.Services, u.LockTimes)); err == nil {
 		for _, sku := range []int64{1, loadtest.ShopSKU} { // for trying the service by hand
 			err = errors.Join(err, loadtest.PutOnSale(ctx, l.Services()[0].URL, l.Token(), sku, 100))

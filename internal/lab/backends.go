@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -60,7 +61,7 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	program := l.programs[k.tool]
 	switch {
 	case len(k.In(l.options.Given)) > 0:
-		return l.checkGiven(ctx, k)
+		return l.awaitGiven(ctx, k)
 	case l.IsArranged(name) && !program.Found():
 		return backend.Status{}, fmt.Errorf("topology %s needs %s, and %w: %s", l.topology.name, k.Title, ErrNoServer, program.Missing())
 	case program.Found() && !l.options.Embedded:
@@ -134,6 +135,29 @@ func addrsOf(processes []*Process) (addrs []string) {
 		addrs = append(addrs, p.Addr)
 	}
 	return addrs
+}
+
+// awaitGiven asks a backend that was given until it can be used: it may be starting, as
+// all containers of a composition are when they are restarted together.
+func (l *Lab) awaitGiven(ctx context.Context, k kind) (status backend.Status, err error) {
+	for isFirst := true; ; isFirst = false {
+		last := err
+		status, err = l.checkGiven(ctx, k)
+		switch {
+		case err == nil || l.options.OnWait == nil:
+			return status, err
+		case ctx.Err() != nil:
+			return status, cmp.Or(last, err) // the interrupted question says nothing of the backend
+		case isFirst:
+			l.mu.Lock() // one call at a time
+			l.options.OnWait(err)
+			l.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(askGivenEvery):
+		}
+	}
 }
 
 // checkGiven makes sure that a backend that was given answers, as a service asks when it

@@ -55,6 +55,8 @@ const (
 	answerLimit = 30 * time.Second
 	checkEvery  = 10 * time.Millisecond
 	checkLimit  = time.Second
+
+	askGivenEvery = 300 * time.Millisecond
 )
 
 // launch starts n servers on so many free ports each, which build may tell all of
