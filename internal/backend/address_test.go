@@ -70,8 +70,8 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		"or of a ring must have the same user":     {RedisRing: apart},
 		"cannot be used: the shard at 127.0.0.1:":  {RedisRing: login},
 
-		"redlock at 127.0.0.1:2": {RedlockAddrs: login},
-		"etcd at 127.0.0.1:1":    {EtcdEndpoints: one},
+		"redlock at 127.0.0.1:1,127.0.0.1:2":                              {RedlockAddrs: login},
+		"etcd at 127.0.0.1:1":                                             {EtcdEndpoints: one},
 		"etcd at http://127.0.0.1:1 cannot be used: dial tcp 127.0.0.1:1": {EtcdEndpoints: []string{"http://127.0.0.1:1/"}},
 		"http://user:password@host:port":                                  {EtcdEndpoints: []string{"root:secret@host:1"}},
 		"with %40 for @ in the password":                                  {EtcdEndpoints: []string{"http://root:sec/ret@host:1"}},

@@ -96,6 +96,9 @@ type Instance struct {
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
+	// Background is held for reading by a command that may outlive what it was sent for: a
+	// quorum does not wait for all of its nodes. Close waits for such.
+	Background sync.RWMutex
 
 	versions map[string]string
 	closers  []func() error
@@ -168,13 +171,15 @@ func (in *Instance) Tier(name string) Tier {
 // called.
 func (in *Instance) Kill() { in.Dialer.Kill() }
 
-// Close ends every session and pool.
+// Close ends every session and pool, and what still waits for an answer there.
 func (in *Instance) Close() error {
 	var errs []error
 	for _, closeOne := range slices.Backward(in.closers) {
 		errs = append(errs, closeOne())
 	}
 	in.closers = nil
+	in.Background.Lock() // the pools are closed, so what is left fails
+	defer in.Background.Unlock()
 	return errors.Join(errs...)
 }
 
@@ -209,22 +214,8 @@ func (in *Instance) askSQL(ctx context.Context) error {
 
 // askRedlock needs the majority that the lock needs.
 func (in *Instance) askRedlock(ctx context.Context) error {
-	errs := make([]error, len(in.RedisNodes))
-	var asking sync.WaitGroup
-	for i, node := range in.RedisNodes {
-		asking.Go(func() { errs[i] = node.Ping(ctx).Err() })
-	}
-	asking.Wait()
-	answered := 0
-	for _, err := range errs {
-		if err == nil {
-			answered++
-		}
-	}
-	if answered > len(errs)/2 {
-		return nil
-	}
-	return fmt.Errorf("%d of %d nodes answer: %w", answered, len(errs), errors.Join(errs...))
+	_, err := in.majority(ctx)
+	return err
 }
 
 func (in *Instance) askZooKeeper(ctx context.Context) error {

@@ -126,10 +126,8 @@ func (in *Instance) newNode(host string, login *redis.Options, wait time.Duratio
 }
 
 // openRedlock needs a majority of the nodes, as the lock does: the service can
-// start while a minority is down.
+// start while a minority is down, or hangs.
 func (in *Instance) openRedlock(ctx context.Context) error {
-	var lost error
-	reached := 0
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
 		if err != nil {
@@ -138,18 +136,48 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		c := in.newNode(a.Addr, a, redlockWait, fmt.Sprint("node ", i+1)) // redsync bounds each node by its context
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
-		info, err := c.Info(ctx).Result()
-		if err != nil {
-			lost = unreachable(NameRedlock, a.Addr, err)
-			continue
-		}
-		reached++
-		in.versions[NameRedlock] = RedisVersion(info)
 	}
-	if reached <= len(in.Config.RedlockAddrs)/2 {
-		return lost
+	if len(in.RedisNodes) == 0 {
+		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, redisWait)
+	defer cancel()
+	info := ""
+	node, err := in.majority(ctx)
+	if err == nil {
+		info, err = node.Info(ctx).Result()
+	}
+	if err != nil {
+		return unreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
+	}
+	in.versions[NameRedlock] = RedisVersion(info)
 	return nil
+}
+
+// majority asks all nodes at once, and returns one that answers as soon as most have
+// answered, or an error as soon as too many have not.
+func (in *Instance) majority(ctx context.Context) (one *redis.Client, err error) {
+	type answer struct {
+		node *redis.Client
+		err  error
+	}
+	answers := make(chan answer, len(in.RedisNodes))
+	for _, node := range in.RedisNodes {
+		go func() {
+			in.Background.RLock()
+			defer in.Background.RUnlock()
+			answers <- answer{node, node.Ping(ctx).Err()}
+		}()
+	}
+	most, answered, errs := len(in.RedisNodes)/2+1, 0, []error(nil)
+	for answered < most {
+		if a := <-answers; a.err == nil {
+			one, answered = a.node, answered+1
+		} else if errs = append(errs, a.err); len(errs)+most > len(in.RedisNodes) {
+			return nil, fmt.Errorf("%d of %d nodes do not answer: %w", len(errs), len(in.RedisNodes), errors.Join(errs...))
+		}
+	}
+	return one, nil
 }
 
 // askRedis is the question of Status.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
@@ -108,4 +109,29 @@ func TestRedlockOpensWithAMajority(t *testing.T) {
 		}
 		in.Close()
 	}
+}
+
+// All nodes of a quorum are asked at once: three answer nothing until the fifth is asked.
+func TestRedlockAsksAllNodesAtOnce(t *testing.T) {
+	config := backend.Config{SQLitePath: t.TempDir() + "/ledger.db"}
+	pass := func() {}
+	for n := range 5 {
+		m := miniredis.RunT(t)
+		wire := labtest.NewWire(t, m.Addr())
+		config.RedlockAddrs = append(config.RedlockAddrs, wire.Addr())
+		if n < 3 {
+			wire.Freeze()
+			others := pass
+			pass = func() {
+				others()
+				wire.Pass()
+			}
+		} else if n == 4 {
+			m.Server().SetPreHook(func(*server.Peer, string, ...string) bool {
+				pass()
+				return false
+			})
+		}
+	}
+	labtest.Open(t, config)
 }
