@@ -96,6 +96,12 @@ type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
+// TimeStands reports whether the context's Tap owns the clock: no time passes by itself.
+func TimeStands(ctx context.Context) bool {
+	_, is := From(ctx).(Sleeper)
+	return is
+}
+
 type key struct{}
 
 // A watch is what a context carries: who sees its commands, and who counts them.
@@ -257,7 +263,7 @@ func WaitAtMost[T any](
 		return stillWaits(ctx, asks, over)
 	}}
 	timer := realTimer(limit)
-	if _, ok := From(ctx).(Sleeper); ok && limit >= 0 {
+	if TimeStands(ctx) && limit >= 0 {
 		ring := make(chan time.Time, 1)
 		timer, c.Ring = ring, ring
 	}
@@ -348,7 +354,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // WithTimeout is context.WithTimeout where time passes. Under a Sleeper only cancel
 // ends the context: what a person thinks about must not run out of time.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if _, ok := From(ctx).(Sleeper); ok {
+	if TimeStands(ctx) {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, d)

@@ -1,20 +1,30 @@
 package redislock
 
 import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
 	"github.com/go-redsync/redsync/v4"
 	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/tap"
 )
 
 // Redlock asks five independent Redis servers and has the lock when three of
-// them agree: one may be lost, and the lock is not. One that forgets its vote
-// gives a second majority if the holder had just three; a holder paused past
-// its lease works on beside its successor.
+// them agree, without a wait for the others: one may be lost, or hang, and the
+// lock is neither lost nor slow. One that forgets its vote gives a second
+// majority if the holder had just three; a holder paused past its lease works
+// on beside its successor.
 var Redlock = catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
@@ -27,13 +37,128 @@ var Redlock = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		var pools []redsyncredis.Pool
+		var voters []redsyncredis.Pool
 		for _, node := range d.RedisNodes {
-			pools = append(pools, goredis.NewPool(node))
+			voters = append(voters, &voter{
+				redis: node, background: &d.Background})
 		}
-		// A dead node may cost an attempt a twentieth of the lease.
-		return &redsyncLock{redsync.New(pools...), len(pools), 0.05,
-			d.Settings.LockLease}, nil
+		return &redsyncLock{redsync.New(voters...), len(voters),
+			redlockLimit, d.Settings.LockLease}, nil
 	},
 	Key: stockKey,
+}
+
+// An attempt may last a twentieth of the lease, where the answers of a node
+// that does not answer could decide it.
+const redlockLimit = 0.05
+
+// A voter is one of the five, as redsync asks it. A command goes on when its
+// buyer does, with the votes of others; what frees a key is sent when what takes
+// it has ended. While the node leaves commands unanswered, it is not asked.
+type voter struct {
+	redis      *redis.Client
+	background *sync.RWMutex
+	silent     atomic.Bool // a command was overdue, and no PING answered since
+	asked      sync.Map    // by token: closed when the SET has ended
+}
+
+var errSilent = errors.New("this node has not answered for a while")
+
+// Get implements redsync's Pool.
+func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
+	return &vote{ctx: ctx, of: v}, nil
+}
+
+// A vote is one command. redsync sends no others.
+type vote struct {
+	redsyncredis.Conn
+	ctx context.Context
+	of  *voter
+}
+
+func (v *vote) SetNX(
+	key, token string, ttl time.Duration,
+) (ok bool, err error) {
+	begun := v.ctx.Value(begunKey{}).(*sync.WaitGroup)
+	ended := make(chan struct{})
+	defer close(ended)
+	silent := v.of.silent.Load()
+	if !silent {
+		v.of.asked.Store(token, ended)
+	}
+	begun.Done()
+	defer begun.Wait() // or the buyer might come to the EVAL before the last SET
+	if silent {
+		return false, errSilent
+	}
+	limit := time.Duration(redlockLimit * float64(ttl))
+	err = v.of.send(v.ctx, limit, func(c redsyncredis.Conn) (err error) {
+		ok, err = c.SetNX(key, token, ttl)
+		return err
+	})
+	return ok, err
+}
+
+func (v *vote) Eval(
+	script *redsyncredis.Script, keyAndToken ...any,
+) (answer any, err error) {
+	if ended, asked := v.of.asked.LoadAndDelete(keyAndToken[1]); asked {
+		<-ended.(chan struct{})
+	} else if v.of.silent.Load() {
+		return nil, errSilent
+	}
+	err = v.of.send(v.ctx, time.Second,
+		func(c redsyncredis.Conn) (err error) {
+			answer, err = c.Eval(script, keyAndToken...)
+			return err
+		})
+	return answer, err
+}
+
+// begunKey is where the context of an attempt has the SETs that are to begin.
+type begunKey struct{}
+
+func attempt(ctx context.Context, nodes int) context.Context {
+	var begun sync.WaitGroup
+	begun.Add(nodes)
+	return context.WithValue(tap.Fan(ctx, nodes), begunKey{}, &begun)
+}
+
+// Close implements redsync's Conn, of which none is kept.
+func (v *vote) Close() error { return nil }
+
+func (v *voter) send(
+	ctx context.Context, limit time.Duration,
+	command func(redsyncredis.Conn) error,
+) error {
+	v.background.RLock()
+	defer v.background.RUnlock()
+	if !tap.TimeStands(ctx) {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := tap.WithTimeout(ctx, limit)
+	defer cancel()
+	conn, err := goredis.NewPool(v.redis).Get(ctx)
+	if err == nil {
+		err = command(conn)
+	}
+	if overdue(err) && v.silent.CompareAndSwap(false, true) {
+		go v.listen()
+	}
+	return err
+}
+
+// listen returns when the node answers again, or refuses to.
+func (v *voter) listen() {
+	v.background.RLock()
+	defer v.background.RUnlock()
+	for overdue(v.redis.Ping(context.Background()).Err()) {
+	}
+	v.silent.Store(false)
+}
+
+func overdue(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, redis.ErrPoolTimeout)
 }

@@ -60,8 +60,8 @@ func (l *redsyncLock) Acquire(
 	ttl := cmp.Or(o.Lease, l.ttl)
 	var m *redsync.Mutex
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		m = l.mutex(key, ttl)
-		err := m.TryLockContext(tap.Fan(ctx, l.nodes))
+		m = l.mutex(ctx, key, ttl)
+		err := m.TryLockContext(attempt(ctx, l.nodes))
 		if ctx.Err() == nil && taken(err) {
 			return false, nil
 		}
@@ -85,9 +85,15 @@ func (l *redsyncLock) Acquire(
 // attempt that failed still has on its way to a node would free what the next
 // one took there, if the token were the same. The token
 // is ours, so that undo knows it: the library keeps it only once it has won.
-func (l *redsyncLock) mutex(key string, ttl time.Duration) *redsync.Mutex {
+//
+// It goes on when most nodes have answered. Where no time passes none is slow,
+// and all are heard: a proof of one order of answers is one of all.
+func (l *redsyncLock) mutex(
+	ctx context.Context, key string, ttl time.Duration,
+) *redsync.Mutex {
 	token := rand.Text()
 	return l.sync.NewMutex(key,
+		redsync.WithFailFast(!tap.TimeStands(ctx)),
 		redsync.WithExpiry(ttl),
 		redsync.WithTimeoutFactor(l.limit),
 		redsync.WithValue(token),

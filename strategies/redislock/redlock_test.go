@@ -1,0 +1,117 @@
+package redislock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
+)
+
+// wired opens a redlock on the lab's five nodes, each behind a wire.
+func wired(t *testing.T) (*locktest.Process, []*labtest.Wire) {
+	var wires []*labtest.Wire
+	c := labtest.Config(t, backend.RedisQuorum)
+	c.RedlockAddrs = slices.Clone(c.RedlockAddrs)
+	for i, node := range c.RedlockAddrs {
+		a, err := backend.ParseRedis(node)
+		labtest.Must(t, err)
+		wires = append(wires, labtest.NewWire(t, a.Addr))
+		a.Addr = wires[i].Addr()
+		c.RedlockAddrs[i] = "redis://:" + a.Password + "@" + a.Addr
+	}
+	return locktest.Open(t, Redlock, catalog.Deps{Instance: labtest.Open(t, c)}), wires
+}
+
+// One of five nodes answers nothing: the lock is taken and given back all the same. What was
+// sent to that node in the meantime frees there what it had taken, in the end.
+func TestRedlockDoesNotWaitForOneNode(t *testing.T) {
+	l, _ := wired(t)
+	answers := make(chan struct{})
+	ctx := tap.With(t.Context(), &taptest.Tap{OnAfter: func(c *tap.Command, err error) error {
+		if c.Node == "node 5" {
+			<-answers
+		}
+		return err
+	}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 3 {
+			lease, err := l.Acquire(ctx, l.Key, lock.Options{Lease: locktest.Long})
+			if err != nil {
+				t.Errorf("one node is silent, and a buyer is told %v", err)
+				return
+			}
+			if err := lease.Release(ctx); err != nil {
+				t.Errorf("one node is silent, and the release gives %v", err)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(locktest.Patience):
+		t.Error("a buyer waits for one node of five")
+	}
+	close(answers)
+	labtest.Soon(t, "no node has the key", func() bool {
+		for _, node := range l.In.RedisNodes {
+			if node.Exists(t.Context(), l.Key).Val() > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Nodes hang: once a command is overdue there, nothing is sent to them until they answer
+// again. With a majority of them nothing is sold, and nobody waits.
+func TestRedlockLeavesSilentNodesAlone(t *testing.T) {
+	l, wires := wired(t)
+	// asked says how many of the first so many nodes are asked for the lock, and what the
+	// buyer is told.
+	asked := func(first int) (nodes int32, told error) {
+		var count atomic.Int32
+		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+			if c.Name == "SET" && c.Node <= fmt.Sprint("node ", first) {
+				count.Add(1)
+			}
+			return nil
+		}})
+		lease, err := l.Acquire(ctx, l.Key, lock.Options{Lease: 4 * time.Second})
+		if err == nil {
+			err = lease.Release(ctx)
+		}
+		return count.Load(), err
+	}
+	for hung := 1; hung <= 3; hung++ {
+		wires[hung-1].Freeze()
+		labtest.Soon(t, "a command is overdue", func() bool {
+			nodes, _ := asked(hung)
+			return nodes == 0
+		})
+		for range 20 {
+			nodes, err := asked(hung)
+			if nodes > 0 || hung < 3 && err != nil || hung == 3 && !errors.Is(err, seckill.ErrUnavailable) {
+				t.Errorf("%d nodes hang: %d of them are asked, and a buyer is told %v", hung, nodes, err)
+			}
+		}
+	}
+	for _, w := range wires {
+		w.Pass()
+	}
+	labtest.Soon(t, "all nodes are asked again", func() bool {
+		nodes, err := asked(5)
+		return nodes == 5 && err == nil
+	})
+}
