@@ -90,6 +90,19 @@ func (h *Hold) Renew(
 	}()
 }
 
+// FreeByToken frees a lock by a token that no other holder has, and so may do it again when
+// the connection breaks: three times, while ctx lasts. That the lock is not held any more
+// says then that an earlier try freed it.
+func FreeByToken(ctx context.Context, free func() error) error {
+	err := free()
+	for try := 1; try < 3 && err != nil && !errors.Is(err, ErrNotHeld) && ctx.Err() == nil; try++ {
+		if err = free(); errors.Is(err, ErrNotHeld) {
+			return nil
+		}
+	}
+	return err
+}
+
 // Lost ends the lease's context with ErrLost. What was called lost is not
 // taken up again: the renewer ends with it.
 func (h *Hold) Lost() { h.end(ErrLost) }

@@ -223,6 +223,26 @@ func (c *trial) acquireLossy(loser *locktest.Process, a lossy) (reached bool) {
 	return at.Reached()
 }
 
+// The connection breaks before the first command of a release is sent. The next gets in at
+// once all the same, long before the lease is over.
+func lostRelease(c *trial) {
+	l, lost := c.take(c.open(locktest.Long), c.key, locktest.Long), false
+	_ = l.Release(tap.With(context.Background(), &taptest.Tap{OnBefore: func(cmd *tap.Command) error {
+		if lost || cmd.Backend == tap.Waiting {
+			return nil
+		}
+		lost = true
+		return taptest.ErrLostReply
+	}}))
+	next, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: 10 * time.Second, Lease: locktest.Long})
+	if err != nil || !lost {
+		c.broken("the release's command was lost (%v), and the next was told %v", lost, err)
+		return
+	}
+	c.free(next)
+	c.nothingLeft(c.key)
+}
+
 // renewedLease is the lease of a lock that is renewed: so long that a machine which stands
 // still for a second loses none.
 const renewedLease = 3 * time.Second

@@ -19,6 +19,7 @@ const (
 	Outlasting   Promise = "held for longer than a session"
 	Death        Promise = "a holder dies"
 	LostReply    Promise = "a reply is lost"
+	LostRelease  Promise = "a release is lost"
 	ForeignLock  Promise = "foreign clients"
 	Renewal      Promise = "renewed"
 	RenewalLost  Promise = "lost while renewed"
@@ -57,6 +58,7 @@ var questions = []question{
 	{Outlasting, false, func(h *Harness) bool { return h.can(Tells) && !h.can(Expires) }, outlasting},
 	{Death, false, remote, death},
 	{LostReply, false, remote, lostReply},
+	{LostRelease, false, func(h *Harness) bool { return h.can(Undoes) && !h.can(Bound) }, lostRelease},
 	{ForeignLock, false, func(h *Harness) bool { return len(h.Foreign) > 0 }, foreign},
 	{Renewal, false, needs(Renews), renewal},
 	{RenewalLost, false, needs(Renews), renewalLost},

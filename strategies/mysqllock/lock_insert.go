@@ -90,7 +90,7 @@ func (l *insertLock) try(
 		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), insertPatience)
 		defer cancel()
-		_, _ = l.delete(ctx, key, owner) // or it ends with its lease
+		_ = l.free(ctx, key, owner) // or it ends with its lease
 	}
 	return ok, err
 }
@@ -134,6 +134,12 @@ func (l *insertLock) delete(
 	}
 }
 
+func (l *insertLock) free(ctx context.Context, key, owner string) error {
+	return lock.FreeByToken(ctx, func() error {
+		return freed(l.delete(ctx, key, owner))
+	})
+}
+
 // An insertHold is a row that is ours. Every Acquire that reaches it through
 // the context has a lease of its own; the last one's release deletes the row.
 type insertHold struct {
@@ -169,5 +175,5 @@ func (h *insertHold) leave(ctx context.Context) error {
 	if !last {
 		return nil
 	}
-	return freed(h.lock.delete(ctx, h.key, h.owner))
+	return h.lock.free(ctx, h.key, h.owner)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -26,6 +28,16 @@ func freed(keys int64, err error) error {
 		return lock.ErrNotHeld
 	}
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+}
+
+// freedByToken is freed for a release that looks whose lock it is: it is tried
+// again when the connection breaks, or the lock would stay for its lease.
+func freedByToken(
+	ctx context.Context, release func() *redis.Cmd,
+) error {
+	return lock.FreeByToken(ctx, func() error {
+		return freed(release().Int64())
+	})
 }
 
 // otherType: the key is a list, a hash … and so another client's lock.

@@ -128,9 +128,11 @@ func (l *blpopLock) lease(
 }
 
 func (l *blpopLock) free(ctx context.Context, key, token string) error {
-	return freed(blpopUnlock.Run(ctx, l.redis,
-		[]string{key, blpopSignal(key)},
-		token, blpopRound.Milliseconds()).Int64())
+	return freedByToken(ctx, func() *redis.Cmd {
+		return blpopUnlock.Run(ctx, l.redis,
+			[]string{key, blpopSignal(key)},
+			token, blpopRound.Milliseconds())
+	})
 }
 
 func (l *blpopLock) undo(ctx context.Context, key, token string) {

@@ -74,6 +74,7 @@ func (l *luaLock) Acquire(
 }
 
 func (l *luaLock) free(ctx context.Context, key, token string) error {
-	return freed(compareAndDelete.Run(ctx, l.redis,
-		[]string{key}, token).Int64())
+	return freedByToken(ctx, func() *redis.Cmd {
+		return compareAndDelete.Run(ctx, l.redis, []string{key}, token)
+	})
 }

@@ -120,8 +120,10 @@ func (h *registryHold) take(
 }
 
 func (h *registryHold) free(ctx context.Context) error {
-	return freed(compareAndDelete.Run(ctx, h.lock.redis,
-		[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn)).Int64())
+	return freedByToken(ctx, func() *redis.Cmd {
+		return compareAndDelete.Run(ctx, h.lock.redis,
+			[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn))
+	})
 }
 
 // again is the reentry: no lease if the hold is over, or lost.

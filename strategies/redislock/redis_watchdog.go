@@ -204,8 +204,10 @@ func (h *watchdogHold) take(
 }
 
 func (h *watchdogHold) free(ctx context.Context, depth int) error {
-	return freed(watchdogFree.Run(ctx, h.lock.redis,
-		[]string{h.key, watchdogChannel(h.key)}, h.owner, depth).Int64())
+	return freedByToken(ctx, func() *redis.Cmd {
+		return watchdogFree.Run(ctx, h.lock.redis,
+			[]string{h.key, watchdogChannel(h.key)}, h.owner, depth)
+	})
 }
 
 // undo frees what an attempt may have taken.

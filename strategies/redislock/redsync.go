@@ -112,15 +112,17 @@ func (l *redsyncLock) undo(ctx context.Context, m *redsync.Mutex) {
 }
 
 func (l *redsyncLock) free(ctx context.Context, m *redsync.Mutex) error {
-	ok, err := m.UnlockContext(tap.Fan(ctx, l.nodes))
-	switch {
-	case ok:
-		return nil
-	case err == nil, errors.Is(err, redsync.ErrLockAlreadyExpired),
-		taken(err), otherType(err):
-		return lock.ErrNotHeld
-	}
-	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	return lock.FreeByToken(ctx, func() error {
+		ok, err := m.UnlockContext(tap.Fan(ctx, l.nodes))
+		switch {
+		case ok:
+			return nil
+		case err == nil, errors.Is(err, redsync.ErrLockAlreadyExpired),
+			taken(err), otherType(err):
+			return lock.ErrNotHeld
+		}
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	})
 }
 
 // Pauses double from 4 to 32 ms and are drawn at random, at least half: a
