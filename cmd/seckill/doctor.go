@@ -1,20 +1,29 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"seckill/internal/lab"
 )
 
 // DoctorCmd says what is found, and what to do about the rest.
-type DoctorCmd struct{}
+type DoctorCmd struct {
+	Ready string `placeholder:"URL" help:"Ask only whether the page or the service at this address can sell; otherwise fail. For health checks."`
+}
 
 // Run changes nothing. It succeeds whatever is missing: the lab has embedded
 // engines.
-func (DoctorCmd) Run(stdout io.Writer) error {
+func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
+	if d.Ready != "" {
+		return askReady(ctx, d.Ready)
+	}
 	var advice []string
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tWHAT\tWHERE\tFOR")
@@ -33,6 +42,29 @@ func (DoctorCmd) Run(stdout io.Writer) error {
 	}
 	for _, text := range advice {
 		fmt.Fprintf(stdout, "\n%s\n", text)
+	}
+	return nil
+}
+
+// readyWithin bounds the wait for an answer. A page that waits for its servers has none.
+const readyWithin = 4 * time.Second
+
+// askReady fails unless the page, or a service, says that all its backends answer.
+func askReady(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 2000))
+		return fmt.Errorf("%s is not ready: %s %s", url, answer.Status, said)
 	}
 	return nil
 }

@@ -54,11 +54,11 @@ func (u *upRun) awaitsLine(from *bufio.Scanner, pattern string) string {
 	return ""
 }
 
-// sells buys with locks of all servers, once /readyz says that all is well.
+// sells buys with locks of all servers, once the health check succeeds.
 func (u *upRun) sells(page string, user int) {
 	u.t.Helper()
-	call := func(method, path string) int {
-		request, err := http.NewRequestWithContext(u.t.Context(), method, page+path, strings.NewReader(fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, user)))
+	buy := func(strategy string) int {
+		request, err := http.NewRequestWithContext(u.t.Context(), "POST", page+"api/v1/seckill?strategy="+strategy, strings.NewReader(fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, user)))
 		labtest.Must(u.t, err)
 		request.Header.Set("Content-Type", "application/json")
 		answer, err := http.DefaultClient.Do(request)
@@ -66,13 +66,17 @@ func (u *upRun) sells(page string, user int) {
 		answer.Body.Close()
 		return answer.StatusCode
 	}
-	for end := time.Now().Add(patience); call("GET", "readyz") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := DoctorCmd{Ready: page}.Run(u.t.Context(), io.Discard)
+		if err == nil {
+			break
+		}
 		if time.Now().After(end) {
-			u.t.Fatal("the page is not ready")
+			u.t.Fatal(err)
 		}
 	}
 	for _, strategy := range []string{"conditional", "redis-lua", "zk", "etcd"} {
-		if status := call("POST", "api/v1/seckill?strategy="+strategy); status != http.StatusOK {
+		if status := buy(strategy); status != http.StatusOK {
 			u.t.Errorf("a purchase with %s is answered %d", strategy, status)
 		}
 		user++
