@@ -158,3 +158,27 @@ func TestVariablesOfCompose(t *testing.T) {
 		}
 	}
 }
+
+// The image is made of the files that make build makes bin/seckill of, and its health check
+// is a command that there is.
+func TestImageIsMadeOfTheSources(t *testing.T) {
+	var kept, sources []string
+	for _, m := range regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(page(t, ".dockerignore"), -1) {
+		kept = append(kept, m[1])
+	}
+	list := regexp.MustCompile(`SOURCES := \$\(shell git ls-files -co --exclude-standard (.*) 2>`).FindStringSubmatch(page(t, "Makefile"))
+	for name := range strings.FieldsSeq(list[1]) {
+		sources = append(sources, strings.Trim(name, "'"))
+	}
+	slices.Sort(kept)
+	slices.Sort(sources)
+	if !slices.Equal(kept, sources) {
+		t.Errorf(".dockerignore keeps %v, and the Makefile compiles %v", kept, sources)
+	}
+	for _, file := range []string{"Dockerfile", "docker-compose.yml"} {
+		check := regexp.MustCompile(`"/seckill", "doctor", "(--\w+)", "http://127.0.0.1:8080"\]`).FindStringSubmatch(page(t, file))
+		if check == nil || flagsOf(t, &DoctorCmd{})[check[1]] == nil {
+			t.Errorf("%s checks the page's health by %q", file, check)
+		}
+	}
+}

@@ -138,8 +138,15 @@ func commandLine() string {
 	return line
 }
 
+// version is set where an image is built, which has no repository to read it from:
+// -ldflags "-X main.version=…".
+var version string
+
 // buildVersion is that of this program.
 func buildVersion() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return strings.Trim(info.Main.Version, "()")
 	}
