@@ -166,7 +166,8 @@ func TestImageIsMadeOfTheSources(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^!(\S+)$`).FindAllStringSubmatch(page(t, ".dockerignore"), -1) {
 		kept = append(kept, m[1])
 	}
-	list := regexp.MustCompile(`SOURCES := \$\(shell git ls-files -co --exclude-standard (.*) 2>`).FindStringSubmatch(page(t, "Makefile"))
+	list := regexp.MustCompile(`SOURCES := \$\(shell git ls-files -co --exclude-standard (.*) 2>`).
+		FindStringSubmatch(page(t, "Makefile"))
 	for name := range strings.FieldsSeq(list[1]) {
 		sources = append(sources, strings.Trim(name, "'"))
 	}
@@ -176,7 +177,8 @@ func TestImageIsMadeOfTheSources(t *testing.T) {
 		t.Errorf(".dockerignore keeps %v, and the Makefile compiles %v", kept, sources)
 	}
 	for _, file := range []string{"Dockerfile", "docker-compose.yml"} {
-		check := regexp.MustCompile(`"/seckill", "doctor", "(--\w+)", "http://127.0.0.1:8080"\]`).FindStringSubmatch(page(t, file))
+		check := regexp.MustCompile(`"/seckill", "doctor", "(--\w+)", "http://127.0.0.1:8080"\]`).
+			FindStringSubmatch(page(t, file))
 		if check == nil || flagsOf(t, &DoctorCmd{})[check[1]] == nil {
 			t.Errorf("%s checks the page's health by %q", file, check)
 		}

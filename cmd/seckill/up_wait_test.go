@@ -58,7 +58,8 @@ func (u *upRun) awaitsLine(from *bufio.Scanner, pattern string) string {
 func (u *upRun) sells(page string, user int) {
 	u.t.Helper()
 	buy := func(strategy string) int {
-		request, err := http.NewRequestWithContext(u.t.Context(), "POST", page+"api/v1/seckill?strategy="+strategy, strings.NewReader(fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, user)))
+		request, err := http.NewRequestWithContext(u.t.Context(), "POST", page+"api/v1/seckill?strategy="+strategy,
+			strings.NewReader(fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, user)))
 		labtest.Must(u.t, err)
 		request.Header.Set("Content-Type", "application/json")
 		answer, err := http.DefaultClient.Do(request)

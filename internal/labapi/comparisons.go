@@ -46,6 +46,10 @@ func (c Comparison) summary() Comparison {
 	return c
 }
 
+func (c *Comparison) isWhole() bool {
+	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil
+}
+
 // readComparison reads what is to be compared: what is left out is the preset's, which
 // the query names, and the seed is drawn. It says which strategies that chooses.
 func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen []catalog.Info, err error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
@@ -76,4 +77,34 @@ func entriesOf[T any](h History, k kind) map[string]T {
 		}
 	}
 	return all
+}
+
+// fill puts an empty list or map, as we write it, in place of each that is missing, and
+// reports whether no list has a missing element: a page reads all of them.
+func fill(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil() || fill(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && !fill(v.Field(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			element := v.Index(i)
+			if element.Kind() == reflect.Pointer && element.IsNil() || !fill(element) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -161,7 +161,8 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	s.runs = openStore[Run](s, kindRun)
 	begun := time.Now()
 	for i := range most + 5 {
-		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)}}
+		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)},
+			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()}, Lanes: []Lane{{Strategy: "good"}}}
 		s.runs.enter(&runEntry{value: r})
 		s.runs.keep(r)
 	}

@@ -118,6 +118,18 @@ func (r Run) summary() Run {
 	return r
 }
 
+func (r *Run) isWhole() bool {
+	var sold []string
+	for _, l := range r.Lanes {
+		sold = append(sold, l.Strategy)
+		if len(l.Points) > mostPoints {
+			return false
+		}
+	}
+	return len(sold) > 0 && len(sold) <= mostLanes && slices.Equal(sold, r.Settings.Strategies) &&
+		r.Settings.Beyond(limits) == nil
+}
+
 func (s *Server) startRun(c *gin.Context) error {
 	wanted, err := s.readSettings(c)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -40,12 +41,18 @@ type Record struct {
 
 func (r *Record) record() *Record { return r }
 
+// hasEnded reports whether r is as it was when it ended. Nothing else is kept.
+func (r *Record) hasEnded() bool {
+	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour)) // clocks differ
+}
+
 // recorded is a pointer to what a store keeps. Readers share the slices of a value, so a
 // change replaces them, or only adds to them.
 type recorded[T any] interface {
 	*T
 	record() *Record
-	summary() T // a copy without what is large
+	summary() T    // a copy without what is large
+	isWhole() bool // it has what a page reads of every one that ended
 }
 
 // most is how many of each kind are kept. Then the oldest makes room.
@@ -77,6 +84,9 @@ func openStore[T any, P recorded[T]](of *Server, kind kind) *store[T, P] {
 	s := &store[T, P]{kind: kind, folder: of.History, log: of.Log, bell: of.bell}
 	for id, value := range entriesOf[T](s.folder, s.kind) {
 		e := &entry[T, P]{value: value}
+		if !e.record().hasEnded() || !P(&e.value).isWhole() || !fill(reflect.ValueOf(&e.value)) {
+			continue // somebody's own: it is left alone, too
+		}
 		e.record().ID = id // as its file is called
 		s.entries = append(s.entries, e)
 	}

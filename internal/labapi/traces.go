@@ -21,6 +21,8 @@ type LiveTrace struct {
 
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
 
+func (t *LiveTrace) isWhole() bool { return t.Trace != nil && t.Strategy != "" }
+
 // traceTimeout is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
 
