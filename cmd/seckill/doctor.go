@@ -10,12 +10,16 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/lab"
+	"seckill/strategies"
 )
 
 // DoctorCmd says what is found, and what to do about the rest.
 type DoctorCmd struct {
-	Ready string `placeholder:"URL" help:"Ask only whether the page or the service at this address can sell; otherwise fail. For health checks."`
+	Ready string         `placeholder:"URL" help:"Ask only whether the page or the service at this address can sell; otherwise fail. For health checks."`
+	Given backend.Config `embed:""`
 }
 
 // Run changes nothing. It succeeds whatever is missing: the lab has embedded
@@ -43,7 +47,21 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	for _, text := range advice {
 		fmt.Fprintf(stdout, "\n%s\n", text)
 	}
-	return nil
+	return d.askServers(ctx, stdout)
+}
+
+// askServers says what the servers that were given deny.
+func (d DoctorCmd) askServers(ctx context.Context, stdout io.Writer) error {
+	d.Given.CreateNothing = true
+	in, err := backend.Open(ctx, d.Given)
+	if err != nil {
+		fmt.Fprintf(stdout, "\n%v\n", err)
+		return nil
+	}
+	for need, why := range in.Lacks {
+		fmt.Fprintf(stdout, "\n%s cannot run: %s.\n", strings.Join(catalog.Needing(strategies.All(), need), ", "), why)
+	}
+	return in.Close()
 }
 
 // readyWithin bounds the wait for an answer. A page that waits for its servers has none.

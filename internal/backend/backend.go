@@ -25,14 +25,15 @@ import (
 type Capability string
 
 const (
-	SQL         Capability = "SQL"         // transactions on a SQL database
-	RowLocks    Capability = "RowLocks"    // SELECT … FOR UPDATE that locks a row
-	Procedures  Capability = "Procedures"  // stored procedures
-	SkipLocked  Capability = "SkipLocked"  // SELECT … FOR UPDATE SKIP LOCKED
-	Redis       Capability = "Redis"       // one Redis
-	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
-	ZooKeeper   Capability = "ZooKeeper"
-	Etcd        Capability = "Etcd"
+	SQL           Capability = "SQL"           // transactions on a SQL database
+	RowLocks      Capability = "RowLocks"      // SELECT … FOR UPDATE that locks a row
+	Procedures    Capability = "Procedures"    // stored procedures
+	SkipLocked    Capability = "SkipLocked"    // SELECT … FOR UPDATE SKIP LOCKED
+	ReadCommitted Capability = "ReadCommitted" // transactions that write at READ COMMITTED
+	Redis         Capability = "Redis"         // one Redis
+	RedisQuorum   Capability = "RedisQuorum"   // five independent Redis nodes
+	ZooKeeper     Capability = "ZooKeeper"
+	Etcd          Capability = "Etcd"
 )
 
 // A Tier says where a backend came from. It is shown wherever a result is.
@@ -76,6 +77,8 @@ type Config struct {
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`
+	// CreateNothing opens no database, which would be created if it were missing.
+	CreateNothing bool `kong:"-"`
 	// WrapConn wraps every connection that is opened; tests lose replies with
 	// it. Nil: none is wrapped.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
@@ -100,6 +103,9 @@ type Instance struct {
 	// quorum does not wait for all of its nodes. Close waits for such.
 	Background sync.RWMutex
 
+	// Lacks has the capabilities that a server denied when it was asked at the start, and why.
+	Lacks map[Capability]string
+
 	versions map[string]string
 	closers  []func() error
 }
@@ -118,7 +124,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, Lacks: map[Capability]string{}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()

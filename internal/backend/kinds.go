@@ -28,7 +28,7 @@ type Address struct {
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
-	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, // SQLite: SQL only
+	{Name: NameMySQL, ask: (*Instance).askSQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked, ReadCommitted}, // SQLite: SQL only
 		Addresses: []Address{
 			{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", text: func(c *Config) *string { return &c.MySQLDSN }},
 			{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", text: func(c *Config) *string { return &c.SQLitePath }}}},
@@ -143,7 +143,7 @@ func (c Config) Or(other Config) Config {
 
 const quorumNodes = 5
 
-var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures", SkipLocked: "SKIP LOCKED"}
+var sqliteLacks = map[Capability]string{RowLocks: "row locks", Procedures: "stored procedures", SkipLocked: "SKIP LOCKED", ReadCommitted: "READ COMMITTED"}
 
 // Has reports whether the configured backends offer a capability, and if not,
 // why.
@@ -162,6 +162,15 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 	}
 	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill doctor says how), or give %s",
 		k.Title, k.Addresses[0].Flag)
+}
+
+// Has reports whether the instance offers a capability, and if not, why: its backends do not, or a server that was
+// asked at the start denies it.
+func (in *Instance) Has(need Capability) (ok bool, why string) {
+	if why := in.Lacks[need]; why != "" {
+		return false, why
+	}
+	return in.Config.Has(need)
 }
 
 // Environment is c as `seckill serve` reads it. Every variable is there; those

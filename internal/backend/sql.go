@@ -10,7 +10,6 @@ import (
 	"math"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,15 +36,16 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if cfg.DBName == "" {
 		cfg.DBName = "seckill"
 	}
-	if err := in.createDatabase(ctx, cfg); err != nil {
-		return err
+	pins, err := in.prepareServer(ctx, cfg)
+	if err != nil {
+		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
 	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
 	if err != nil {
 		return err
 	}
-	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")})
+	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins)})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -56,14 +56,12 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
-	in.KeyDB = in.openPool(tap.Connector(inner, tap.SQLOptions{OnConnect: session(
+	in.KeyDB = in.openPool(tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins,
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION wait_timeout = 120")}), 1)
 	return in.openLockPool(connector)
 }
 
-// session prepares a new connection. Strategies count on the isolation level repeatable read, and
-// choose others by it: a server may have another default. (It is a statement, as MySQL and MariaDB name
-// the variable differently.) Keys are looked up in what is not committed, too, and the server frees those
+// session prepares a new connection. Keys are looked up in what is not committed, too, and the server frees those
 // of a machine that went away without a word after two idle minutes.
 func session(statements ...string) func(context.Context, sqldriver.Conn) error {
 	return func(ctx context.Context, c sqldriver.Conn) (err error) {
@@ -75,6 +73,12 @@ func session(statements ...string) func(context.Context, sqldriver.Conn) error {
 		return nil
 	}
 }
+
+// rowLockWait is how long a statement waits for a row. The statement of a buyer who left keeps waiting in the
+// server: only the server's own limit, in whole seconds, ends it.
+func (in *Instance) rowLockWait() time.Duration { return cmp.Or(in.Config.RowLockWait, 3*time.Second) }
+
+func (in *Instance) rowLockSeconds() int { return int(math.Ceil(in.rowLockWait().Seconds())) }
 
 // mostConns bounds each of the two large pools.
 func (in *Instance) mostConns() int { return cmp.Or(in.Config.MaxSQLConns, 32) }
@@ -101,14 +105,13 @@ func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
 
 // mysqlConnector sets what every strategy relies on.
 func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, error) {
-	wait := cmp.Or(in.Config.RowLockWait, 3*time.Second)
 	cfg = cfg.Clone()
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		return in.Dialer.dial(ctx, tap.SQL, network, addr)
 	}
 	cfg.Timeout = dialTimeout
-	cfg.ReadTimeout = wait + 10*time.Second
+	cfg.ReadTimeout = in.rowLockWait() + 10*time.Second
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
@@ -121,37 +124,38 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	// After a failover the old primary is read-only: close the connection, since
 	// the next may lead to the new primary.
 	cfg.RejectReadOnly = true
-	// The statement of a buyer who left keeps waiting in the server: only the
-	// server's own limit ends it.
-	if cfg.Params == nil {
-		cfg.Params = map[string]string{}
-	}
-	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(int(math.Ceil(wait.Seconds())))
-	cfg.Params["autocommit"] = "1" // else a statement of its own is never committed
-	cfg.Params["time_zone"] = "'+00:00'"
-	// In other modes an INSERT of several rows writes '' in place of NULL, where a
-	// statement of ours is to fail.
-	cfg.Params["sql_mode"] = "CONCAT_WS(',', NULLIF(" + cmp.Or(cfg.Params["sql_mode"], "@@sql_mode") + ", ''), 'STRICT_TRANS_TABLES')"
 	return mysql.NewConnector(cfg)
 }
 
-func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error {
+// prepareServer creates the database if the account may, and returns the statement that pins a session's settings.
+func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (pins string, err error) {
 	server := cfg.Clone()
 	server.DBName = ""
 	connector, err := in.mysqlConnector(server)
 	if err != nil {
-		return err
+		return "", err
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	_, err = db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
-	if MySQLNumber(err) == MySQLDatabaseDenied {
-		return nil // the account may not create databases; this one may exist
-	}
+	conn, err := db.Conn(ctx)
 	if err != nil {
-		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		return "", err
 	}
-	return nil
+	defer conn.Close()
+	if pins, err = in.pinSettings(ctx, conn, cfg.Params); err != nil {
+		return "", err
+	}
+	if in.Config.CreateNothing {
+		cfg.DBName = ""
+		return pins, nil
+	}
+	if _, err = conn.ExecContext(ctx, pins); err == nil {
+		_, err = conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
+	}
+	if MySQLNumber(err) == MySQLDatabaseDenied { // one that the account may not create may exist
+		err = nil
+	}
+	return pins, err
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {

@@ -28,7 +28,7 @@ func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
 
 // The defaults of a server, or an address, may say otherwise: then a statement would not
 // be committed, or read what is not, or write an empty text in place of NULL where it has
-// to fail.
+// to fail, or fail in words that the ledger does not know.
 func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 	usual := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	var version string
@@ -40,7 +40,7 @@ func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 	c := usual.Config
 	dsn, err := mysql.ParseDSN(c.MySQLDSN)
 	labtest.Must(t, err)
-	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "sql_mode": "''"}
+	dsn.Params = map[string]string{"autocommit": "0", isolation: "'READ-UNCOMMITTED'", "SQL_MODE": "''", "lc_messages": "'de_DE'"}
 	c.MySQLDSN = dsn.FormatDSN()
 	in, err := backend.Open(t.Context(), c)
 	labtest.Must(t, err)
@@ -56,7 +56,7 @@ func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 		}
 		return one.Exec("INSERT INTO needed VALUES (1), (NULL)").Error
 	})
-	if backend.MySQLNumber(err) != backend.MySQLNullColumn {
+	if backend.MySQLNumber(err) != backend.MySQLNullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
 		t.Errorf("NULL where it may not be: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -48,21 +47,6 @@ func certificate(t *testing.T) (pair tls.Certificate, cert, private string) {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
 		write("cert.pem", "CERTIFICATE", der), write("key.pem", "EC PRIVATE KEY", secret)
-}
-
-// mysqlWithTLS is the database's program, started with a certificate.
-func mysqlWithTLS(t *testing.T, cert, key string) lab.Program {
-	t.Helper()
-	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
-	real, err := filepath.EvalSymlinks(p.Path)
-	labtest.Must(t, err)
-	prefix := t.TempDir()
-	p.Path = filepath.Join(prefix, "bin", filepath.Base(real))
-	labtest.Must(t, os.Mkdir(filepath.Dir(p.Path), 0o700))
-	labtest.Must(t, os.Symlink(filepath.Join(filepath.Dir(filepath.Dir(real)), "share"), filepath.Join(prefix, "share")))
-	run := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" --ssl-cert='%s' --ssl-key='%s'\n", real, cert, key)
-	labtest.Must(t, os.WriteFile(p.Path, []byte(run), 0o700))
-	return p
 }
 
 // inFront speaks TLS in front of a server that does not, until the test ends.
@@ -110,7 +94,7 @@ func TestAddressesSayLoginAndTLS(t *testing.T) {
 	t.Setenv("SSL_CERT_FILE", cert) // the system's authorities, which a process reads once
 	const secret = "hunter2-secret"
 
-	programs := map[lab.Tool]lab.Program{lab.MariaDB: mysqlWithTLS(t, cert, key)}
+	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--ssl-cert='"+cert+"' --ssl-key='"+key+"'")}
 	for _, tool := range []lab.Tool{lab.Redis, lab.Etcd} {
 		programs[tool] = lab.NewSearch(os.Getenv).Find(tool)
 	}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,11 +108,21 @@ func (i Info) Uses() []backend.Capability {
 func (i Info) Missing(in *backend.Instance) []string {
 	var why []string
 	for _, need := range i.Uses() {
-		if ok, reason := in.Config.Has(need); !ok && (len(why) == 0 || why[len(why)-1] != reason) {
+		if ok, reason := in.Has(need); !ok && (len(why) == 0 || why[len(why)-1] != reason) {
 			why = append(why, reason)
 		}
 	}
 	return why
+}
+
+// Needing returns the names of the strategies that need a capability.
+func Needing(all []Info, need backend.Capability) (names []string) {
+	for _, i := range all {
+		if slices.Contains(i.Uses(), need) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
 }
 
 // Build makes the strategy on d. A lock is wrapped round the unprotected

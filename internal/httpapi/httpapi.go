@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +86,9 @@ func New(c Config) (*Server, error) {
 		s.byName[info.Name] = s.newSeller(info)
 		s.sellers = append(s.sellers, s.byName[info.Name])
 		s.catalogued = append(s.catalogued, catalog.Seller{Info: info, Strategy: s.byName[info.Name].strategy})
+	}
+	for need, why := range c.Instance.Lacks {
+		s.Log.Warn("strategies are not available", "why", why, "strategies", strings.Join(catalog.Needing(c.Infos, need), ", "))
 	}
 	var err error
 	if s.standard, err = s.available(c.Default); err != nil {

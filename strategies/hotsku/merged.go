@@ -26,7 +26,8 @@ var Merged = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures},
+		backend.SQL, backend.RowLocks, backend.Procedures,
+		backend.ReadCommitted},
 	Stock:  ledger.InRow,
 	Shares: true,
 	Also:   []string{"one_trip.go", "one_trip.sql"},

@@ -21,7 +21,8 @@ var MergedEarly = catalog.Info{
 		Holds(catalog.LateCommand, catalog.OtherSKUs),
 	Repair: "merged",
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures},
+		backend.SQL, backend.RowLocks, backend.Procedures,
+		backend.ReadCommitted},
 	Stock:  ledger.InRow,
 	Shares: true,
 	Also:   []string{"merged.go", "one_trip.go", "one_trip.sql"},

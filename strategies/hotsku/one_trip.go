@@ -25,7 +25,8 @@ var OneTrip = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures},
+		backend.SQL, backend.RowLocks, backend.Procedures,
+		backend.ReadCommitted},
 	Stock: ledger.InRow,
 	Also:  []string{"one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

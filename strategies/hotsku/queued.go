@@ -24,7 +24,8 @@ var Queued = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
 			catalog.BuyerLeaves),
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.Procedures},
+		backend.SQL, backend.RowLocks, backend.Procedures,
+		backend.ReadCommitted},
 	Stock: ledger.InRow,
 	Also:  []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -25,7 +25,8 @@ var UnitRows = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
 			catalog.SoldOut),
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.SkipLocked},
+		backend.SQL, backend.RowLocks, backend.SkipLocked,
+		backend.ReadCommitted},
 	Stock: ledger.InUnits,
 	Also:  []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -24,7 +24,8 @@ var UnitRowsHasty = catalog.Info{
 		Breaks(catalog.SoldOut, catalog.BuyerLeaves),
 	Repair: "unit-rows",
 	Needs: []backend.Capability{
-		backend.SQL, backend.RowLocks, backend.SkipLocked},
+		backend.SQL, backend.RowLocks, backend.SkipLocked,
+		backend.ReadCommitted},
 	Stock: ledger.InUnits,
 	Also:  []string{"unit_rows.go", "bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -6,7 +6,7 @@ import { addressOf, answersOf, choose, failures, rates, servers, waysOut } from 
 
 const read = (name) => JSON.parse(readFileSync(name, 'utf8'));
 const [strategies, matrix, figures] = [read(0), read('web/guarantees/matrix.json'), read('web/static/figures.json')];
-const offers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'] };
+const offers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked', 'ReadCommitted'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'] };
 
 /** What speaks against a strategy, from the matrix itself. */
 function unfit({ need, rate, have, processes, fails }, { name, broken, repair, needs }) {

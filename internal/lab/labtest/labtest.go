@@ -208,6 +208,21 @@ func Soon(t testing.TB, what string, f func() bool) {
 	}
 }
 
+// MySQLWith is the database's program with more options, except in the first run, which makes the data.
+func MySQLWith(t testing.TB, options string) lab.Program {
+	t.Helper()
+	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
+	real, err := filepath.EvalSymlinks(p.Path)
+	Must(t, err)
+	prefix := t.TempDir()
+	p.Path = filepath.Join(prefix, "bin", filepath.Base(real))
+	Must(t, os.Mkdir(filepath.Dir(p.Path), 0o700))
+	Must(t, os.Symlink(filepath.Join(filepath.Dir(filepath.Dir(real)), "share"), filepath.Join(prefix, "share")))
+	run := "#!/bin/sh\ncase \"$*\" in *--bootstrap*) exec '" + real + "' \"$@\";; esac\nexec '" + real + "' \"$@\" " + options + "\n"
+	Must(t, os.WriteFile(p.Path, []byte(run), 0o700))
+	return p
+}
+
 // Admin is the administrator of a lab's private MariaDB. (The lab locks that of a private
 // MySQL, and the one of a given server is not ours.)
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {

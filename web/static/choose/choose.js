@@ -4,7 +4,7 @@ import { listed, meets } from '../guarantees/rows.js';
 
 export const rates = [0, 100, 1000, 3000]; // sales a second; 0: not known
 /** What each server offers. A SQL database for the ledger is always there. */
-export const servers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'] };
+export const servers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked', 'ReadCommitted'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'] };
 /** Failures are questions of the matrix. */
 export const failures = ['dead-holder', 'lease-end', 'lost-reply', 'late-command', 'clocks', 'node-loss'];
 /** Asked of every strategy, whatever the answers are. */

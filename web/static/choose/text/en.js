@@ -1,7 +1,7 @@
 // All texts of the chooser in English. zh.js has the same keys.
 import { count } from '../../ui.js';
 
-const offers = { SQL: 'a SQL database', RowLocks: 'MySQL or MariaDB', Procedures: 'stored procedures', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: 'five independent Redis servers', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
+const offers = { SQL: 'a SQL database', RowLocks: 'MySQL or MariaDB', Procedures: 'stored procedures', SkipLocked: 'SKIP LOCKED', ReadCommitted: 'READ COMMITTED', Redis: 'Redis', RedisQuorum: 'five independent Redis servers', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
 const have = { mysql: 'MySQL or MariaDB', redis: 'Redis', redis5: 'five independent Redis servers', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 const fails = { 'dead-holder': 'a buyer’s process dies', 'lease-end': 'a process freezes for longer than its lease', 'lost-reply': 'a reply is lost', 'late-command': 'a command arrives late', clocks: 'clocks disagree', 'node-loss': 'a server loses its data' };
 

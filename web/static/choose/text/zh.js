@@ -1,7 +1,7 @@
 // 选择页的文字（中文）。键与 en.js 相同。
 import { count } from '../../ui.js';
 
-const offers = { SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
+const offers = { SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', ReadCommitted: 'READ COMMITTED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd' };
 const have = { mysql: 'MySQL 或 MariaDB', redis: 'Redis', redis5: '五台互相独立的 Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 const fails = { 'dead-holder': '买家的进程死亡', 'lease-end': '进程停顿超过租约', 'lost-reply': '应答丢失', 'late-command': '命令迟到', clocks: '时钟不一致', 'node-loss': '服务器丢失数据' };
 

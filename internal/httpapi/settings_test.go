@@ -1,0 +1,86 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+)
+
+// A server has the settings that others have reported, all at once. What a session may choose is chosen; strategies
+// that need another binlog_format name it; and each that is listed as available sells, refuses and cancels rightly.
+func TestServerWithUnusualSettings(t *testing.T) {
+	programs := map[lab.Tool]lab.Program{lab.MariaDB: labtest.MySQLWith(t, "--log-bin --server-id=1 --binlog-format=STATEMENT "+
+		"--lower-case-table-names=1 --innodb-rollback-on-timeout=ON --character-set-server=latin1 --skip-character-set-client-handshake")}
+	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Programs: programs, Backends: []string{backend.NameMySQL}})
+	labtest.Must(t, err)
+	defer own.Stop(context.Background())
+	admin := labtest.Admin(t, own)
+	for _, set := range []string{"sql_mode = 'ORACLE,EMPTY_STRING_IS_NULL'", "completion_type = 'CHAIN'", "sql_safe_updates = 1",
+		"innodb_snapshot_isolation = ON", "autocommit = 0", "tx_isolation = 'READ-UNCOMMITTED'", "tx_read_only = 1", "lc_messages = 'de_DE'",
+		"unique_checks = 0", "sql_select_limit = 1", "max_join_size = 1", "sql_auto_is_null = 1", "time_zone = '+08:00'"} {
+		_, err := admin.Exec("SET GLOBAL " + set)
+		labtest.Must(t, err)
+	}
+	config := labtest.Config(t, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	config.MySQLDSN = strings.Replace(own.Config().MySQLDSN, "/seckill", "/Seckill_Shop?SQL_MODE='ANSI'&collation=gbk_chinese_ci", 1)
+	in := labtest.Open(t, config)
+	migrate(t, in)
+	var log bytes.Buffer
+	s := serverWith(t, nil, httpapi.Config{Instance: in, Log: slog.New(slog.NewTextHandler(&log, nil))})
+
+	var all struct {
+		Strategies []struct {
+			Name      string
+			Available bool
+			Missing   []string
+		}
+	}
+	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &all)
+	var unavailable []string
+	for i, is := range all.Strategies {
+		if !is.Available {
+			unavailable = append(unavailable, is.Name)
+			if len(is.Missing) != 1 || !strings.Contains(is.Missing[0], "binlog_format") {
+				t.Errorf("%s is not available, as %q; want the setting", is.Name, is.Missing)
+			}
+			continue
+		}
+		sku := fmt.Sprint("/api/v1/skus/", i+1)
+		ask(t, s, "PUT", sku, `{"name":"秒杀","stock":2}`).want(t, is.Name+" is reset", 200, "")
+		buy := func(what string, user, status int, code string, headers ...string) (sold sale) {
+			body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d}`, i+1, user)
+			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+is.Name, body, headers...)
+			if r.want(t, is.Name+": "+what, status, code); status == 200 {
+				r.into(t, &sold)
+			}
+			return sold
+		}
+		first := buy("the first unit", 1, 200, "", "Idempotency-Key: "+is.Name)
+		buy("a second order", 1, 409, "duplicate")
+		buy("the last unit", 2, 200, "")
+		buy("nothing is left", 3, 409, "sold_out")
+		ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, is.Name+": a cancellation", 200, "")
+		buy("the returned unit", 3, 200, "")
+		var report struct{ Verdict string }
+		if ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "").into(t, &report); report.Verdict != "held" {
+			t.Errorf("%s: the verdict is %s", is.Name, report.Verdict)
+		}
+	}
+	want := []string{"one-trip", "queued", "merged", "merged-early", "unit-rows", "unit-rows-hasty"}
+	if !slices.Equal(unavailable, want) || len(all.Strategies) != len(strategies.All()) {
+		t.Errorf("not available are %v, want %v", unavailable, want)
+	}
+	if text := log.String(); !strings.Contains(text, "binlog_format") || !strings.Contains(text, strings.Join(want, ", ")) {
+		t.Errorf("the log does not name the setting and the strategies:\n%s", text)
+	}
+}
