@@ -270,8 +270,11 @@ func scriptNames(t *testing.T) map[string]string {
 		for _, f := range info.Also {
 			text, err := info.Files.ReadFile(f)
 			labtest.Must(t, err)
-			sum := sha1.Sum(text)
-			names[hex.EncodeToString(sum[:])[:6]] = strings.TrimSuffix(path.Base(f), ".lua")
+			undo, _ := info.Files.ReadFile("undo.lua") // which may come before it
+			for _, script := range [][]byte{text, append(undo, text...)} {
+				sum := sha1.Sum(script)
+				names[hex.EncodeToString(sum[:])[:6]] = strings.TrimSuffix(path.Base(f), ".lua")
+			}
 		}
 	}
 	return names

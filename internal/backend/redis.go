@@ -30,7 +30,8 @@ const DefaultMaster = "mymaster"
 
 // RedisError classifies the error of a command that changes something in Redis.
 // Where Redis was not reached, or answered that it refuses, nothing was changed;
-// any other failure may have come after the change.
+// any other failure may have come after the change. That includes an error from
+// inside a script: see insideScript.
 func RedisError(err error) error {
 	var refused redis.Error
 	var network *net.OpError
@@ -39,11 +40,30 @@ func RedisError(err error) error {
 		return nil
 	case errors.Is(err, redis.ErrPoolTimeout):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case errors.As(err, &refused), errors.Is(err, ErrKilled), errors.As(err, &network) && network.Op == "dial":
+	case errors.As(err, &refused) && !insideScript(refused), errors.Is(err, ErrKilled), errors.As(err, &network) && network.Op == "dial":
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%w: no answer from Redis: %w", seckill.ErrUnknown, err)
 }
+
+// insideScript reports whether a command of a script was refused, perhaps after another had
+// changed something: Redis keeps that. Redis 7 ends such an error with "script: SHA, on
+// @user_script:LINE"; Redis 6 begins it with "ERR Error running script (call to f_SHA):
+// @user_script:LINE:", the embedded engine with "ERR Error compiling script". An error that a
+// script returns as its answer is its own business, and has none of these.
+func insideScript(refused redis.Error) bool {
+	text := refused.Error()
+	for _, code := range atFirstWrite {
+		if strings.HasPrefix(text, code+" ") || strings.Contains(text, "-"+code+" ") {
+			return false
+		}
+	}
+	return strings.Contains(text, "user_script:") || strings.Contains(text, "Error compiling script")
+}
+
+// atFirstWrite are the codes of errors that a script meets at its first write or never:
+// afterwards Redis lets it go on (scriptPrepareForRun and scriptCall, in its script.c).
+var atFirstWrite = []string{"OOM", "READONLY", "NOREPLICAS", "MISCONF"}
 
 func (in *Instance) openRedis(ctx context.Context) error {
 	kind, _ := KindOf(Redis)

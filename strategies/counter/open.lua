@@ -24,8 +24,11 @@ end
 -- is the order's own, as the buyer may be at another purchase. One that says
 -- 'back' or 'done' stays: that order's units went back before.
 local own = ARGV[2] .. ' ' .. ARGV[4]
-redis.call('HSETNX', KEYS[3], own, mine)
-if redis.call('HGET', KEYS[3], own) == mine then
+local note = redis.call('HGET', KEYS[3], own) or ''
+if note == '' then
+	redis.call('HSET', KEYS[3], own, mine)
+end
+if note == '' or note == mine then
 	redis.call('ZADD', KEYS[4], ARGV[5], own)
 end
 return 'marked'

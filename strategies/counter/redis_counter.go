@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/redis/go-redis/v9"
 
@@ -66,8 +67,12 @@ func (s *redisCounter) take(
 		of = tx.Get(ctx, saleKey(p.SKU))
 		return nil
 	})
-	if errors.Is(err, redis.Nil) && number.Err() == nil {
-		return number.Val(), "", nil // a number without a sale
+	switch err = backend.RedisError(err); {
+	case errors.Is(err, redis.Nil) && number.Err() == nil:
+		err = nil // a number without a sale
+	case err != nil && number.Err() == nil:
+		// %v: DECRBY was not refused.
+		err = fmt.Errorf("%w: whose sale it is: %v", seckill.ErrUnknown, err)
 	}
-	return number.Val(), of.Val(), backend.RedisError(err)
+	return number.Val(), of.Val(), err
 }

@@ -19,6 +19,9 @@ import (
 	"seckill/internal/tap"
 )
 
+//go:embed undo.lua
+var undoLua string
+
 //go:embed take.lua
 var takeLua string
 
@@ -29,8 +32,8 @@ var settleLua string
 var openLua string
 
 var (
-	takeScript   = redis.NewScript(takeLua)
-	settleScript = redis.NewScript(settleLua)
+	takeScript   = redis.NewScript(undoLua + takeLua)
+	settleScript = redis.NewScript(undoLua + settleLua)
 	openScript   = redis.NewScript(openLua)
 )
 
@@ -44,8 +47,8 @@ var RedisCounterMySQL = catalog.Info{
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRowAndRedis,
 	Also: []string{
-		"take.lua", "settle.lua", "open.lua", "number.go", "seed.lua",
-		"count.lua", "give_back.lua"},
+		"take.lua", "settle.lua", "undo.lua", "open.lua", "number.go",
+		"seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
 	},
@@ -205,7 +208,7 @@ const anyRun = 0
 // those who depend on it.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
-) {
+) (closed bool) {
 	ctx, cancel := after(ctx)
 	defer cancel()
 	sale, err := s.sale(ctx, run)
@@ -220,6 +223,7 @@ func (s *redisCounterMySQL) settle(
 		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
 			"sku", p.SKU, "user", p.User, "error", err)
 	}
+	return err == nil
 }
 
 // So many leftovers are looked up at a time.
@@ -246,9 +250,8 @@ func (s *redisCounterMySQL) reconcile(
 		if err != nil {
 			return closed, err
 		}
-		s.settle(ctx, seckill.Purchase{SKU: sku, User: h.user,
-			Quantity: h.quantity, RequestID: h.request}, run, known)
-		closed = true
+		closed = s.settle(ctx, seckill.Purchase{SKU: sku, User: h.user,
+			Quantity: h.quantity, RequestID: h.request}, run, known) || closed
 	}
 	return closed, nil
 }

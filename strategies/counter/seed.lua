@@ -24,8 +24,10 @@ if ARGV[4] == '1' then -- Redis may have lost the number of a run it knows
 elseif newest == run then
 	return 0
 end
-redis.call('DEL', KEYS[3], KEYS[4])
+-- Nothing is sold without a sale. It comes last, so that a script that fails
+-- before leaves none, and the next call sets everything.
+redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
 redis.call('SET', KEYS[1], ARGV[1])
-redis.call('SET', KEYS[2], ARGV[2] .. ' ' .. ARGV[3])
 redis.call('HSET', KEYS[5], ARGV[2], ARGV[3])
+redis.call('SET', KEYS[2], ARGV[2] .. ' ' .. ARGV[3])
 return 1

@@ -22,55 +22,67 @@ local mine = ARGV[3] .. ' ' .. ARGV[4]
 local own = user .. ' ' .. ARGV[4] -- see open.lua
 local held = redis.call('HGET', KEYS[3], user)
 local kept = redis.call('HGET', KEYS[3], own)
+local function add(units)
+	write({'INCRBY', KEYS[1], -units}, 'INCRBY', KEYS[1], units)
+end
+local function note(text)
+	write({'HSET', KEYS[3], own, kept or ''}, 'HSET', KEYS[3], own, text)
+end
+local function forget(who)
+	write({'HSET', KEYS[3], who, mine}, 'HDEL', KEYS[3], who)
+	write(nil, 'ZREM', KEYS[4], who)
+end
 
 if known == 'cancelled' or known == 'returned' then
+	local units = quantity
 	if kept == 'done' then
-		return 0
-	end
-	if kept == mine then
-		redis.call('INCRBY', KEYS[1], quantity)
-	elseif held == mine then
-		redis.call('INCRBY', KEYS[1], quantity)
-		redis.call('HDEL', KEYS[3], user)
-		redis.call('ZREM', KEYS[4], user)
+		if held == mine then -- its request was sent again, and not decided
+			add(quantity)
+			forget(user)
+		end
+		return refused or 0
+	elseif kept == mine or held == mine then
+		-- they are taken
 	elseif kept == 'back ' .. mine then
-		-- they are back already
-	elseif known == 'returned' then -- Redis forgot it since it was marked
-		redis.call('INCRBY', KEYS[1], quantity)
-	else
+		units = 0 -- they are back already
+	elseif known ~= 'returned' then -- else Redis forgot it since it was marked
 		return 0
 	end
-	redis.call('ZREM', KEYS[4], own)
-	redis.call('HSET', KEYS[3], own, 'done')
-	return 1
+	note('done')
+	add(units)
+	if kept ~= mine and held == mine then
+		forget(user)
+	end
+	write(nil, 'ZREM', KEYS[4], own)
+	return refused or 1
 end
 
 if held == mine and known == 'absent'
 	and not redis.call('ZSCORE', KEYS[4], user) then
 	return 0 -- looked up too early: its COMMIT came, and closed it
 end
+if held == mine and known == 'sold' then
+	write(nil, 'ZREM', KEYS[4], user)
+	return refused or 1
+end
 if held == mine then
-	if known ~= 'sold' then
-		redis.call('INCRBY', KEYS[1], quantity)
-		redis.call('HDEL', KEYS[3], user)
-		if known == 'absent' then -- remember, should it come after all
-			redis.call('HSET', KEYS[3], own, 'back ' .. mine)
-		end
+	if known == 'absent' then -- remember, should it come after all
+		note('back ' .. mine)
 	end
-	redis.call('ZREM', KEYS[4], user)
-	return 1
+	add(quantity)
+	forget(user)
+	return refused or 1
 end
 if kept == 'back ' .. mine then
 	if known == 'sold' then -- it did come after all: take again
-		redis.call('DECRBY', KEYS[1], quantity)
-		redis.call('HDEL', KEYS[3], own)
-		redis.call('HSETNX', KEYS[3], user, mine) -- or they are at another
+		add(-quantity)
+		write({'HSET', KEYS[3], own, kept}, 'HDEL', KEYS[3], own)
+		write(nil, 'HSETNX', KEYS[3], user, mine) -- or they are at another
 	end
-	return 1
+	return refused or 1
 end
 if kept == mine then -- it was not cancelled after all
-	redis.call('HDEL', KEYS[3], own)
-	redis.call('ZREM', KEYS[4], own)
-	return 1
+	forget(own)
+	return refused or 1
 end
 return 0

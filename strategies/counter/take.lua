@@ -37,7 +37,7 @@ if num < wanted then
 	return {'undecided'}
 end
 
-local left = redis.call('DECRBY', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[3], ARGV[2], ARGV[1] .. ' ' .. ARGV[3])
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[2])
-return {'taken', left, string.sub(sale, #ARGV[5] + 2)}
+write({'ZREM', KEYS[4], ARGV[2]}, 'ZADD', KEYS[4], ARGV[4], ARGV[2])
+local left = write({'DECRBY', KEYS[1], -wanted}, 'DECRBY', KEYS[1], wanted)
+write(nil, 'HSET', KEYS[3], ARGV[2], ARGV[1] .. ' ' .. ARGV[3])
+return refused or {'taken', left, string.sub(sale, #ARGV[5] + 2)}

@@ -20,6 +20,9 @@ import (
 	"seckill/internal/seckill"
 )
 
+//go:embed undo.lua
+var undoLua string
+
 //go:embed stream_accept.lua
 var streamAcceptLua string
 
@@ -33,8 +36,8 @@ var streamSeedLua string
 var streamCountLua string
 
 var (
-	streamAccept = redis.NewScript(streamAcceptLua)
-	streamCancel = redis.NewScript(streamCancelLua)
+	streamAccept = redis.NewScript(undoLua + streamAcceptLua)
+	streamCancel = redis.NewScript(undoLua + streamCancelLua)
 	streamSeed   = redis.NewScript(streamSeedLua)
 	streamCount  = redis.NewScript(streamCountLua)
 )
@@ -52,8 +55,8 @@ var RedisStream = catalog.Info{
 	Stock: ledger.InStream,
 	Also: []string{
 		"stream_accept.lua", "stream_writer.go", "stream_next.lua",
-		"stream_settle.lua", "stream_cancel.lua", "stream_seed.lua",
-		"stream_count.lua"},
+		"stream_settle.lua", "stream_cancel.lua", "undo.lua",
+		"stream_seed.lua", "stream_count.lua"},
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return newRedisStream(d), nil

@@ -29,7 +29,7 @@ var RedisStreamTwoCalls = catalog.Info{
 	Also: []string{
 		"stream_accept.lua", "redis_stream.go", "stream_writer.go",
 		"stream_next.lua", "stream_settle.lua", "stream_cancel.lua",
-		"stream_seed.lua", "stream_count.lua"},
+		"undo.lua", "stream_seed.lua", "stream_count.lua"},
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := newRedisStream(d)

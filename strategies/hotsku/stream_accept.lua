@@ -3,7 +3,8 @@
 -- by itself.
 --
 -- KEYS[1] the number   KEYS[2] its sale, "database run"
--- KEYS[3] requests: "user request" = what became of it   KEYS[4] buyers
+-- KEYS[3] requests: "user request" = what became of it; '' is nothing
+-- KEYS[4] buyers
 -- KEYS[5] the stream   KEYS[6] open units, accepted and not written
 -- ARGV[1] database   ARGV[2] quantity   ARGV[3] user   ARGV[4] request
 -- ARGV[5] strategy; without it no entry is appended
@@ -22,7 +23,7 @@ if string.sub(sale, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
 end
 local me = ARGV[3] .. ' ' .. ARGV[4]
 local known = redis.call('HGET', KEYS[3], me)
-if known and known ~= 'refused not_started' then
+if known and known ~= '' and known ~= 'refused not_started' then
 	return known
 end
 local other = redis.call('HGET', KEYS[4], ARGV[3])
@@ -30,8 +31,9 @@ if other then
 	local state = redis.call('HGET', KEYS[3], ARGV[3] .. ' ' .. other)
 	if state and string.sub(state, 1, 4) == 'open' then
 		return 'undecided'
+	elseif state ~= '' then
+		return 'seen'
 	end
-	return 'seen'
 end
 
 local wanted = tonumber(ARGV[2])
@@ -43,15 +45,15 @@ if num < wanted then
 	return 'undecided'
 end
 
-redis.call('DECRBY', KEYS[1], wanted)
-redis.call('INCRBY', KEYS[6], wanted)
-redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[2])
-redis.call('HSET', KEYS[4], ARGV[3], ARGV[4])
+write({'HSET', KEYS[3], me, ''}, 'HSET', KEYS[3], me, 'open ' .. ARGV[2])
+write(nil, 'HSET', KEYS[4], ARGV[3], ARGV[4])
+write({'DECRBY', KEYS[1], -wanted}, 'DECRBY', KEYS[1], wanted)
+write({'INCRBY', KEYS[6], -wanted}, 'INCRBY', KEYS[6], wanted)
 local run = string.sub(sale, #ARGV[1] + 2)
 if not ARGV[5] then
-	return 'accepted ' .. run
+	return refused or 'accepted ' .. run
 end
-redis.call('XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[3],
+write(nil, 'XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[3],
 	'request', ARGV[4], 'quantity', ARGV[2], 'strategy', ARGV[5],
 	'run', run)
-return 'accepted'
+return refused or 'accepted'

@@ -16,15 +16,15 @@ if sale ~= ARGV[1] .. ' ' .. ARGV[2] then
 end
 local me = 'cancel ' .. ARGV[6]
 local known = redis.call('HGET', KEYS[3], me)
-if known then
+if known and known ~= '' then
 	return known
 end
 if ARGV[7] ~= '1' then
 	return 'done'
 end
-redis.call('INCRBY', KEYS[6], ARGV[5])
-redis.call('HSET', KEYS[3], me, 'open')
-redis.call('XADD', KEYS[5], '*', 'kind', 'cancel', 'user', ARGV[3],
+write({'HSET', KEYS[3], me, ''}, 'HSET', KEYS[3], me, 'open')
+write({'INCRBY', KEYS[6], -ARGV[5]}, 'INCRBY', KEYS[6], ARGV[5])
+write(nil, 'XADD', KEYS[5], '*', 'kind', 'cancel', 'user', ARGV[3],
 	'request', ARGV[4], 'quantity', ARGV[5], 'order', ARGV[6],
 	'run', ARGV[2])
-return 'open'
+return refused or 'open'

@@ -20,14 +20,21 @@ local epoch = tonumber(redis.call('GET', KEYS[7]) or '0')
 local entries = {}
 for _, pending in ipairs(redis.call('XPENDING', KEYS[5], 'writers', '-', '+',
 		ARGV[3], ARGV[2])) do
-	entries[#entries + 1] = redis.call('XRANGE', KEYS[5], pending[1], pending[1])[1]
+	local entry = redis.call('XRANGE', KEYS[5], pending[1], pending[1])[1]
+	entries[#entries + 1] = entry
+	if not entry then -- it is settled, and its XACK was refused
+		redis.call('XACK', KEYS[5], 'writers', pending[1])
+	end
 end
 if #entries == 0 then
-	entries = redis.call('XAUTOCLAIM', KEYS[5], 'writers', ARGV[2], ARGV[4],
-		'0-0', 'COUNT', ARGV[3])[2]
-	if #entries > 0 then -- who had them may be asleep, and must not write
+	if #redis.call('XPENDING', KEYS[5], 'writers', 'IDLE', ARGV[4],
+			'-', '+', 1) > 0 then
+		-- Who had them may be asleep, and must not write. That comes first.
 		epoch = redis.call('INCR', KEYS[7])
-	else
+		entries = redis.call('XAUTOCLAIM', KEYS[5], 'writers', ARGV[2],
+			ARGV[4], '0-0', 'COUNT', ARGV[3])[2]
+	end
+	if #entries == 0 then
 		local new = redis.call('XREADGROUP', 'GROUP', 'writers', ARGV[2],
 			'COUNT', ARGV[3], 'STREAMS', KEYS[5], '>')
 		entries = new and new[1] and new[1][2] or {}

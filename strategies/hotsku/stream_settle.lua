@@ -7,7 +7,7 @@
 --   'sold …', 'refused …', 'done' (a cancellation), 'over' (it was sent in
 --   an earlier sale, and came late)
 --
--- XACK answers 1 once for each entry, so every call may be repeated.
+-- An entry that is settled is deleted, so every call may be repeated.
 if redis.call('GET', KEYS[2]) ~= ARGV[1] .. ' ' .. ARGV[2] then
 	return 0 -- another sale: it knows nothing of these
 end
@@ -16,21 +16,28 @@ for i = 3, #ARGV, 7 do
 	local id, kind, user, request, quantity, order, verdict =
 		ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4],
 		ARGV[i + 5], ARGV[i + 6]
-	local first = redis.call('XACK', KEYS[5], 'writers', id) == 1
-	if first then
-		closed = closed + 1
-		redis.call('XDEL', KEYS[5], id)
-	end
+	local first = redis.call('XRANGE', KEYS[5], id, id)[1]
 	if first and verdict ~= 'over' then
-		redis.call('DECRBY', KEYS[6], quantity)
-		local me = kind == 'buy' and user .. ' ' .. request or 'cancel ' .. order
-		redis.call('HSET', KEYS[3], me, verdict)
+		local me, was = user .. ' ' .. request, 'open ' .. quantity
+		if kind ~= 'buy' then
+			me, was = 'cancel ' .. order, 'open'
+		end
+		write({'HSET', KEYS[3], me, was}, 'HSET', KEYS[3], me, verdict)
+		write({'DECRBY', KEYS[6], -quantity}, 'DECRBY', KEYS[6], quantity)
 		if verdict == 'done' or string.sub(verdict, 1, 7) == 'refused' then
-			redis.call('INCRBY', KEYS[1], quantity)
+			write({'INCRBY', KEYS[1], -quantity}, 'INCRBY', KEYS[1], quantity)
 			if redis.call('HGET', KEYS[4], user) == request then
-				redis.call('HDEL', KEYS[4], user)
+				write({'HSET', KEYS[4], user, request}, 'HDEL', KEYS[4], user)
 			end
 		end
 	end
+	if first then
+		write(nil, 'XDEL', KEYS[5], id)
+		if refused then
+			return refused
+		end
+		undo, closed = {}, closed + 1
+	end
+	redis.call('XACK', KEYS[5], 'writers', id)
 end
 return closed

@@ -25,7 +25,7 @@ var streamSettleLua string
 
 var (
 	streamNext   = redis.NewScript(streamNextLua)
-	streamSettle = redis.NewScript(streamSettleLua)
+	streamSettle = redis.NewScript(undoLua + streamSettleLua)
 )
 
 const (

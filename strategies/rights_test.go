@@ -1,0 +1,145 @@
+package strategies_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/wire"
+	"seckill/strategies"
+	"seckill/strategies/saletest"
+)
+
+// In mid-sale the user of Redis loses the right to one command, each in turn, and gets
+// it back: also the one that is in the middle of a script, where Redis keeps what the
+// script has written. Then everything that was left is sold, and the audit is exact.
+func TestARightIsWithdrawn(t *testing.T) {
+	for _, info := range strategies.All() {
+		if slices.Contains(info.Needs, backend.Redis) && info.Guarantees[catalog.LostReply] == catalog.Holds {
+			t.Run(info.Name, func(t *testing.T) {
+				t.Parallel()
+				u := newUser(t, info)
+				for _, command := range commandsOf(t, info) {
+					t.Run(command, func(t *testing.T) { u.losesFor(t, command) })
+				}
+			})
+		}
+	}
+}
+
+var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
+
+func commandsOf(t *testing.T, info catalog.Info) (list []string) {
+	for _, name := range info.Also {
+		if !strings.HasSuffix(name, ".lua") {
+			continue
+		}
+		text, err := info.Files.ReadFile(name)
+		labtest.Must(t, err)
+		for _, found := range inScript.FindAllStringSubmatch(string(text), -1) {
+			list = append(list, found[1])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// A user of Redis is that of one strategy's process, whose rights change.
+type user struct {
+	info        catalog.Info
+	mine, admin *backend.Instance
+}
+
+func newUser(t *testing.T, info catalog.Info) *user {
+	config := labtest.Config(t, info.Uses()...)
+	u := &user{info: info, admin: labtest.Open(t, config)}
+	u.may(t, "reset", "on", ">pw", "~*", "&*", "+@all")
+	at, err := backend.ParseRedis(config.RedisAddrs[0])
+	labtest.Must(t, err)
+	config.RedisAddrs = []string{(&url.URL{Scheme: "redis", User: url.UserPassword(info.Name, "pw"), Host: at.Addr}).String()}
+	u.mine = labtest.Open(t, config)
+	return u
+}
+
+func (u *user) may(t *testing.T, rules ...any) {
+	t.Helper()
+	labtest.Must(t, u.admin.Redis.Do(t.Context(), append([]any{"ACL", "SETUSER", u.info.Name}, rules...)...).Err())
+}
+
+func (u *user) losesFor(t *testing.T, command string) {
+	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 200 * time.Millisecond, LockLease: 500 * time.Millisecond}}
+	s := saletest.Open(t, u.info, 3, catalog.Deps{Instance: u.mine, Settings: settings})
+	var told []ledger.Told
+	calls := 0
+	buy := func(user int64) error { // a request of its own, each time
+		p := s.Purchase(user, 1)
+		calls++
+		p.RequestID += fmt.Sprint("-", calls)
+		r, err := s.Processes[0].Deduct(t.Context(), p)
+		told = append(told, wire.Told(p, r, err))
+		return err
+	}
+	labtest.Must(t, buy(1))
+	order := told[0].OrderID
+
+	u.may(t, "-"+strings.ToLower(command))
+	for _, user := range []int64{2, 2, 3} {
+		if err := buy(user); errors.Is(err, seckill.ErrSoldOut) {
+			t.Errorf("user %d is told %v while two units are left", user, err)
+		}
+	}
+	_ = s.Processes[0].Restore(t.Context(), order)
+	u.may(t, "+"+strings.ToLower(command))
+
+	again := func(what string, try func() error, want error) {
+		t.Helper()
+		var err error
+		labtest.Soon(t, what, func() bool {
+			err = try()
+			return !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrUnknown)
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	again("the cancellation", func() error { return s.Processes[0].Restore(t.Context(), order) }, nil)
+	for user := range int64(3) {
+		again("a unit that is left", func() error {
+			err := buy(user + 2)
+			if errors.Is(err, seckill.ErrDuplicate) {
+				return nil // by the call before
+			}
+			return err
+		}, nil)
+	}
+	again("more than there is", func() error { return buy(5) }, seckill.ErrSoldOut)
+	s.Held(t, append(told, ledger.Told{Call: ledger.CallCancel, RequestID: told[0].RequestID, User: 1, Quantity: 1,
+		OrderID: order, Outcome: ledger.OutcomeCancelled})...)
+
+	set, ok := s.Processes[0].(seckill.Resetter)
+	if !ok || u.info.Stock == ledger.InRow {
+		return
+	}
+	u.may(t, "-"+strings.ToLower(command))
+	row, err := s.Store.Reset(t.Context(), s.SKU, u.info.Name, 4)
+	labtest.Must(t, err)
+	s.Run, s.Stock = row.Run, 4
+	_ = set.Reset(t.Context(), s.SKU, 4)
+	u.may(t, "+"+strings.ToLower(command))
+	again("the reset", func() error { return set.Reset(t.Context(), s.SKU, 4) }, nil)
+	again("all units of the next sale", func() error {
+		_, err := s.Buy(t.Context(), 6, 4)
+		return err
+	}, nil)
+	s.Held(t)
+}
