@@ -22,7 +22,7 @@ import (
 func TestChaosOfEveryFault(t *testing.T) {
 	tested := map[fault.Name]bool{}
 	for topology, strategies := range map[string]string{
-		lab.Single:    "conditional,for-update,redis-lua,zk-fenced,etcd-fenced,naive",
+		lab.Single:    "conditional,for-update,redis-lua,redlock,zk-fenced,etcd-fenced,naive",
 		lab.Ensembles: "zk-fenced,etcd-fenced,naive",
 		lab.Sentinel:  "redis-counter,redis-fenced",
 		lab.Ring:      "redis-lua,redis-counter-mysql",

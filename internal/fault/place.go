@@ -40,7 +40,11 @@ type place struct {
 }
 
 // uses are the backends that strategies may do without.
-var uses = map[string]backend.Capability{backend.NameRedis: backend.Redis, backend.NameZooKeeper: backend.ZooKeeper, backend.NameEtcd: backend.Etcd}
+var uses = map[string]backend.Capability{backend.NameRedis: backend.Redis, quorumNode: backend.RedisQuorum,
+	backend.NameZooKeeper: backend.ZooKeeper, backend.NameEtcd: backend.Etcd}
+
+// quorumNode is the process that is hit of the five alike.
+const quorumNode = backend.NameRedlock + "-3"
 
 func nothing(*lab.Lab) *Lack { return nil }
 
@@ -79,7 +83,7 @@ func link(name string) place {
 		}}
 }
 
-// server is the only one of a backend.
+// server is a process of the lab's own: the only one of a backend, or a quorum's node.
 func server(name string) place {
 	return place{
 		Everywhere: true, Uses: uses[name],

@@ -140,7 +140,8 @@ export default {
     kinds: {
       pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the holder’s purchase, not its process', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',
       pause_service: 'Freeze a service process', kill_service: 'Kill a service process', restart_redis: 'Restart Redis without its data',
-      pause_redis: 'Freeze Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',
+      pause_redis: 'Freeze Redis', pause_redlock: 'Freeze one of five Redis', lose_redlock: 'Kill one of five Redis',
+      restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
       failover_redis: 'Fail Redis over before it replicates', lose_shard: 'Kill a shard of Redis',

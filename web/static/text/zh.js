@@ -217,7 +217,8 @@ export default {
     kinds: {
       pause_holder: '让持锁者停顿到租约过期', hang_holder: '卡住持锁的那次购买', kill_holder: '杀死持锁者', cut_holder: '切断持锁者的连接',
       pause_service: '暂停一个服务进程', kill_service: '杀死一个服务进程', restart_redis: '重启 Redis，丢掉数据',
-      pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
+      pause_redis: '暂停 Redis', pause_redlock: '暂停五台 Redis 之一', lose_redlock: '杀死五台 Redis 之一',
+      restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
       failover_redis: '复制之前就切换 Redis', lose_shard: '杀死一个 Redis 分片',

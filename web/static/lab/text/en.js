@@ -32,6 +32,8 @@ export default {
       kill_service: 'The process is killed, with all its work in progress.',
       restart_redis: 'Redis comes back without its data.',
       pause_redis: 'Redis is paused: nothing is answered, and leases run out meanwhile.',
+      pause_redlock: 'One of the five nodes of a quorum hangs until it is continued: it takes connections and answers nothing.',
+      lose_redlock: 'One of the five nodes of a quorum is killed, and comes back without its data.',
       restart_mysql: 'MySQL is killed and recovers with its data. A COMMIT without an answer may have happened.',
       pause_mysql: 'MySQL is paused. What was sent meanwhile runs when it continues.',
       restart_zookeeper: 'ZooKeeper is killed and comes back with its data.',

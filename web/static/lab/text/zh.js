@@ -110,6 +110,8 @@ export default {
       kill_service: '进程被杀死，正在做的事也随之丢失。',
       restart_redis: 'Redis 重启后没有数据。',
       pause_redis: 'Redis 暂停：不再应答，租约照样到期。',
+      pause_redlock: '五台互相独立的 Redis 中的一台挂起：照样接受连接，但不再应答，直到它恢复运行。',
+      lose_redlock: '五台互相独立的 Redis 中的一台被杀死，回来时没有数据。',
       restart_mysql: 'MySQL 被杀死，带着数据恢复。没有收到应答的 COMMIT 可能已经生效。',
       pause_mysql: 'MySQL 暂停。这期间收到的语句在它继续之后执行。',
       restart_zookeeper: 'ZooKeeper 被杀死，带着数据重新启动。',
