@@ -2,7 +2,7 @@ package backend
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"time"
@@ -45,6 +45,9 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		},
 	})
 	if err != nil {
+		if user != "" { // it has tried to log in
+			err = fmt.Errorf("user %s: %w", user, err)
+		}
 		return unreachable(NameEtcd, strings.Join(endpoints, ","), err)
 	}
 	in.closers = append(in.closers, c.Close)
@@ -65,7 +68,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 
 // meetEtcd asks a server that can be reached.
 func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errors.New("it did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errSilent)
 	defer cancel()
 	if err := in.Dialer.reach(ctx, tap.Etcd, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
 		return nil, err

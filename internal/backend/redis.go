@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -81,15 +82,76 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	}
 	in.closers = append(in.closers, c.Close)
 	in.Redis = c
-	info := ""
-	if err = in.askRedis(ctx); err == nil {
-		info, err = c.Info(ctx).Result()
+	if len(in.Config.RedisRing) == 0 { // of which each shard is asked
+		err = in.reachRedis(ctx, addresses)
+	}
+	if err == nil {
+		err = in.askRedis(ctx)
 	}
 	if err != nil {
-		return unreachable(NameRedis, showAddresses(addresses), err)
+		return unreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses, err))
 	}
-	in.versions[NameRedis] = RedisVersion(info)
+	in.versions[NameRedis] = redisVersion(ctx, c)
 	return nil
+}
+
+// reachRedis dials until one of the servers takes a connection.
+func (in *Instance) reachRedis(ctx context.Context, addresses []string) error {
+	hosts, _, err := parseRedisList(addresses)
+	if err != nil {
+		return err
+	}
+	return in.Dialer.reach(ctx, tap.Redis, hosts...)
+}
+
+// redisVersion reads it from INFO, which an administrator may have forbidden: then the
+// version is not known.
+func redisVersion(ctx context.Context, c redis.Cmdable) string {
+	info, err := c.Info(ctx).Result()
+	if err != nil {
+		return "Redis"
+	}
+	return RedisVersion(info)
+}
+
+// explainRedis adds to an error what go-redis leaves out: which user may not do that, and
+// the words of a server that turns clients away and closes the connection (in protected
+// mode, or with too many clients). go-redis takes them for those of an old server, and fails
+// when it writes again.
+func (in *Instance) explainRedis(ctx context.Context, addresses []string, err error) error {
+	var answer redis.Error
+	for _, address := range addresses {
+		login, wrong := ParseRedis(address)
+		switch {
+		case wrong != nil:
+		case redis.IsAuthError(err) || redis.IsPermissionError(err):
+			return fmt.Errorf("user %s: %w", cmp.Or(login.Username, "default"), err)
+		case !errors.As(err, &answer) && !nobodyAnswered(err):
+			if words := in.hearRedis(ctx, login); words != "" {
+				return errors.New(words)
+			}
+		}
+	}
+	return err
+}
+
+// hearRedis returns what a server says to a new client before it closes the connection; ""
+// if it does not close it.
+func (in *Instance) hearRedis(ctx context.Context, login *redis.Options) string {
+	ctx, cancel := context.WithTimeout(ctx, redlockWait)
+	defer cancel()
+	conn, err := in.dialRedis(login.TLSConfig != nil)(ctx, "tcp", login.Addr)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	said, _ := io.ReadAll(io.LimitReader(conn, 300)) // it was asked nothing: one that goes on is silent
+	text, refused := strings.CutPrefix(string(said), "-")
+	if !refused {
+		return ""
+	}
+	return strings.TrimSpace(text)
 }
 
 // redisOptions are those of one server, of a Cluster and of what sentinels watch.
@@ -162,15 +224,12 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, redisWait)
 	defer cancel()
-	info := ""
 	node, err := in.majority(ctx)
-	if err == nil {
-		info, err = node.Info(ctx).Result()
-	}
 	if err != nil {
+		err = in.explainRedis(ctx, in.Config.RedlockAddrs, err)
 		return unreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
-	in.versions[NameRedlock] = RedisVersion(info)
+	in.versions[NameRedlock] = redisVersion(ctx, node)
 	return nil
 }
 

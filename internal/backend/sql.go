@@ -218,13 +218,23 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 }
 
 func unreachable(name, address string, err error) error {
-	switch {
-	case errors.Is(err, context.Canceled): // it tells nothing of the server
+	if errors.Is(err, context.Canceled) { // it tells nothing of the server
 		return err
-	case MySQLNumber(err) != 0: // its answer
-		return fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
 	}
-	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
+	err = fmt.Errorf("%s at %s cannot be used: %w", name, address, err)
+	if nobodyAnswered(err) {
+		err = fmt.Errorf("%w (is it running, and is the address right?)", err)
+	}
+	return err
+}
+
+// errSilent means that a server took a connection and did not answer in time.
+var errSilent = errors.New("it did not answer in time")
+
+func nobodyAnswered(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errSilent) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // MySQL's and MariaDB's error numbers: all that the program looks at.

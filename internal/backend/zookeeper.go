@@ -97,7 +97,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	in.closers = append(in.closers, c.Close)
-	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperWithin, errors.New("it did not open a session in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperWithin, fmt.Errorf("no session: %w", errSilent))
 	defer cancel()
 	select {
 	case <-c.up:
