@@ -403,6 +403,7 @@ func (s *redisStream) Became(
 		"LIMIT 1", user, requestID, sku, sku)
 	switch {
 	case found == nil:
+		code, _, _ = strings.Cut(code, " ")
 		return refusedFor(code)
 	case !errors.Is(found, seckill.ErrUnknownSKU): // that is: none
 		return found

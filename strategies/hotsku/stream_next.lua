@@ -5,19 +5,19 @@
 -- ARGV[4] after so many ms the entries of another consumer are taken over
 -- ARGV[5…] requests
 --
--- {run, epoch, entries, states}; run is '' if there is no stream of this
--- database's
+-- {run, epoch, entries, states, fresh}; run is '' if there is no stream of this
+-- database's; fresh is 1 if nobody has read the entries before
 local sale = redis.call('GET', KEYS[2]) or ''
 if string.sub(sale, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' '
 	or redis.call('EXISTS', KEYS[5]) == 0 then
-	return {'', 0, {}, {}}
+	return {'', 0, {}, {}, 0}
 end
 local epoch = tonumber(redis.call('GET', KEYS[7]) or '0')
 
 -- First what this process has read and not written: someone led, and left.
 -- XREADGROUP would begin the entries' idle time anew, and a process that cannot
 -- write would keep them for ever.
-local entries = {}
+local entries, fresh = {}, 0
 for _, pending in ipairs(redis.call('XPENDING', KEYS[5], 'writers', '-', '+',
 		ARGV[3], ARGV[2])) do
 	local entry = redis.call('XRANGE', KEYS[5], pending[1], pending[1])[1]
@@ -37,7 +37,7 @@ if #entries == 0 then
 	if #entries == 0 then
 		local new = redis.call('XREADGROUP', 'GROUP', 'writers', ARGV[2],
 			'COUNT', ARGV[3], 'STREAMS', KEYS[5], '>')
-		entries = new and new[1] and new[1][2] or {}
+		entries, fresh = new and new[1] and new[1][2] or {}, 1
 	end
 end
 
@@ -45,4 +45,5 @@ local states = {}
 for i = 5, #ARGV do
 	states[i - 4] = redis.call('HGET', KEYS[3], ARGV[i]) or ''
 end
-return {string.sub(sale, #ARGV[1] + 2), epoch, entries, states}
+return {string.sub(sale, #ARGV[1] + 2), epoch, entries, states,
+	fresh}

@@ -152,6 +152,39 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 	}
 }
 
+// A writer refuses what another has taken over meanwhile: the other must not sell it,
+// although the reason has passed. The same request may be accepted and sold afterwards.
+func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	start := ledger.MomentOf(time.Now().Add(time.Hour))
+	s.Start = &start
+	s.Reset(t, 2)
+	s.accepted(t, 1, 1)
+	s.age(t)
+	var read [2]streamBatch
+	for i, p := range s.of {
+		var err error
+		read[i], err = p.next(t.Context(), s.SKU, &round{states: map[string]string{}})
+		labtest.Must(t, err)
+	}
+	for i, p := range s.of {
+		did, err := p.write(t.Context(), read[i])
+		if err != nil || len(did) != 1 || did[0].state != "refused not_started" {
+			t.Errorf("writer %d decided %+v, %v, want that the sale has not started", i, did, err)
+		}
+		p.settle(t.Context(), read[i], did)
+		s.write(t, "UPDATE stock SET starts_at = 1 WHERE id = ?")
+	}
+	s.accepted(t, 1, 1)
+	_, err := s.of[0].next(t.Context(), s.SKU, &round{states: map[string]string{}}) // and dies
+	labtest.Must(t, err)
+	s.drain(t, 1)
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("the request was accepted after the start and has no order")
+	}
+	s.Held(t)
+}
+
 func (s *streamed) write(t *testing.T, statement string) {
 	t.Helper()
 	if _, err := s.Store.Write(t.Context(), statement, s.SKU); err != nil {

@@ -1,6 +1,7 @@
 package hotsku
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -39,6 +40,7 @@ const (
 type streamBatch struct {
 	sku, run, epoch int64
 	entries         []entry
+	fresh           bool // nobody has read the entries before
 }
 
 // A decision is what the database says of an entry, as Redis remembers it.
@@ -173,6 +175,7 @@ func (s *redisStream) next(
 	}
 	b = streamBatch{sku: sku, entries: entriesOf(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
+	b.fresh = found[4] == int64(1)
 	for i, state := range found[3].([]any) {
 		r.states[r.requests[i]] = text(state)
 	}
@@ -243,12 +246,16 @@ var (
 // sell writes the orders of entries: all at once if nothing stands in the way,
 // else one by one. The row decides: whether there is enough, whether the sale
 // is the same, whether it has started, and whether the entries are still this
-// writer's, or were taken over while it slept.
+// writer's, or were taken over while it slept. Who wrote first, an order or a
+// refusal, has decided for all who read the entry.
 func (s *redisStream) sell(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
 	var orders []*ledger.Entry
 	var units int64
+	if !b.fresh && len(entries) > 1 {
+		return s.sellSingly(ctx, b, entries)
+	}
 	for _, e := range entries {
 		orders = append(orders, &ledger.Entry{Purchase: e.Purchase,
 			Receipt: seckill.Receipt{Strategy: e.strategy}})
@@ -265,6 +272,10 @@ func (s *redisStream) sell(
 		}
 		if rows == 0 {
 			return errNotAll
+		}
+		code, err := s.refusedBefore(tx, b, entries[0])
+		if err != nil || code != "" {
+			return cmp.Or(err, errNotAll)
 		}
 		ok, err := s.store.PlaceAll(tx, b.run, left+units, orders)
 		if err == nil && !ok {
@@ -283,6 +294,12 @@ func (s *redisStream) sell(
 	case len(entries) == 1:
 		return s.decide(ctx, b, entries[0])
 	}
+	return s.sellSingly(ctx, b, entries)
+}
+
+func (s *redisStream) sellSingly(
+	ctx context.Context, b streamBatch, entries []entry,
+) (list []decision, err error) {
 	for i := range entries {
 		one, err := s.sell(ctx, b, entries[i:i+1])
 		list = append(list, one...)
@@ -323,7 +340,7 @@ func (s *redisStream) decide(
 ) (list []decision, err error) {
 	err = s.locked(ctx, b, func(tx *gorm.DB) error {
 		list = nil
-		o, why := s.whyNot(tx, b.run, e.Purchase)
+		o, why := s.whyNot(tx, b, e)
 		code := codeOf(why)
 		switch {
 		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
@@ -333,6 +350,9 @@ func (s *redisStream) decide(
 		case code != "":
 			list = []decision{{e, "refused " + code}}
 			// One that is accepted again and refused again has one refusal.
+			if errors.Is(why, seckill.ErrNotStarted) {
+				code += " " + e.id // and may be accepted as another entry
+			}
 			_, _, err := s.store.Exec(tx, "REPLACE INTO refusals "+
 				"(request_id, user_id, sku_id, run, reason) "+
 				"VALUES (?, ?, ?, ?, ?)",
@@ -349,21 +369,45 @@ func (s *redisStream) decide(
 	return list, nil
 }
 
+// refusedBefore returns the code of an entry's refusal that was written before, in
+// a transaction that has locked the row; "" if there is none.
+func (s *redisStream) refusedBefore(
+	tx *gorm.DB, b streamBatch, e entry,
+) (code string, err error) {
+	if b.fresh {
+		return "", nil
+	}
+	var reason string
+	err = s.store.ReadIn(tx, &reason, "SELECT reason FROM refusals "+
+		"WHERE sku_id = ? AND run = ? AND user_id = ? AND request_id = ?",
+		e.SKU, b.run, e.User, e.RequestID)
+	code, id, passes := strings.Cut(reason, " ")
+	if errors.Is(err, seckill.ErrUnknownSKU) || // that is: none
+		passes && id != e.id {
+		return "", nil
+	}
+	return code, err
+}
+
 // whyNot says, in a transaction that has locked the row, what the database has
 // against a purchase. It finds the order instead if another process has
 // written it. Neither: it was another purchase that stood in the way.
 func (s *redisStream) whyNot(
-	tx *gorm.DB, run int64, p seckill.Purchase,
+	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
+	p := e.Purchase
 	var o ledger.Order
 	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders WHERE request_id = ? "+
 		"AND user_id = ? AND sku_id = ? AND run = ?",
-		p.RequestID, p.User, p.SKU, run)
+		p.RequestID, p.User, p.SKU, b.run)
 	if err == nil {
 		return &o, nil
 	}
 	if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
 		return nil, err
+	}
+	if code, err := s.refusedBefore(tx, b, e); err != nil || code != "" {
+		return nil, cmp.Or(err, refusedFor(code))
 	}
 	var now struct {
 		Num            int64
