@@ -45,19 +45,26 @@ func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Sel
 		return ledger.Evidence{}, err
 	}
 	snap.StockStores = StockStores(ctx, sku, sellers)
+	set := snap.Stock
+	return ledger.Evidence{Snapshot: snap, Initial: set.Initial, Run: set.Run, StockStoreOf: storesOf(sellers)}, nil
+}
+
+func storesOf(sellers []Seller) map[string]ledger.StockStore {
 	of := make(map[string]ledger.StockStore, len(sellers))
 	for _, s := range sellers {
 		of[s.Info.Name] = s.Info.Stock
 	}
-	return ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: of}, nil
+	return of
 }
 
 // Audit judges one SKU's run from the ledger and the counters alone. It changes
-// nothing.
-func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Report, error) {
-	e, err := Evidence(ctx, store, sku, sellers)
-	if err != nil {
-		return ledger.Report{}, err
-	}
-	return ledger.Judge(e), nil
+// nothing, and keeps no order in memory. It asks the counters first: some need a
+// connection, and the view keeps one.
+func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report ledger.Report, err error) {
+	counted := StockStores(ctx, sku, sellers)
+	err = store.View(ctx, sku, func(e ledger.Evidence) {
+		e.Snapshot.StockStores, e.StockStoreOf = counted, storesOf(sellers)
+		report = ledger.Judge(e)
+	})
+	return report, err
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +13,9 @@ import (
 // Evidence is everything the judge looks at.
 type Evidence struct {
 	Snapshot Snapshot
+	// ByAge and ByUnit, if not nil, read the orders one at a time, and Snapshot.Orders is empty.
+	// ByAge has all orders by run and age, ByUnit the active ones from the highest unit on.
+	ByAge, ByUnit iter.Seq[*Order]
 	// Initial is the stock that was *set* for this run, by its caller.
 	Initial int64
 	// Run is the number of the run that is judged; 0: whichever is current.
@@ -114,13 +118,15 @@ func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == Outc
 type hearing struct {
 	Evidence
 	report    Report
-	active    []*Order
 	cancelled int64                 // Σ quantity of cancelled orders
 	expired   int64                 // Σ quantity of expired orders
 	stores    map[StockStore]*Order // with an order that was sold from it
 	counted   int64                 // what the counter of the stock store says
 	known     bool                  // what is left is known: one stock store, and its counter could be read
-	sales     []*sale
+	sales     []*sale               // without Told only those that break a rule
+	buyers    map[int64]bool        // with an active order; true: with several
+
+	twice, beyond, below examples // of users with several orders, units that never were, orders told less than 0
 
 	// Without Told these are empty.
 	buys     []*Told // calls to buy, by user, request and time
@@ -152,19 +158,43 @@ type request struct {
 
 func hear(e Evidence) *hearing {
 	s := &e.Snapshot
-	h := &hearing{Evidence: e, stores: map[StockStore]*Order{}, report: Report{
+	h := &hearing{Evidence: e, stores: map[StockStore]*Order{}, buyers: map[int64]bool{}, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
-	h.sales = make([]*sale, 0, len(s.Orders))
-	for i := range s.Orders {
-		o := &s.Orders[i]
-		h.sales = append(h.sales, &sale{Order: o, ours: e.Told != nil && (e.Ours == nil || e.Ours(o))})
+	for o := range h.orders() {
 		h.count(o)
+		sold := &sale{Order: o, ours: e.Told != nil && (e.Ours == nil || e.Ours(o))}
+		breaks := func(rule func(*sale) bool) bool { return rule(sold) }
+		if e.Told != nil || o.Run != s.Stock.Run || slices.ContainsFunc(singly, breaks) {
+			h.sales = append(h.sales, sold)
+		}
 	}
 	h.findStock()
 	if e.Told != nil {
 		h.listen()
 	}
 	return h
+}
+
+// orders are all orders, by run and age.
+func (e *Evidence) orders() iter.Seq[*Order] {
+	return func(yield func(*Order) bool) {
+		if e.ByAge != nil {
+			e.ByAge(yield)
+		}
+		for i := range e.Snapshot.Orders {
+			if !yield(&e.Snapshot.Orders[i]) {
+				return
+			}
+		}
+	}
+}
+
+// holders say which orders hold which units.
+func (h *hearing) holders() *Holders {
+	if h.ByUnit == nil {
+		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
+	}
+	return &Holders{h.ByUnit, h.report.StockStore.Split() || h.report.Cancelled+h.report.Expired > 0}
 }
 
 func (h *hearing) count(o *Order) {
@@ -178,13 +208,27 @@ func (h *hearing) count(o *Order) {
 		h.report.Expired++
 		h.expired += o.Quantity
 	default:
-		h.active = append(h.active, o)
 		h.report.Orders++
 		if o.unpaid() {
 			h.report.Reserved += o.Quantity
 		} else {
 			h.report.Sold += o.Quantity
 		}
+		h.countBuyer(o)
+	}
+}
+
+// countBuyer looks for what an active order cannot be beside those before it.
+func (h *hearing) countBuyer(o *Order) {
+	several, again := h.buyers[o.UserID]
+	if h.buyers[o.UserID] = again; again && !several {
+		h.twice.order(o)
+	}
+	if sold := h.taken(); sold > h.Initial {
+		h.beyond.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+	}
+	if o.Remaining < 0 {
+		h.below.order(o)
 	}
 }
 
@@ -348,21 +392,22 @@ func heard(calls []*Told, outcomes ...Outcome) bool {
 // told that r are left holds the units r+1 to r+q, counted from the last: a unit
 // with two holders was sold twice, and a unit below 1 never was there.
 type Holders struct {
-	orders []*Order // active ones, from the highest unit on
-	given  bool     // units were given back, and may rightly be sold again; or orders do not say which they have
+	orders iter.Seq[*Order] // active ones, from the highest unit on
+	given  bool             // units were given back and may be sold again, or orders do not say which they have
 }
 
 // HoldersOf takes all orders of a run that was sold from stock.
 func HoldersOf(orders []Order, stock StockStore) *Holders {
-	h := &Holders{given: stock.Split()}
+	h, active := &Holders{given: stock.Split()}, []*Order(nil)
 	for i := range orders {
 		if o := &orders[i]; o.Status == Active {
-			h.orders = append(h.orders, o)
+			active = append(active, o)
 		} else {
 			h.given = true
 		}
 	}
-	slices.SortStableFunc(h.orders, func(a, b *Order) int { return cmp.Compare(b.highest(), a.highest()) })
+	slices.SortStableFunc(active, func(a, b *Order) int { return cmp.Compare(b.highest(), a.highest()) })
+	h.orders = slices.Values(active)
 	return h
 }
 
@@ -379,7 +424,7 @@ func (h *Holders) Of(o Order) (orders int) {
 	if h.given || o.Status != Active {
 		return 0
 	}
-	for _, other := range h.orders {
+	for other := range h.orders {
 		if o.Remaining < other.highest() && other.Remaining < o.highest() {
 			orders++
 		}
@@ -411,7 +456,7 @@ func (h *Holders) share(visit func(a, b *Order, units int64)) {
 	}
 	var lowest *Order
 	twice := int64(math.MaxInt64) // units above it have two holders
-	for _, o := range h.orders {
+	for o := range h.orders {
 		if lowest != nil && o.highest() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)
 			visit(lowest, o, max(0, min(o.highest(), twice)-both))

@@ -137,8 +137,12 @@ func shown(look func(h *hearing, broken *examples)) check {
 	}
 }
 
+// singly has the rules that an order breaks by itself. Without Told only such orders are kept.
+var singly []func(*sale) bool
+
 // orders is the check of a rule that each order keeps, or breaks, by itself.
 func orders(breaks func(*sale) bool) check {
+	singly = append(singly, breaks)
 	return shown(func(h *hearing, broken *examples) {
 		for _, s := range h.sales {
 			if breaks(s) {
@@ -186,14 +190,7 @@ func (o *Order) bad() bool {
 	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
 }
 
-func boughtTwice(h *hearing, broken *examples) {
-	orders := make(map[int64]int, len(h.active))
-	for _, o := range h.active {
-		if orders[o.UserID]++; orders[o.UserID] == 2 {
-			broken.order(o)
-		}
-	}
-}
+func boughtTwice(h *hearing, broken *examples) { *broken = h.twice }
 
 // overdueGrace is how long after its deadline a reservation may hold its units, in
 // microseconds: sweepers come twice a second.
@@ -275,15 +272,8 @@ func mixedStores(h *hearing, broken *examples) {
 
 // oversold counts wherever the stock is kept. A reservation has taken its units.
 func oversold(h *hearing, tell func(examples, ...any)) {
-	var broken examples
-	sold := int64(0)
-	for _, o := range h.active {
-		if sold += o.Quantity; sold > h.Initial {
-			broken.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
-		}
-	}
-	if broken.count > 0 {
-		tell(broken, sold, h.Initial, sold-h.Initial)
+	if sold := h.taken(); h.beyond.count > 0 {
+		tell(h.beyond, sold, h.Initial, sold-h.Initial)
 	}
 }
 
@@ -318,22 +308,15 @@ func counterDisagrees(h *hearing, tell func(examples, ...any)) {
 }
 
 func negative(h *hearing, tell func(examples, ...any)) {
-	if !h.known || h.report.Remaining >= 0 {
-		return
+	if h.known && h.report.Remaining < 0 {
+		tell(h.below, h.report.Remaining)
 	}
-	var below examples
-	for _, o := range h.active {
-		if o.Remaining < 0 {
-			below.order(o)
-		}
-	}
-	tell(below, h.report.Remaining)
 }
 
 func lostUpdate(h *hearing, tell func(examples, ...any)) {
 	left, sold := h.report.Remaining, h.taken()
 	if more := left + sold - h.Initial; h.known && more > 0 {
-		tell(HoldersOf(h.Snapshot.Orders, h.report.StockStore).pairs(), left, sold, h.Initial, left+sold, more)
+		tell(h.holders().pairs(), left, sold, h.Initial, left+sold, more)
 	}
 }
 
@@ -491,7 +474,7 @@ func undersold(h *hearing, tell func(examples, ...any)) {
 
 func nothingSold(h *hearing, tell func(examples, ...any)) {
 	demand := slices.ContainsFunc(h.buys, func(t *Told) bool { return t.Quantity <= h.Initial })
-	if demand && len(h.Snapshot.Orders) == 0 {
+	if demand && len(h.stores) == 0 {
 		tell(examples{}, len(h.buys), h.Initial)
 	}
 }

@@ -2,7 +2,7 @@
 // judge over a snapshot of them that the service, the tests and the load
 // generator share.
 //
-// gorm opens the database, creates the tables and reads lists and snapshots. What
+// gorm opens the database, creates the tables and reads small lists. What
 // decides a sale is written as SQL and sent as it stands (Store.Exec): the statement
 // is the strategy, its lesson shows it word by word, and to build it anew for each
 // purchase would take time while other buyers wait for the row.

@@ -14,27 +14,22 @@ type Filter struct {
 // Orders lists orders by age, with their reservations. Every filter reads a range of a
 // key: of the primary key for a SKU, of a unique one for a user and for a request.
 func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
-	orders := []Order{}
-	q := s.db.WithContext(ctx).Order("id")
+	where, args := "o.run = (SELECT run FROM stock WHERE stock.id = o.sku_id)", []any{}
 	if f.SKU != 0 { // known before the first order is read
-		q = q.Where("sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", f.SKU, f.SKU)
-	} else {
-		q = q.Where("run = (SELECT run FROM stock WHERE stock.id = orders.sku_id)")
+		where, args = "o.sku_id = ? AND o.run = (SELECT run FROM stock WHERE id = ?)", []any{f.SKU, f.SKU}
 	}
 	if f.User != 0 {
-		q = q.Where("user_id = ?", f.User)
+		where, args = where+" AND o.user_id = ?", append(args, f.User)
 	}
 	if f.RequestID != "" {
-		q = q.Where("request_id = ?", f.RequestID)
+		where, args = where+" AND o.request_id = ?", append(args, f.RequestID)
 	}
-	if err := q.Limit(MaxOrders).Find(&orders).Error; err != nil || len(orders) == 0 {
-		return orders, before(err)
-	}
-	keys := make([][]int64, len(orders))
-	for i, o := range orders {
-		keys[i] = []int64{o.SKUID, o.Run, o.ID}
-	}
-	return orders, addReservations(s.db.WithContext(ctx), orders, "(sku_id, run, id) IN ?", keys)
+	orders := []Order{}
+	err := eachOrder(s.DB(ctx), func(o *Order) bool {
+		orders = append(orders, *o)
+		return true
+	}, where+" ORDER BY o.id LIMIT ?", append(args, MaxOrders)...)
+	return orders, before(err)
 }
 
 // SKUs lists stock rows by id, at most limit of them; 0: no limit.

@@ -40,31 +40,13 @@ type Reservation struct {
 	Left int64 `json:"expires_in_us,omitzero"`
 }
 
-const reservationColumns = "id, state, released, " +
-	"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ends_at) DIV 1000 AS ends, " +
-	"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), NULLIF(ends_at, '1970-01-01')) AS `left` FROM reservations WHERE "
-
-// addReservations reads the reservations of orders that are found by a condition.
-func addReservations(db *gorm.DB, orders []Order, where string, args ...any) error {
+// reservationColumns are those of a Reservation. SQLite has no reservation, and none of these functions.
+func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
-		return nil
+		return "r.state, r.released, 0 AS ends, 0 AS `left` "
 	}
-	var rows []struct {
-		SKUID int64 `gorm:"column:sku_id"`
-		ID    int64
-		Reservation
-	}
-	if err := db.Raw("SELECT sku_id, "+reservationColumns+where, args...).Scan(&rows).Error; err != nil {
-		return before(err)
-	}
-	found := make(map[[2]int64]*Reservation, len(rows))
-	for i := range rows {
-		found[[2]int64{rows[i].SKUID, rows[i].ID}] = &rows[i].Reservation
-	}
-	for i := range orders {
-		orders[i].Reservation = found[[2]int64{orders[i].SKUID, orders[i].ID}]
-	}
-	return nil
+	return "r.state, r.released, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.ends_at) DIV 1000 AS ends, " +
+		"TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), NULLIF(r.ends_at, '1970-01-01')) AS `left` "
 }
 
 // Reservation reads an order of the current run, and then its reservation;
@@ -74,10 +56,8 @@ func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	if err != nil {
 		return o, err
 	}
-	if s.db.Name() == "sqlite" {
-		return o, seckill.ErrUnknownOrder
-	}
 	o.Reservation = &Reservation{}
-	err = s.Read(ctx, o.Reservation, "SELECT "+reservationColumns+"sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID)
+	err = s.Read(ctx, o.Reservation, "SELECT "+reservationColumns(s.db)+
+		"FROM reservations AS r WHERE sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID)
 	return o, unknownOrder(err)
 }

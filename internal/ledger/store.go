@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	mathrand "math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -401,29 +402,69 @@ func insertIgnore(db *gorm.DB) string {
 }
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent
-// view. Orders of higher runs are evidence, too: the stock row was put back to an
+// view.
+func (s *Store) Snapshot(ctx context.Context, sku int64) (snap Snapshot, err error) {
+	err = s.View(ctx, sku, func(e Evidence) {
+		snap = e.Snapshot
+		snap.Orders = []Order{}
+		for o := range e.ByAge {
+			snap.Orders = append(snap.Orders, *o)
+		}
+	})
+	return snap, err
+}
+
+// View is Snapshot for a large sale: look reads the orders (Evidence.ByAge, ByUnit), and
+// none is kept. Orders of higher runs are evidence, too: the stock row was put back to an
 // older state beneath them, and nothing that it says can be trusted.
-func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
-	var snap Snapshot
+func (s *Store) View(ctx context.Context, sku int64, look func(Evidence)) (err error) {
 	read := func(tx *gorm.DB) error {
+		var snap Snapshot
 		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
 			return err
 		}
-		snap.Orders = []Order{}
-		err := tx.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = ?", sku, snap.Stock.Run).Scan(&snap.Refusals).Error
-		if err != nil {
-			return err
+		run := snap.Stock.Run
+		err := tx.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = ?", sku, run).Scan(&snap.Refusals).Error
+		orders := func(which string) iter.Seq[*Order] {
+			return func(yield func(*Order) bool) {
+				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
+			}
 		}
-		if err := tx.Where("sku_id = ? AND run >= ?", sku, snap.Stock.Run).Order("run, id").Find(&snap.Orders).Error; err != nil {
-			return err
-		}
-		return addReservations(tx, snap.Orders, "sku_id = ? AND run = ?", sku, snap.Stock.Run)
+		look(Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run, ByAge: orders("ORDER BY o.run, o.id"),
+			ByUnit: orders("AND o.status = 'active' ORDER BY o.remaining + o.quantity DESC, o.run, o.id")})
+		return err
 	}
-	var err error
 	if s.atRest {
 		err = read(s.DB(ctx))
 	} else { // repeatable, as every session reads
 		err = s.DB(ctx).Transaction(read, &sql.TxOptions{ReadOnly: true})
 	}
-	return snap, before(err)
+	return before(err)
+}
+
+// eachOrder reads some orders, with their reservations, one row at a time.
+func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) error {
+	rows, err := db.Raw("SELECT o.id, o.public_id, o.request_id, o.run, o.user_id, o.sku_id, o.quantity, o.remaining, "+
+		"o.status, o.strategy, o.created_at, "+reservationColumns(db)+"FROM orders AS o LEFT JOIN reservations AS r "+
+		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id WHERE "+where, args...).Rows()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var o Order
+		var state sql.Null[seckill.ReservationState]
+		var released, ends, left sql.NullInt64
+		if err := rows.Scan(&o.ID, &o.PublicID, &o.RequestID, &o.Run, &o.UserID, &o.SKUID, &o.Quantity, &o.Remaining,
+			&o.Status, &o.Strategy, &o.CreatedAt, &state, &released, &ends, &left); err != nil {
+			return err
+		}
+		if state.Valid {
+			o.Reservation = &Reservation{state.V, Moment(ends.Int64), released.Int64, left.Int64}
+		}
+		if !yield(&o) {
+			return nil
+		}
+	}
+	return rows.Err()
 }
