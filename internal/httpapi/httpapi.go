@@ -62,6 +62,7 @@ type Server struct {
 	standard   *seller
 	open       sync.Map           // SKUs whose sale was seen open
 	starts     singleflight.Group // readings under way of when sales start, by SKU
+	audits     audits             // under way
 	claims     *ledger.Claims     // of idempotency keys
 	inFlight   atomic.Int64       // purchases
 	resets     [16]sync.Mutex     // a SKU has the one of its id modulo 16
