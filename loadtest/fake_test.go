@@ -33,6 +33,7 @@ type fake struct {
 	token       string        // admin token, if one is needed
 	pretend     int64         // purchases in flight that never end
 	wait        time.Duration // for locks and leases, as it says
+	notReset    []string      // strategies that a reset does not reach
 
 	mu        sync.Mutex
 	stock     ledger.Stock
@@ -195,7 +196,10 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.resetTo(body.Stock)
-	respond(w, f.stock)
+	respond(w, struct {
+		ledger.Stock
+		NotReset []string `json:"not_reset"`
+	}{f.stock, f.notReset})
 }
 
 func (f *fake) resetTo(stock int64) {

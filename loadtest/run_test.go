@@ -177,6 +177,9 @@ func TestRunDoesNotStart(t *testing.T) {
 		{"the targets sell different stocks", func(c *Config) {
 			c.Targets = append(c.Targets, serve(t, &fake{}).Targets[0])
 		}, "do they share a database?"},
+		{"the strategy was not reset", func(c *Config) {
+			c.Targets = serve(t, &fake{token: "secret", notReset: []string{testStrategy}}).Targets
+		}, "the reset did not reach the strategy"},
 		{"the target is something else", func(c *Config) {
 			c.Targets = []string{c.Targets[0] + "/elsewhere"}
 		}, "cannot be used"},

@@ -72,7 +72,12 @@ func unusable(s service, err error) Problem {
 func (r *run) begin(ctx context.Context, sku int64) (set ledger.Stock, err error) {
 	first := r.services[0]
 	if !r.Joins {
-		set, err = first.reset(ctx, sku, r.Stock)
+		var notReset []string
+		set, notReset, err = first.reset(ctx, sku, r.Stock)
+		if slices.Contains(notReset, r.Strategy) {
+			const text = "the reset did not reach the strategy: a lock is still held, or a backend is down"
+			return set, newProblem(ProblemUnusable, params{"target": first.base, "error": text}, "%s cannot be used: %s", first.base, text)
+		}
 	} else {
 		var now ledger.Snapshot
 		now, err = first.stock(ctx, sku)

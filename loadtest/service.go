@@ -66,18 +66,21 @@ func (s service) strategies(ctx context.Context) ([]strategy, lockTimes, error) 
 	return answer.Strategies, answer.Locks, err
 }
 
-// reset starts the SKU's next run.
-func (s service) reset(ctx context.Context, sku, stock int64) (ledger.Stock, error) {
-	var set ledger.Stock
+// reset starts the SKU's next run. notReset are the strategies that it did not reach.
+func (s service) reset(ctx context.Context, sku, stock int64) (set ledger.Stock, notReset []string, err error) {
+	var answer struct {
+		ledger.Stock
+		NotReset []string `json:"not_reset"`
+	}
 	body, _ := json.Marshal(map[string]int64{"stock": stock}) // a name that it has stays
-	err := s.ask(ctx, http.MethodPut, skuPath(sku), body, &set)
-	return set, err
+	err = s.ask(ctx, http.MethodPut, skuPath(sku), body, &answer)
+	return answer.Stock, answer.NotReset, err
 }
 
 // PutOnSale starts the next run of a SKU at a running service.
 func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64) error {
 	alone := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	_, err := service{target, adminToken, alone}.reset(ctx, sku, stock)
+	_, _, err := service{target, adminToken, alone}.reset(ctx, sku, stock)
 	return err
 }
 

@@ -159,7 +159,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (pins 
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {
-	if in.Config.SQLitePath == "" {
+	if in.Config.SQLitePath == "" || in.Config.CreateNothing {
 		return nil
 	}
 	file, err := os.OpenFile(in.Config.SQLitePath, os.O_RDWR|os.O_CREATE, 0o644)

@@ -17,11 +17,13 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/wire"
+	"seckill/strategies/sqlrow"
 )
 
 const secret = "dial tcp 10.1.2.3:3306 as root with hunter2"
@@ -246,19 +248,28 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "a lock that is held", 429, "busy")
 }
 
-func TestAResetThatStopsHalfWaySaysSo(t *testing.T) {
+// A strategy that cannot be reset does not keep others from being sold with. It sells nothing until a reset reaches
+// it, here or in another process.
+func TestAResetThatDoesNotReachAStrategy(t *testing.T) {
 	f := sells()
-	s := serverWith(t, f, httpapi.Config{})
-	for err, want := range map[error]string{
-		seckill.ErrBusy: "busy", seckill.ErrUnavailable: "backend_unavailable", errors.New(secret): "backend_unavailable",
-	} {
+	s := serverWith(t, f, httpapi.Config{Infos: []catalog.Info{sqlrow.Conditional}})
+	other := serverWith(t, f, httpapi.Config{Infos: []catalog.Info{sqlrow.Conditional}, Instance: s.Instance})
+	for err, again := range map[error]*httpapi.Server{seckill.ErrBusy: s, seckill.ErrUnavailable: other, errors.New(secret): s} {
 		f.reset = func(context.Context, int64, int64) error { return err }
 		left, leave := context.WithCancel(t.Context())
 		leave() // a caller who closed their half of the connection reads the answer
 		r := do(t, s, newRequest("PUT", "/api/v1/skus/1", `{"stock":4}`).WithContext(left))
-		if r.Code != want || !strings.Contains(r.Detail, "Repeat the call") || strings.Contains(string(r.body), "hunter2") {
-			t.Errorf("%v: %d %s, want %s", err, r.status, r.body, want)
+		if r.status != 200 || !strings.Contains(string(r.body), `"not_reset":["fake"]`) || strings.Contains(string(r.body), "hunter2") {
+			t.Errorf("%v: %d %s", err, r.status, r.body)
 		}
+		r = ask(t, s, "POST", "/api/v1/seckill", good)
+		if r.want(t, "the strategy that was not reset", 503, "strategy_unavailable"); !strings.Contains(r.Detail, "Reset the SKU again") {
+			t.Errorf("%v: %s", err, r.body)
+		}
+		ask(t, s, "POST", "/api/v1/seckill?strategy=conditional", good).want(t, "another strategy", 200, "")
+		f.reset = nil
+		ask(t, again, "PUT", "/api/v1/skus/1", `{"stock":4}`).want(t, "a reset", 200, "")
+		ask(t, s, "POST", "/api/v1/seckill", good).want(t, "after a reset", 200, "")
 	}
 	var sku, stock int64
 	f.reset = func(_ context.Context, id, n int64) error {

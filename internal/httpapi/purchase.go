@@ -138,7 +138,10 @@ func (s *Server) sell(
 ) (r seckill.Receipt, outcome string, err error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
-	if err := s.started(ctx, p.SKU); err != nil {
+	if err = s.wasReset(ctx, sl, p.SKU); err == nil {
+		err = s.started(ctx, p.SKU)
+	}
+	if err != nil {
 		return r, "", err
 	}
 	if keyed && claims {

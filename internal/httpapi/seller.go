@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
@@ -16,6 +17,7 @@ type seller struct {
 	missing  []string         // why it cannot run here, and how it could
 	strategy seckill.Strategy // nil if anything is missing
 	commands tap.Counter      // what its purchases cost the backends
+	notReset sync.Map         // SKUs whose last reset here failed for it, and the run that began then
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {

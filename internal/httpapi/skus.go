@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -53,6 +55,8 @@ type product struct {
 	ledger.Stock
 	Now         ledger.Moment               `json:"now"` // by the clock that StartsAt is judged by
 	StockStores map[ledger.StockStore]int64 `json:"stock_stores,omitempty"`
+	// NotReset are the strategies that a reset did not reach. They do not sell this SKU until one does.
+	NotReset []string `json:"not_reset,omitempty"`
 }
 
 func (s *Server) product(ctx context.Context, id int64) (p product, err error) {
@@ -95,16 +99,13 @@ func (s *Server) putSKU(c *gin.Context) error {
 			return err
 		}
 	}
-	_, err = s.ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
+	set, err := s.ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
 	s.open.Delete(id)
 	if err != nil {
 		return err
 	}
 	s.sweepSoon()
-	sl, err := s.resetOutside(ctx, id, want.stock)
-	if err != nil {
-		return s.halfReset(c, sl, err)
-	}
+	notReset := s.resetOutside(ctx, set)
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the reset may have used up its time
 	defer cancel()
 	is, err := s.product(ctx, id)
@@ -115,21 +116,65 @@ func (s *Server) putSKU(c *gin.Context) error {
 		p.Ask = fmt.Sprint("/api/v1/skus/", id)
 		return p
 	}
+	is.NotReset = notReset
 	c.JSON(http.StatusOK, is)
 	return nil
 }
 
-// resetOutside resets what strategies keep outside the stock row, or returns the
-// one that failed.
-func (s *Server) resetOutside(ctx context.Context, sku, stock int64) (*seller, error) {
+// resetOutside resets what strategies keep outside the stock row, and returns the names of those that failed.
+// Strategies of different backends do not wait for each other: one that hangs takes all the time there is.
+func (s *Server) resetOutside(ctx context.Context, set ledger.Stock) (failed []string) {
+	byBackends := map[string][]*seller{}
 	for _, sl := range s.sellers {
-		if r, ok := sl.strategy.(seckill.Resetter); ok {
-			if err := r.Reset(ctx, sku, stock); err != nil {
-				return sl, err
-			}
+		if _, ok := sl.strategy.(seckill.Resetter); ok {
+			on := fmt.Sprint(backend.NamesOf(sl.info.Needs...))
+			byBackends[on] = append(byBackends[on], sl)
 		}
 	}
-	return nil, nil
+	var resetting sync.WaitGroup
+	for _, group := range byBackends {
+		resetting.Go(func() {
+			for _, sl := range group {
+				sl.reset(ctx, set, s.Log)
+			}
+		})
+	}
+	resetting.Wait()
+	for _, sl := range s.sellers {
+		if _, not := sl.notReset.Load(set.ID); not {
+			failed = append(failed, sl.info.Name)
+		}
+	}
+	return failed
+}
+
+// reset resets what the strategy keeps outside the stock row, or remembers the run that its reset failed for.
+func (sl *seller) reset(ctx context.Context, set ledger.Stock, log *slog.Logger) {
+	err := sl.strategy.(seckill.Resetter).Reset(ctx, set.ID, set.Initial)
+	if err == nil {
+		sl.notReset.Delete(set.ID)
+		return
+	}
+	sl.notReset.Store(set.ID, set.Run)
+	log.Warn("a strategy was not reset", "strategy", sl.info.Name, "sku", set.ID, "error", err)
+}
+
+// wasReset refuses to sell a SKU whose last reset failed for the strategy. Another process may have reset it since.
+func (s *Server) wasReset(ctx context.Context, sl *seller, sku int64) error {
+	run, failed := sl.notReset.Load(sku)
+	if !failed {
+		return nil
+	}
+	now, err := s.ledger.SKU(ctx, sku)
+	switch {
+	case err != nil:
+	case now.Run != run:
+		sl.notReset.CompareAndDelete(sku, run)
+	default:
+		err = refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
+			"ledger was not reset (a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
+	}
+	return err
 }
 
 // A setting is what a SKU is to be set to.
@@ -177,14 +222,4 @@ func (s *Server) currentName(ctx context.Context, id int64) (string, error) {
 		return fmt.Sprintf("SKU %d", id), nil
 	}
 	return stock.Name, err
-}
-
-func (s *Server) halfReset(c *gin.Context, sl *seller, err error) error {
-	s.log(c, slog.LevelWarn, "a reset is incomplete", "strategy", sl.info.Name, "error", err)
-	is := wire.Of(err).Err
-	if !errors.Is(is, seckill.ErrBusy) {
-		is = seckill.ErrUnavailable
-	}
-	return refused(is, fmt.Sprintf("The ledger was reset, but what the strategy %s keeps outside of it was not "+
-		"(a lock that is still held, or a backend that is down). Repeat the call before you sell.", sl.info.Name))
 }
