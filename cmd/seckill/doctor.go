@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -34,11 +35,19 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	search := lab.NewSearch(os.Getenv)
 	for _, tool := range lab.ServerTools {
 		p := search.Find(tool)
-		if p.Found() {
+		given := d.addresses(tool)
+		switch {
+		case given != "" && tool != lab.GaleraLibrary:
+			fmt.Fprintf(table, "ok\t%s\tgiven: %s\t%s\n", p.Name, given, p.Use)
+			continue
+		case p.Found():
 			fmt.Fprintf(table, "ok\t%s\t%s\t%s\n", p.Name, p.Path, p.Use)
 			continue
 		}
 		fmt.Fprintf(table, "--\t%s\t-\t%s\n", p.Name, p.Use)
+		if given != "" {
+			continue // a lab starts no server of that kind
+		}
 		advice = append(advice, fmt.Sprintf("%s: run deploy/deps.sh in the source of this program, or %s.", p.Name, p.ByHand))
 	}
 	if err := table.Flush(); err != nil {
@@ -48,6 +57,14 @@ func (d DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 		fmt.Fprintf(stdout, "\n%s\n", text)
 	}
 	return d.askServers(ctx, stdout)
+}
+
+// addresses are those that were given of what the tool runs, without passwords.
+func (d DoctorCmd) addresses(tool lab.Tool) string {
+	name := map[lab.Tool]string{lab.MariaDB: backend.NameMySQL, lab.GaleraLibrary: backend.NameMySQL, lab.Redis: backend.NameRedis,
+		lab.ZooKeeper: backend.NameZooKeeper, lab.Etcd: backend.NameEtcd}[tool]
+	i := slices.Index(backend.Names(), name)
+	return backend.Redact(strings.Join(backend.Kinds[i].In(d.Given), ","))
 }
 
 // askServers says what the servers that were given deny.

@@ -259,10 +259,17 @@ func printTable(out io.Writer, l *lab.Lab, missing func(catalog.Info) []string, 
 	for _, why := range slices.Sorted(maps.Keys(lacking)) {
 		fmt.Fprintf(out, "\nNot available: %s: %s\n", strings.Join(lacking[why], ", "), why)
 	}
-	fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", clients)
+	hasServers := slices.ContainsFunc(l.Backends(), func(b backend.Status) bool { return b.OK && b.Tier != backend.Given })
+	if hasServers || token == "" { // otherwise the file says nothing that was not given
+		fmt.Fprintf(out, "\nFor mysql, redis-cli and other clients of your own:   . %s   (addresses and passwords, for your eyes only)\n", clients)
+	}
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {
 		page += "#token=" + url.QueryEscape(token)
 	}
-	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
+	end := "Ctrl-C stops everything"
+	if !hasServers { // as in a container, which has no keyboard
+		end = "Ctrl-C or SIGTERM stops the lab; the servers that were given go on"
+	}
+	fmt.Fprintf(out, "Page: %s   (%s)\n", page, end)
 }

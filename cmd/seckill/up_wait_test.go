@@ -29,13 +29,13 @@ type upRun struct {
 
 func startUp(t *testing.T) *upRun {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(stop)
 	stdout, out := io.Pipe()
 	stderr, said := io.Pipe()
 	u := &upRun{t, stop, make(chan int, 1), bufio.NewScanner(stdout), bufio.NewScanner(stderr)}
 	go func() {
-		u.ended <- run(ctx, func() {}, []string{"up", "--addr=127.0.0.1:0", "--services=1", "--history="}, out, said)
+		u.ended <- run(ctx, func() {}, []string{"up", "--addr=127.0.0.1:0", "--services=1", "--history=", "--token=t"}, out, said)
 		out.Close()
 		said.Close()
 	}()
@@ -88,14 +88,13 @@ func (u *upRun) sells(page string, user int) {
 // servers: it waits for them, names each once, and sells. Later it outlives a restart of
 // the servers alone.
 func TestUpWaitsForGivenServers(t *testing.T) {
-	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd}
-	servers, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t), Backends: names})
+	servers, err := lab.Start(t.Context(), lab.Options{Host: labtest.HostIn(t)})
 	labtest.Must(t, err)
 	t.Cleanup(func() { servers.Stop(context.Background()) })
 	each := func(do func(*lab.Process) error) {
 		t.Helper()
 		var all errgroup.Group
-		for _, name := range names {
+		for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5", "zookeeper", "etcd"} {
 			p, err := servers.Process(name)
 			labtest.Must(t, err)
 			all.Go(func() error { return do(p) })
@@ -119,10 +118,10 @@ func TestUpWaitsForGivenServers(t *testing.T) {
 
 	u := startUp(t)
 	waits := map[string]int{}
-	for range names {
+	for range backend.Names() {
 		waits[u.awaitsLine(u.stderr, `^Waiting.*:   (\w+) at `)]++
 	}
-	for _, name := range names {
+	for _, name := range backend.Names() {
 		if waits[name] != 1 {
 			t.Errorf("it says %v times that it waits for %s", waits, name)
 		}
@@ -135,8 +134,15 @@ func TestUpWaitsForGivenServers(t *testing.T) {
 		}
 	}()
 	each(restart)
-	page := u.awaitsLine(u.stdout, `^Page: (\S+)`)
+	page := u.awaitsLine(u.stdout, `^Page: (\S+)#token=t .*SIGTERM`)
 	u.sells(page, 1)
+	answer, err := http.Get(page + "api/lab/v1/status")
+	labtest.Must(t, err)
+	status, _ := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if !strings.Contains(string(status), "redis was given, ") || !strings.Contains(string(status), `"given_server"`) {
+		t.Errorf("the page does not say of faults that Redis was given: %s", status)
+	}
 	each(kill)
 	each(restart)
 	u.sells(page, 11)

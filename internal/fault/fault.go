@@ -329,6 +329,7 @@ type Lack struct {
 // Codes of Lacks.
 const (
 	LackServer   = "no_server"      // name: it is not one server of the lab's own
+	LackGiven    = "given_server"   // name: it runs by itself
 	LackLink     = "no_link"        // name: services reach it directly
 	LackTopology = "other_topology" // name, topology: it is one server here
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -98,6 +99,10 @@ func server(name string) place {
 func notOurs(l *lab.Lab, name string) *Lack {
 	if _, err := l.Process(name); err == nil {
 		return nil
+	}
+	if kind, _, _ := strings.Cut(name, "-"); l.Config().Tiers[kind] == backend.Given {
+		return &Lack{LackGiven, map[string]any{"name": name}, fmt.Sprintf("%s was given, and only servers that the lab has started are broken: "+
+			"start a lab without its address where the server is installed, as make demo does", name)}
 	}
 	return &Lack{LackServer, map[string]any{"name": name},
 		fmt.Sprintf("%s is not one server that the lab has started: install it, and start the lab without its address, --embedded and --topology", name)}

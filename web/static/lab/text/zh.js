@@ -39,6 +39,7 @@ const problems = {
 /** 某种故障在这里为什么不可用，按实验室的代码。 */
 const lacks = {
   no_server: ({ name }) => `${name} 不是实验室自己启动的单台服务器，而实验室只破坏自己的服务器。请安装它，启动实验室时不要给出它的地址，也不要带 --embedded 和 --topology。`,
+  given_server: ({ name }) => `${name} 是给定的，而实验室只破坏自己启动的服务器。请在装有它的机器上启动实验室，不要给出它的地址，例如 make demo。`,
   no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
   other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
 };
