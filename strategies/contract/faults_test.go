@@ -43,14 +43,18 @@ func leaseEnd(c *trial) {
 // since it was asked for, and the holder is told before they begin.
 func (c *trial) answeredTooLate() {
 	for n, reached := 1, true; reached && n <= most; n++ {
-		key := c.fresh()
+		key, in := c.fresh(), make(chan struct{})
 		at := &taptest.Nth{N: n, OnAfter: func(err error) error {
+			defer close(in)
 			c.in(c.contend(c.b, key))
 			return err
 		}}
 		l, err := c.a.Acquire(tap.With(c.Context(), at), key, lock.Options{Lease: c.h.Lease})
-		if reached = at.Reached(); err == nil && reached {
-			c.toldFirst(key, l)
+		if reached = at.Reached(); reached {
+			<-in // a quorum has not waited for this answer
+			if err == nil {
+				c.toldFirst(key, l)
+			}
 		}
 	}
 }

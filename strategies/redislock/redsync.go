@@ -60,6 +60,9 @@ func (l *redsyncLock) Acquire(
 	ttl := cmp.Or(o.Lease, l.ttl)
 	var m *redsync.Mutex
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
+		if ctx.Err() != nil { // what is sent does not end with its buyer
+			return false, context.Cause(ctx)
+		}
 		m = l.mutex(ctx, key, ttl)
 		err := m.TryLockContext(attempt(ctx, l.nodes))
 		if ctx.Err() == nil && taken(err) {
