@@ -279,17 +279,42 @@ func fenced(p seckill.Purchase) (expression string, args []any) {
 
 func unfenced(p seckill.Purchase) (expression string, args []any) { return "?", []any{p.RequestID} }
 
-// Cancel marks an order cancelled in the transaction that gives its units
-// back, and returns it as it was. back is false when it was cancelled before.
-// An order of an earlier run is ErrUnknownOrder; a reset that comes after this
-// look is met by GiveBack.
+// CancelOrder marks an order cancelled and has giveBack return its units, in one
+// transaction. An order that was cancelled before is left alone. An order of an
+// earlier run is ErrUnknownOrder; a reset that comes after this look is met by
+// GiveBack.
+//
+// The look is not in the transaction, which locks before it reads: a snapshot from
+// before the latest purchase may not change the stock where innodb_snapshot_isolation
+// is ON.
+func (s *Store) CancelOrder(ctx context.Context, orderID string, giveBack func(tx *gorm.DB, o Order) error) error {
+	o, err := s.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.Tx(ctx, func(tx *gorm.DB) error {
+		if back, err := s.markCancelled(tx, o); err != nil || !back {
+			return err
+		}
+		return giveBack(tx, o)
+	})
+}
+
+// Cancel does a part of CancelOrder in a transaction of the caller's, who has locked
+// the stock: it marks an order cancelled, and returns it as it was. back is false when
+// it was cancelled before.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err error) {
 	if o, err = order(tx, orderID); err != nil {
 		return o, false, err
 	}
+	back, err = s.markCancelled(tx, o)
+	return o, back, err
+}
+
+func (s *Store) markCancelled(tx *gorm.DB, o Order) (back bool, err error) {
 	rows, _, err := s.Exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
 		Cancelled, o.SKUID, o.Run, o.ID, Active)
-	return o, rows == 1, err
+	return rows == 1, err
 }
 
 // GiveBack runs the statement that gives the units of a cancelled order back to

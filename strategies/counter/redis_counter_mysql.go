@@ -289,11 +289,9 @@ func (s *redisCounterMySQL) Restore(
 		}
 	}
 	known := cancelled
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	err = s.store.CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		known = returned
 		return s.store.GiveBack(tx, "UPDATE stock "+
 			"SET num = num + ? WHERE id = ? AND run = ?",

@@ -175,11 +175,9 @@ func (s *bucketStock) takeOne(
 // Restore gives the units to the buyer's own bucket. It takes the locks in the
 // same order as Deduct: the order, then the bucket.
 func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx, "UPDATE stock_buckets "+
 			"SET num = num + ? WHERE sku_id = ? AND bucket = ? AND run = ?",
 			o.Quantity, o.SKUID, own(o.UserID), o.Run)

@@ -80,11 +80,9 @@ func refusal(outcome string) error {
 // off the gap beside the order, where InnoDB would put it, too, when a page
 // splits: the insert would wait there, and the two would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
-	return s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx, "UPDATE stock "+
 			"SET num = num + ? WHERE id = ? AND run = ?",
 			o.Quantity, o.SKUID, o.Run)

@@ -90,11 +90,9 @@ func (s *orderFirst) refuse(
 // Restore takes the locks in the same order as Deduct: the order, then the
 // row. A buyer and a cancellation never wait for each other.
 func (s *orderFirst) Restore(ctx context.Context, orderID string) error {
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx, "UPDATE stock "+
 			"SET num = num + ? WHERE id = ? AND run = ?",
 			o.Quantity, o.SKUID, o.Run)

@@ -192,11 +192,9 @@ func (s *unitStock) mark(
 // Restore frees the units of an order. It takes the locks in the same order as
 // Deduct: the order, then units, and these are no one else's.
 func (s *unitStock) Restore(ctx context.Context, orderID string) error {
-	return s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.ReadCommitted().CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx, "UPDATE stock_units "+
 			"FORCE INDEX (stock_units_free) SET order_id = NULL "+
 			"WHERE sku_id = ? AND run = ? AND order_id = ?",

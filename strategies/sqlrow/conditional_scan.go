@@ -63,11 +63,9 @@ func (s *conditionalScan) refuse(tx *gorm.DB, p seckill.Purchase) error {
 func (s *conditionalScan) Restore(
 	ctx context.Context, orderID string,
 ) error {
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx, "UPDATE stock "+
 			"SET num = num + ? WHERE code = ? AND run = ?",
 			o.Quantity, o.SKUID, o.Run)

@@ -67,11 +67,9 @@ func (s *forUpdateAutocommit) Restore(
 	if err != nil {
 		return err
 	}
-	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		o, back, err := s.store.Cancel(tx, orderID)
-		if err != nil || !back {
-			return err
-		}
+	return s.store.CancelOrder(ctx, orderID, func(
+		tx *gorm.DB, o ledger.Order,
+	) error {
 		return s.store.GiveBack(tx,
 			"UPDATE stock SET num = ? WHERE id = ? AND run = ?",
 			num+o.Quantity, o.SKUID, o.Run)

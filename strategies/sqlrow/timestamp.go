@@ -90,11 +90,9 @@ func (s *timestamp) Restore(ctx context.Context, orderID string) error {
 		if err != nil {
 			return err
 		}
-		return s.store.Tx(ctx, func(tx *gorm.DB) error {
-			o, back, err := s.store.Cancel(tx, orderID)
-			if err != nil || !back {
-				return err
-			}
+		return s.store.CancelOrder(ctx, orderID, func(
+			tx *gorm.DB, o ledger.Order,
+		) error {
 			return s.write(tx, o.SKUID, old.Num+o.Quantity, old.At)
 		})
 	})

@@ -71,11 +71,9 @@ func (s *version) Restore(ctx context.Context, orderID string) error {
 		if err != nil {
 			return err
 		}
-		return s.store.Tx(ctx, func(tx *gorm.DB) error {
-			o, back, err := s.store.Cancel(tx, orderID)
-			if err != nil || !back {
-				return err
-			}
+		return s.store.CancelOrder(ctx, orderID, func(
+			tx *gorm.DB, o ledger.Order,
+		) error {
 			return s.write(tx, o.SKUID, now.Num+o.Quantity, now.Version)
 		})
 	})
