@@ -26,10 +26,6 @@ type Purchase struct {
 	// purchase reaches a Strategy. The same purchase sent again carries the
 	// same RequestID.
 	RequestID string
-
-	// Fence, if there is one, names what the ledger must still find held when it
-	// writes the order: the claim of the copy that buys.
-	Fence string
 }
 
 // A Receipt is what a buyer holds after a sale.
@@ -46,7 +42,9 @@ type Receipt struct {
 
 // A Strategy is one way of deducting stock.
 type Strategy interface {
-	// Deduct sells p.Quantity units of p.SKU to p.User and records the order.
+	// Deduct sells p.Quantity units of p.SKU to p.User and records the order. The
+	// caller has seen that the SKU exists: of one that does not, ErrSoldOut may be
+	// said, too.
 	//
 	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate,
 	// ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that

@@ -41,23 +41,12 @@ func (s *conditional) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return s.refuse(tx, p)
+			return seckill.ErrSoldOut // the SKU is there: the caller saw it
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
 		return err
 	})
 	return r, err
-}
-
-// refuse tells a SKU that is sold out from one that is not there.
-func (s *conditional) refuse(tx *gorm.DB, p seckill.Purchase) error {
-	var num int64
-	err := s.store.ReadIn(tx, &num,
-		"SELECT num FROM stock WHERE id = ?", p.SKU)
-	if err != nil {
-		return err
-	}
-	return seckill.ErrSoldOut
 }
 
 func (s *conditional) Restore(ctx context.Context, orderID string) error {

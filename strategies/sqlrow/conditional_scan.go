@@ -41,23 +41,12 @@ func (s *conditionalScan) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return s.refuse(tx, p)
+			return seckill.ErrSoldOut // the SKU is there: the caller saw it
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
 		return err
 	})
 	return r, err
-}
-
-// refuse tells a SKU that is sold out from one that is not there.
-func (s *conditionalScan) refuse(tx *gorm.DB, p seckill.Purchase) error {
-	var num int64
-	err := s.store.ReadIn(tx, &num,
-		"SELECT num FROM stock WHERE code = ?", p.SKU)
-	if err != nil {
-		return err
-	}
-	return seckill.ErrSoldOut
 }
 
 func (s *conditionalScan) Restore(
