@@ -47,7 +47,6 @@ type response struct {
 	ContentType string
 	Body        []byte
 	RetryAfter  time.Duration // 0: none, or a date
-	Worked      time.Duration // as Server-Timing says; 0: it does not
 }
 
 // A reply is what one buyer was told.
@@ -59,7 +58,6 @@ type reply struct {
 	Remaining  int64
 	Status     int           // 0: no answer
 	RetryAfter time.Duration // 0: none
-	Worked     time.Duration // 0: not known
 }
 
 // Again reports whether a client sends the same request again after this.

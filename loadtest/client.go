@@ -115,7 +115,7 @@ func (b *buyer) ask(p purchase, means func(response) reply, method string, path 
 		return noAnswer(err)
 	}
 	r := means(a)
-	r.Status, r.RetryAfter, r.Worked = a.Status, a.RetryAfter, a.Worked
+	r.Status, r.RetryAfter = a.Status, a.RetryAfter
 	return r
 }
 
@@ -224,11 +224,6 @@ func (l *link) receive() (a response, last bool, err error) {
 	a = response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes()}
 	if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 30); err == nil {
 		a.RetryAfter = time.Duration(seconds) * time.Second
-	}
-	if worked, ok := strings.CutPrefix(r.Header.Get("Server-Timing"), "purchase;dur="); ok {
-		if d, err := time.ParseDuration(worked + "ms"); err == nil {
-			a.Worked = d
-		}
 	}
 	return a, r.Close || l.err != nil || l.buffered.Buffered() > 0, nil
 }

@@ -17,7 +17,7 @@ type lookup func(user int64, requestID string) (remaining int64, sold bool)
 // opsOf is what the calls for one SKU say about its stock. A request without an
 // answer did what the ledger says, at some time after it was sent. The calls of
 // one request are one operation, which took effect between its first call and
-// the first answer that says sold. Each call told sold out is its own operation.
+// the first answer that says sold, or sold out.
 func opsOf(told []ledger.Told, became lookup) []linear.Op {
 	ops := make([]linear.Op, 0, len(told))
 	calls := make([]*ledger.Told, len(told)) // those of each request together
@@ -28,11 +28,8 @@ func opsOf(told []ledger.Told, became lookup) []linear.Op {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID))
 	})
 	for first, next := 0, 0; first < len(calls); first = next {
-		for ; next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID; next++ {
-			if t := calls[next]; t.Outcome == ledger.OutcomeSoldOut && t.Call == ledger.CallBuy {
-				ops = append(ops, linear.Op{Client: first, Kind: linear.SoldOut, Quantity: t.Quantity,
-					Call: int64(t.Sent), Return: int64(t.Answered), Name: buyerName(t.User)})
-			}
+		for next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID {
+			next++
 		}
 		ops = appendRequest(ops, first, calls[first:next], became)
 	}
@@ -40,11 +37,11 @@ func opsOf(told []ledger.Told, became lookup) []linear.Op {
 }
 
 // appendRequest adds what the calls of one request did: at most one sale, and one
-// cancellation. What had no answer may take effect later, too.
+// cancellation, or one refusal. What had no answer may take effect later, too.
 func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became lookup) []linear.Op {
 	sale := linear.Op{Client: client, Kind: linear.Sold, Quantity: calls[0].Quantity, Call: linear.Never, Return: linear.Never, Name: buyerName(calls[0].User)}
-	back := sale
-	back.Kind = linear.GaveBack
+	back, soldOut := sale, sale
+	back.Kind, soldOut.Kind = linear.GaveBack, linear.SoldOut
 	open, cancels := false, false // it may have been sold, and given back
 	for _, t := range calls {
 		sent, answered := int64(t.Sent), int64(t.Answered)
@@ -56,12 +53,18 @@ func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became loo
 			}
 			cancels = cancels || t.Outcome == ledger.OutcomeCancelled || t.Outcome == ledger.OutcomeUnknown
 			continue
+		case t.Outcome == ledger.OutcomeSoldOut:
+			soldOut.Return = min(soldOut.Return, answered)
 		case t.Outcome == ledger.OutcomeSold && answered < sale.Return:
 			sale.Remaining, sale.Return = t.Remaining, answered
 		case t.Outcome == ledger.OutcomeUnknown, t.Outcome == ledger.OutcomeAccepted:
 			open = true
 		}
 		sale.Call = min(sale.Call, sent)
+	}
+	if soldOut.Return != linear.Never {
+		soldOut.Call = sale.Call
+		ops = append(ops, soldOut)
 	}
 	if sale.Return == linear.Never {
 		left, sold := int64(0), false

@@ -6,7 +6,6 @@ package backend
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -93,7 +92,6 @@ type Instance struct {
 	Dialer     *Dialer
 	DB         *gorm.DB
 	LockDB     *gorm.DB // MySQL and MariaDB only: a pool for locks, beside the business's
-	KeyDB      *sql.DB  // MySQL and MariaDB only: one session, which owns idempotency keys in progress
 	Database   string   // its name there
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs

@@ -56,21 +56,14 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
-	in.KeyDB = in.openPool(tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins,
-		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION wait_timeout = 120")}), 1)
 	return in.openLockPool(connector)
 }
 
-// session prepares a new connection. Keys are looked up in what is not committed, too, and the server frees those
-// of a machine that went away without a word after two idle minutes.
-func session(statements ...string) func(context.Context, sqldriver.Conn) error {
-	return func(ctx context.Context, c sqldriver.Conn) (err error) {
-		for _, statement := range statements {
-			if _, err = c.(sqldriver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
-				return err
-			}
-		}
-		return nil
+// session prepares a new connection by a statement.
+func session(statement string) func(context.Context, sqldriver.Conn) error {
+	return func(ctx context.Context, c sqldriver.Conn) error {
+		_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, statement, nil)
+		return err
 	}
 }
 

@@ -26,7 +26,6 @@ type actor struct {
 	lock          lockState
 	commits       bool         // the lock is a transaction's, and over with it
 	inTransaction bool         // of the SQL server, begun and not ended
-	claims        bool         // a key's claim was asked for and not given up
 	passed        bool         // has the lock, or had it
 	expired       bool         // the lease was ended by a fault
 	threads       []*thread    // the first is the program; then come helpers

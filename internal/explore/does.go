@@ -279,7 +279,7 @@ func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Pro
 			continue
 		}
 		buy := w.purchase(o.Buyer)
-		_, err := p.Store.Requested(ctx, buy.SKU, buy.User, buy.RequestID)
+		_, err := p.Store.FindRequest(ctx, buy.SKU, buy.User, buy.RequestID)
 		if errors.Is(err, seckill.ErrUnknownOrder) {
 			err = p.Strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
 		}
@@ -322,7 +322,6 @@ var asks = actorKind{
 			sent := r.sends()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
 			told.Sent, told.Answered = sent, r.answers()
-			told.Worked = max(0, told.Answered-told.Sent) // no answer is on its way
 			o.Told = append(o.Told, told)
 			return !again
 		})

@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/explore/policy"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
@@ -31,13 +30,9 @@ var follow = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
 	// If the strategy is no lock, a transaction ends with its connection: that of the buyer
-	// who is named or, without a name, of the last of them. Of buyers who ask the service,
-	// the session ends that keeps the claim of their key.
+	// who is named or, without a name, of the last of them.
 	LeaseEnds: {
 		at: func(r *run, _ []*thread) (list []policy.Option) {
-			if r.scenario.Buyers[0].Does == Asks {
-				return befalls(LeaseEnds, func(_ *run, a *actor) bool { return a.claims })(r, nil)
-			}
 			all := r.leaseholders()
 			if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
 				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
@@ -53,11 +48,7 @@ var faultKinds = map[Fault]faultKind{
 			if a == nil {
 				a = r.leaseholder()
 			}
-			if a != nil && a.claims {
-				step.Command, err = r.endClaim(ctx, a)
-			} else {
-				step.Command, err = r.endLease(ctx, a, true)
-			}
+			step.Command, err = r.endLease(ctx, a, true)
 			r.last, r.paused = nil, a // to go next takes no turn away
 			return err
 		},
@@ -324,18 +315,6 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	return w.names.Plain(strings.Join(did, "; ")), err
 }
 
-// endClaim ends the session in which a's process keeps the claims of its requests'
-// keys, if it has the key of a's, and says so.
-func (r *run) endClaim(ctx context.Context, a *actor) (what string, err error) {
-	a.claims = false
-	p := r.world.purchase(a.Buyer)
-	ended, err := r.world.probes.EndUserLock(ctx, ledger.KeyLock(r.world.admin.Database, p.User, p.RequestID), a.process.ports())
-	if ended {
-		what = "the server closes the session that keeps the claim of the key"
-	}
-	return what, err
-}
-
 // leaseEnd is how far the processes' clocks move when a lease ends.
 func (w *World) leaseEnd() time.Duration { return w.settings.LockLease + time.Second }
 
@@ -362,9 +341,8 @@ func (r *run) giveUp(ctx context.Context, a *actor) error {
 func mayBeLate(c *tap.Command) bool {
 	switch c.Backend {
 	case tap.SQL:
-		// A BEGIN or ROLLBACK changes nothing when it comes late, and a key is
-		// claimed in a session of the process, one statement after the other.
-		return !slices.Contains([]string{"BEGIN", "ROLLBACK", "CLAIM", "GIVE UP"}, c.Name)
+		// A BEGIN or ROLLBACK changes nothing when it comes late.
+		return c.Name != "BEGIN" && c.Name != "ROLLBACK"
 	case tap.Redis:
 		return c.Name != "SUBSCRIBE"
 	case tap.Etcd:

@@ -105,7 +105,10 @@ func problems(s *Schedule) (list []Problem) {
 	for _, v := range s.Audit.Violations {
 		// The only buyer who could have bought may be the one who died, or may
 		// have bought before the reset.
-		if sells && !(v.Rule == ledger.RuleNothingSold && (s.Faulty() || resets)) {
+		nothing := v.Rule == ledger.RuleNothingSold && (s.Faulty() || resets)
+		// A copy that reaches a strategy past the service is refused as any buyer is.
+		copied := v.Rule == ledger.RuleKeyRefused && !s.Scenario.does(Asks)
+		if sells && !nothing && !copied {
 			add(v.Rule, "%s", v.Message)
 		}
 	}

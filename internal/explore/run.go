@@ -167,8 +167,6 @@ func (r *run) send(c *call, step Step) {
 			a.lock = releasing
 			r.schedule.givesBack(a.Name, c.step)
 		}
-	case "CLAIM", "GIVE UP":
-		a.claims = c.command.Name == "CLAIM"
 	}
 }
 

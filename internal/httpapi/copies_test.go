@@ -2,8 +2,9 @@ package httpapi_test
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,60 +13,137 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/sqlrow"
 )
 
-// insist sends a request again while it is in progress.
-func insist(t *testing.T, s *httpapi.Server, user int) (r reply) {
-	labtest.Soon(t, "the request is decided", func() bool {
-		r = ask(t, s, "POST", "/api/v1/seckill", purchase(user, 1), key)
-		return r.Code != "in_progress"
-	})
+const another = "Idempotency-Key: another-purchase"
+
+// lookUp asks what became of the request with key.
+func lookUp(t *testing.T, s *httpapi.Server, user int) (r struct {
+	Request struct {
+		Status, Code string
+		RefusedAt    time.Time `json:"refused_at"`
+	}
+}) {
+	t.Helper()
+	ask(t, s, "GET", fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=one-purchase", user), "").into(t, &r)
 	return r
 }
 
-// The session that has a process's claims breaks in the middle of a purchase. What is
-// refused then is not said to be: another copy may have got the order.
-func TestARefusalWhoseClaimIsLost(t *testing.T) {
-	begun, goOn := make(chan seckill.Purchase), make(chan error)
-	f := sells()
-	f.deduct = func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		begun <- p
-		return seckill.Receipt{}, <-goOn
-	}
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
-	s := serverWith(t, f, httpapi.Config{Instance: in})
-	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
-	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict} {
-		refused := make(chan reply)
-		go func() { refused <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
-		p, since := <-begun, time.Now()
-		var session sql.NullInt64
-		look := func() {
-			labtest.Must(t, in.DB.Raw("SELECT IS_USED_LOCK(?)", p.Fence).Scan(&session).Error)
+// sold_out and duplicate are the last word on a key, whatever the strategy would say next.
+// After any other refusal the same key may be sold to.
+func TestWhichRefusalsAreFinal(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		code  string
+		final bool
+	}{
+		{seckill.ErrSoldOut, "sold_out", true}, {seckill.ErrDuplicate, "duplicate", true}, {seckill.ErrBusy, "busy", false},
+		{seckill.ErrConflict, "conflict", false}, {seckill.ErrUnavailable, "backend_unavailable", false}, {seckill.ErrNotStarted, "not_started", false},
+		{seckill.ErrTooManyUnits, "too_many_units", false}, {errors.New("lost"), "unknown_outcome", false},
+	} {
+		f := sells()
+		says := c.err
+		f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+			if says != nil {
+				return seckill.Receipt{}, says
+			}
+			return f.ledger.RecordAlone(ctx, p, ledger.AnyRun, 7)
 		}
-		look()
-		labtest.Must(t, in.DB.Exec(fmt.Sprintf("KILL %d", session.Int64)).Error)
-		for session.Valid && t.Context().Err() == nil { // the server ends a session in its own time
-			look()
+		s := serverWith(t, f, httpapi.Config{})
+		first := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key)
+		if first.Code != c.code || strings.Contains(first.Detail, "an earlier call") == c.final && c.code != "not_started" &&
+			c.code != "too_many_units" && c.code != "unknown_outcome" {
+			t.Errorf("%v: answered %s %q, want %s, and of earlier calls unless it is final", c.err, first.Code, first.Detail, c.code)
 		}
-		worked := time.Since(since).Truncate(time.Microsecond)
-		goOn <- refusal
-		r := <-refused
-		if r.want(t, refusal.Error()+", and the claim was lost", 409, "in_progress"); r.header.Get("Retry-After") != "1" {
-			t.Errorf("a copy may ask again after %q s", r.header.Get("Retry-After"))
+		says = nil
+		if again := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); (again.Code == c.code) != c.final || (again.status == 200) == c.final {
+			t.Errorf("%v, and the same key again: %d %s", c.err, again.status, again.body)
 		}
-		if says, _ := time.ParseDuration(strings.TrimPrefix(r.header.Get("Server-Timing"), "purchase;dur=") + "ms"); says < worked {
-			t.Errorf("a purchase of %v says that it took %v", worked, says)
+		if now := lookUp(t, s, 1).Request; c.final != (now.Status == "refused" && now.Code == c.code && !now.RefusedAt.IsZero()) {
+			t.Errorf("%v: the look-up says %+v", c.err, now)
+		}
+		if c.final {
+			ask(t, s, "POST", "/api/v1/seckill", purchase(1, 2), key).want(t, "the refused key for another quantity", 422, "idempotency_mismatch")
+		}
+		if other := ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), another); other.status != 200 {
+			t.Errorf("%v, and another key: %d %s", c.err, other.status, other.body)
 		}
 	}
 }
 
-// A copy whose key cannot be looked up is not told busy: that would say that nothing
-// was taken for it.
-func TestACopyThatCannotClaimItsKey(t *testing.T) {
+// One copy of a request works in a process at a time.
+func TestACopyInTheSameProcess(t *testing.T) {
+	begun, goOn := make(chan bool), make(chan bool)
+	f := sells()
+	sell := f.deduct
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		begun <- true
+		<-goOn
+		return sell(ctx, p)
+	}
+	s := serverWith(t, f, httpapi.Config{})
+	first := make(chan reply)
+	go func() { first <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key) }()
+	<-begun
+	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key); r.Code != "in_progress" || r.header.Get("Retry-After") != "1" {
+		t.Errorf("a copy meanwhile: %d %s, Retry-After %q", r.status, r.body, r.header.Get("Retry-After"))
+	}
+	go func() { first <- ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), another) }()
+	<-begun
+	close(goOn)
+	for range 2 {
+		if r := <-first; r.status != http.StatusOK {
+			t.Errorf("a request with a key of its own: %d %s", r.status, r.body)
+		}
+	}
+}
+
+// A copy in another process is told what the first was told, whatever its strategy says.
+func TestACopyInAnotherProcess(t *testing.T) {
+	here := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, here)
+	infos := []catalog.Info{sqlrow.Conditional}
+	s := serverWith(t, nil, httpapi.Config{Instance: here, Infos: infos})
+	for _, refusal := range []error{seckill.ErrSoldOut, seckill.ErrDuplicate, seckill.ErrBusy, seckill.ErrConflict, seckill.ErrUnavailable} {
+		f := sells()
+		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, refusal }
+		there := serverWith(t, f, httpapi.Config{Instance: labtest.Instance(t, backend.SQL, backend.RowLocks)})
+		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`)
+		var first, second sale
+		ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
+		r := ask(t, there, "POST", "/api/v1/seckill", purchase(1, 1), key)
+		if r.into(t, &second); second != first || r.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%v: the copy was answered %+v, the first %+v", refusal, second, first)
+		}
+		ask(t, s, "POST", "/api/v1/seckill", purchase(2, 1), key).want(t, "another buyer", 409, "sold_out")
+		if errors.Is(refusal, seckill.ErrSoldOut) || errors.Is(refusal, seckill.ErrDuplicate) {
+			ask(t, there, "POST", "/api/v1/seckill", purchase(2, 1), key).want(t, "their copy", 409, "sold_out")
+		}
+	}
+}
+
+// A process that does not know of a reset writes no refusal into the run before.
+func TestARefusalAfterAResetElsewhere(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	infos := []catalog.Info{sqlrow.Conditional}
+	s := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos})
+	other := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos})
+	for stock := range 3 {
+		ask(t, other, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
+		ask(t, s, "POST", "/api/v1/seckill", purchase(1, stock+1), key).want(t, "more than there are", 409, "sold_out")
+		if now := lookUp(t, s, 1).Request; now.Code != "sold_out" {
+			t.Errorf("sale %d: the look-up says %+v, want the refusal", stock, now)
+		}
+	}
+}
+
+// A copy whose answer cannot be looked up is not told busy or sold out: that would say
+// that nothing was taken for it.
+func TestACopyWhoseAnswerCannotBeRead(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
 	migrate(t, in)
 	infos := []catalog.Info{sqlrow.Conditional}
@@ -86,7 +164,7 @@ func TestACopyThatCannotClaimItsKey(t *testing.T) {
 	if _, err := session.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
 		t.Fatal(err)
 	}
-	insist(t, s, 1).into(t, &second)
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &second)
 	if second != first {
 		t.Errorf("the copy was answered %+v, the first %+v", second, first)
 	}

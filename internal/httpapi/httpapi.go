@@ -60,13 +60,14 @@ type Server struct {
 	catalogued []catalog.Seller
 	byName     map[string]*seller
 	standard   *seller
-	open       sync.Map           // SKUs whose sale was seen open
+	open       sync.Map           // the run of each SKU whose sale was seen open
 	starts     singleflight.Group // readings under way of when sales start, by SKU
 	audits     audits             // under way
-	claims     *ledger.Claims     // of idempotency keys
-	inFlight   atomic.Int64       // purchases
-	resets     [16]sync.Mutex     // a SKU has the one of its id modulo 16
-	stale      chan struct{}      // holds a token when a reset has left orders to remove
+	underWay   sync.Map           // requests with a key that this process works on
+	refusals   *ledger.Refusals
+	inFlight   atomic.Int64   // purchases
+	resets     [16]sync.Mutex // a SKU has the one of its id modulo 16
+	stale      chan struct{}  // holds a token when a reset has left orders to remove
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -81,7 +82,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, ledger: ledger.NewStore(c.Instance.DB), byName: map[string]*seller{}, stale: make(chan struct{}, 1)}
-	s.claims = ledger.NewClaims(s.ledger, s.Instance.KeyDB, s.Instance.Database, s.PurchaseTimeout)
+	s.refusals = ledger.NewRefusals(s.ledger)
 	s.metrics = newMetrics(s)
 	for _, info := range c.Infos {
 		s.byName[info.Name] = s.newSeller(info)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -72,41 +71,37 @@ func (s *Server) purchase(c *gin.Context, sl *seller) (outcome string, err error
 	if err != nil {
 		return "", err
 	}
-	by := func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
+	deduct := func(ctx context.Context, p seckill.Purchase) (Answer, error) {
 		r, err := sl.strategy.Deduct(ctx, p)
-		return r, outcomeSold, err
+		return Answer{Receipt: r, Outcome: outcomeSold}, err
 	}
-	a, accepts := sl.strategy.(seckill.Acceptor)
-	if accepts = accepts && keyed && prefersAsync(c.Request.Header); accepts {
-		by = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
+	if a, accepts := sl.strategy.(seckill.Acceptor); accepts && keyed && prefersAsync(c.Request.Header) {
+		deduct = func(ctx context.Context, p seckill.Purchase) (Answer, error) {
 			r, written, err := a.Accept(ctx, p)
-			switch {
-			case err != nil:
-				return r, outcomeSold, err
-			case written:
-				return r, outcomeReplayed, nil
+			if err == nil && !written {
+				return Answer{Outcome: outcomeAccepted}, nil
 			}
-			return r, outcomeAccepted, nil
+			return Answer{r, outcomeSold, written && err == nil}, err
 		}
 	}
-	r, outcome, err := s.sell(c, sl, p, keyed, !accepts, by)
-	if err == nil && outcome == outcomeReplayed {
-		err = s.notReserved(c.Request.Context(), r)
+	a, err := s.sell(c, sl, p, keyed, deduct)
+	if err == nil && a.Replayed {
+		err = s.notReserved(c.Request.Context(), a.Receipt)
 	}
 	switch {
 	case err != nil:
 		return "", err
-	case outcome == outcomeAccepted:
+	case a.Outcome == outcomeAccepted:
 		answerAccepted(c, p)
 	default:
-		answer(c, r, outcome)
+		answer(c, a.Receipt, a)
 	}
-	return outcome, nil
+	return a.metric(), nil
 }
 
 // answer says what was sold or reserved.
-func answer(c *gin.Context, is any, outcome string) {
-	if outcome == outcomeReplayed {
+func answer(c *gin.Context, is any, a Answer) {
+	if a.Replayed {
 		c.Header("Idempotency-Replayed", "true")
 	}
 	c.JSON(http.StatusOK, is)
@@ -127,86 +122,165 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// sell buys, and gives every copy of a request with an idempotency key one final
-// answer, its order. Copies are kept apart by a claim of the key (ledger.Claims), if
-// claims says so; an Acceptor knows the requests that it has accepted. outcome is
-// what by says, or replayed: the order was there before, and may be a reservation. An
-// error for which seckill.NothingTaken is false means that the ledger, too, could not
-// say what became of the purchase.
-func (s *Server) sell(
-	c *gin.Context, sl *seller, p seckill.Purchase, keyed, claims bool, by deduction,
-) (r seckill.Receipt, outcome string, err error) {
-	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
-	defer cancel()
-	if err = s.wasReset(ctx, sl, p.SKU); err == nil {
-		err = s.started(ctx, p.SKU)
-	}
-	if err != nil {
-		return r, "", err
-	}
-	if keyed && claims {
-		begun := time.Now()
-		claim, refusal := s.claims.Take(ctx, p.User, p.RequestID)
-		if refusal != nil {
-			return r, "", refusal
-		}
-		defer func() {
-			// Before the claim ends: another copy may buy afterwards, while this answer is on its way.
-			c.Header("Server-Timing", fmt.Sprintf("purchase;dur=%.3f", float64(time.Since(begun).Microseconds())/1000))
-			err = s.unclaim(ctx, claim, err)
-		}()
-		if claim.Order != nil {
-			r, err = replay(claim.Order, p)
-			return r, outcomeReplayed, err
-		}
-		p.Fence = claim.Fence
-	}
-	r, outcome, err = s.deduct(ctx, sl, p, by)
-	switch {
-	case err == nil:
-	case errors.Is(err, seckill.ErrNotStarted):
-		err = s.late(ctx, p.SKU)
-	case !seckill.NothingTaken(err):
-		if r, err = s.settle(c, p, err); err == nil && r.Strategy != sl.info.Name { // by an earlier call
-			outcome = outcomeReplayed
-		}
-	case keyed && (errors.Is(err, seckill.ErrDuplicate) || mayHide(err) && (!claims || idMadeHere.MatchString(p.RequestID))):
-		// Of a copy that no claim kept out: one at another node of Galera, one without a key, or one that an Acceptor
-		// turned away, whose order another strategy may have written.
-		r, err = s.earlier(ctx, p, err)
-		outcome = outcomeReplayed
-	}
-	return r, outcome, err
+// An Answer is what a purchase has come to.
+type Answer struct {
+	Receipt  seckill.Receipt // empty if the purchase is accepted only
+	Outcome  string          // sold, reserved or accepted
+	Replayed bool            // an earlier call, or a copy, had bought
 }
 
-// started turns buyers away, before they reach a strategy, from a sale that has not
-// started and from a SKU that does not exist: a lock would keep a row or a node for
-// each. Buyers who come at once share one reading.
+// metric is what the metrics count a as.
+func (a Answer) metric() string {
+	if a.Replayed {
+		return outcomeReplayed
+	}
+	return a.Outcome
+}
+
+// A deduction is how a purchase reaches its strategy.
+type deduction func(context.Context, seckill.Purchase) (Answer, error)
+
+// sell gives a purchase its answer, in three steps:
+//
+//  1. One copy of a request works in this process at a time; others are told ErrInProgress.
+//  2. The strategy deducts. Its order, in a row with a unique key for the request, is what
+//     every copy hears from then on, in any process.
+//  3. If that fails, explain finds the answer that the request has, or makes it final.
+//
+// An error for which seckill.NothingTaken is false means that the ledger, too, could not
+// say what became of the purchase.
+func (s *Server) sell(c *gin.Context, sl *seller, p seckill.Purchase, keyed bool, deduct deduction) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
+	defer cancel()
+	if err := s.wasReset(ctx, sl, p.SKU); err != nil {
+		return a, err
+	}
+	if keyed {
+		request := requestKey{p.SKU, p.User, p.RequestID}
+		if _, underWay := s.underWay.LoadOrStore(request, true); underWay {
+			return a, ledger.ErrInProgress
+		}
+		defer s.underWay.Delete(request)
+	}
+	for range maxRuns {
+		run, err := s.started(ctx, p.SKU)
+		if err != nil {
+			return a, err
+		}
+		a, err = s.deduct(ctx, sl, p, deduct)
+		if err == nil {
+			return a, nil
+		}
+		if a, err = s.explain(c, sl, attempt{p, run, keyed}, err); !errors.Is(err, ledger.ErrRunOver) {
+			return a, err
+		}
+		s.open.Delete(p.SKU) // what this process knew of the run was old
+	}
+	return a, ledger.ErrRunOver
+}
+
+// maxRuns is how often a buyer is sold to whose refusal was of an earlier run.
+const maxRuns = 3
+
+type requestKey struct {
+	sku, user int64
+	id        string
+}
+
+// An attempt is a purchase that a strategy has not sold.
+type attempt struct {
+	seckill.Purchase
+	run   int64 // of the sale, as this process knew it before
+	keyed bool  // the buyer sent the RequestID, and may send it again
+}
+
+// explain returns what a buyer is told whose purchase failed with cause: the answer that
+// their request has already, or else cause. sold_out and duplicate are final: they are
+// told when they are written as the answer of the request.
+func (s *Server) explain(c *gin.Context, sl *seller, p attempt, cause error) (Answer, error) {
+	// The purchase's own time may be what ran out.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
+	defer cancel()
+	var known ledger.Order
+	var err error
+	switch final := errors.Is(cause, seckill.ErrSoldOut) || errors.Is(cause, seckill.ErrDuplicate); {
+	case errors.Is(cause, seckill.ErrNotStarted):
+		return Answer{}, s.late(ctx, p.SKU)
+	case !seckill.NothingTaken(cause):
+		known, err = s.ledger.FindRequest(ctx, p.SKU, p.User, p.RequestID)
+		s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
+		if err != nil { // an order that is not there may still come
+			return Answer{}, unknownOutcome(p.Purchase)
+		}
+		a, err := replay(known, p.Purchase)
+		a.Replayed = known.Strategy != sl.info.Name // else this call may have bought
+		return a, err
+	case !p.keyed:
+		return Answer{}, cause
+	case final:
+		known, err = s.refusals.Write(ctx, ledger.Refusal{Purchase: p.Purchase, Run: p.run, Strategy: sl.info.Name, Reason: codeOf(cause)})
+	case errors.Is(cause, seckill.ErrBusy), errors.Is(cause, seckill.ErrConflict), errors.Is(cause, seckill.ErrUnavailable):
+		known, err = s.ledger.FindRequest(ctx, p.SKU, p.User, p.RequestID)
+		if errors.Is(err, seckill.ErrUnknownOrder) {
+			return Answer{}, askedBefore(p.Purchase, cause)
+		}
+	default:
+		return Answer{}, cause
+	}
+	switch {
+	case errors.Is(err, ledger.ErrRunOver):
+		return Answer{}, err
+	case err != nil: // the request may have an answer that cannot be read now
+		return Answer{}, askedBefore(p.Purchase, fmt.Errorf("%w: %v, and the answer of the request: %v", seckill.ErrUnavailable, cause, err))
+	}
+	return replay(known, p.Purchase)
+}
+
+// askedBefore is a refusal that says nothing about other calls with the same key.
+func askedBefore(p seckill.Purchase, cause error) error {
+	problem := refused(cause, wire.Of(cause).Detail+" This is said of this call; GET "+askOf(p.User, p.SKU, p.RequestID)+
+		" tells what an earlier call with the same Idempotency-Key has come to.")
+	problem.RequestID, problem.Ask = p.RequestID, askOf(p.User, p.SKU, p.RequestID)
+	return problem
+}
+
+func unknownOutcome(p seckill.Purchase) error {
+	ask := askOf(p.User, p.SKU, p.RequestID)
+	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
+		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
+	unknown.RequestID, unknown.Ask = p.RequestID, ask
+	return unknown
+}
+
+// started returns the run of a sale that is on. It turns buyers away, before they reach a
+// strategy, from a sale that has not started and from a SKU that does not exist: a lock would
+// keep a row or a node for each. Buyers who come at once share one reading.
 //
 // A sale that was seen open is not asked about again. Should another process set a
 // new start, the statement that writes the order refuses (ledger.Store.Record), and
-// late asks anew.
-func (s *Server) started(ctx context.Context, sku int64) error {
-	if _, open := s.open.Load(sku); open {
-		return nil
+// late asks anew; a refusal of an earlier run is not told (ledger.ErrRunOver).
+func (s *Server) started(ctx context.Context, sku int64) (run int64, err error) {
+	if run, open := s.open.Load(sku); open {
+		return run.(int64), nil
 	}
 	reading := s.starts.DoChan(strconv.FormatInt(sku, 10), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 		defer cancel()
 		start, err := s.ledger.Start(ctx, sku)
 		if err == nil && start.In() == 0 {
-			s.open.Store(sku, true)
+			s.open.Store(sku, start.Run)
 		}
-		return start.In(), err
+		return start, err
 	})
 	select {
 	case got := <-reading:
-		if wait := got.Val.(time.Duration); got.Err == nil && wait > 0 {
-			return notStarted(wait)
+		start := got.Val.(ledger.Start)
+		if wait := start.In(); got.Err == nil && wait > 0 {
+			return 0, notStarted(wait)
 		}
-		return got.Err
+		return start.Run, got.Err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the start of the sale: %w", seckill.ErrUnavailable, ctx.Err())
+		return 0, fmt.Errorf("%w: the start of the sale: %w", seckill.ErrUnavailable, ctx.Err())
 	}
 }
 
@@ -214,7 +288,7 @@ func (s *Server) started(ctx context.Context, sku int64) error {
 // process knew of the start was old.
 func (s *Server) late(ctx context.Context, sku int64) error {
 	s.open.Delete(sku)
-	if err := s.started(ctx, sku); errors.Is(err, seckill.ErrNotStarted) {
+	if _, err := s.started(ctx, sku); errors.Is(err, seckill.ErrNotStarted) {
 		return err
 	}
 	return notStarted(0) // it started meanwhile, or cannot be read
@@ -227,12 +301,8 @@ func notStarted(wait time.Duration) error {
 	return p
 }
 
-// A deduction is how a purchase reaches its strategy. outcome is what it has come to;
-// with an error, what it is if the ledger has its order.
-type deduction func(context.Context, seckill.Purchase) (r seckill.Receipt, outcome string, err error)
-
 // deduct counts the commands and the time that a deduction takes.
-func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by deduction) (seckill.Receipt, string, error) {
+func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by deduction) (Answer, error) {
 	begun := time.Now()
 	defer func() { s.metrics.duration.WithLabelValues(sl.info.Name).Observe(time.Since(begun).Seconds()) }()
 	ctx = tap.Counting(ctx, &sl.commands)
@@ -241,25 +311,6 @@ func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by 
 	}
 	return by(ctx, p)
 }
-
-// earlier looks for the order that another copy of a refused purchase got.
-func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error) (r seckill.Receipt, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	o, err := s.ledger.Requested(ctx, 0, p.User, p.RequestID)
-	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder):
-		return r, refusal
-	case err != nil:
-		return r, ledger.ErrInProgress
-	}
-	return replay(&o, p)
-}
-
-// idMadeHere is what the request ids of purchases without a key look like. One whose
-// outcome is unknown may be sent again with its id as the key: that has a claim, and
-// the first purchase, which may still be on its way, has none.
-var idMadeHere = regexp.MustCompile("^[A-Z2-7]{26}$") // rand.Text
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
 // Without it, the request id is made here: a caller's own X-Request-Id may not
@@ -293,51 +344,18 @@ func readPurchase(c *gin.Context, body any, b *purchaseBody) (p seckill.Purchase
 	return p, keyed, nil
 }
 
-// replay is the answer that p's request was given before. Only sales are kept:
-// a refused request may be sent again and may then succeed.
-func replay(o *ledger.Order, p seckill.Purchase) (seckill.Receipt, error) {
-	if o.SKUID != p.SKU || o.Quantity != p.Quantity {
-		return seckill.Receipt{}, refused(seckill.ErrMismatch, fmt.Sprintf(
-			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", o.Quantity, o.SKUID))
+// replay is the answer that a request was given before: an order, or a refusal.
+func replay(known ledger.Order, p seckill.Purchase) (Answer, error) {
+	if known.Quantity != p.Quantity {
+		return Answer{}, refused(seckill.ErrMismatch, fmt.Sprintf(
+			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", known.Quantity, known.SKUID))
 	}
-	return o.Receipt(), nil
-}
-
-// unclaim releases a claim. A refusal counts if the claim was held until then: else
-// another copy may have got the order meanwhile.
-func (s *Server) unclaim(ctx context.Context, claim *ledger.Claim, err error) error {
-	if held := claim.Release(ctx); !held && mayHide(err) {
-		return ledger.ErrInProgress
+	if known.Status == ledger.Refused {
+		refusal, _ := wire.Coded(known.Reason)
+		return Answer{}, refusal.Err
 	}
-	return err
+	return Answer{known.Receipt(), outcomeSold, true}, nil
 }
 
-// mayHide: a copy must not be told these while its own request has the order,
-// or is getting it.
-func mayHide(err error) bool {
-	return errors.Is(err, seckill.ErrSoldOut) || errors.Is(err, seckill.ErrDuplicate) ||
-		errors.Is(err, seckill.ErrBusy) || errors.Is(err, seckill.ErrConflict)
-}
-
-// lookTimeout bounds a look at the ledger. It has a time of its own, because
-// the purchase's may be what ran out.
-const lookTimeout = 3 * time.Second
-
-// settle looks up a purchase whose strategy does not know what became of it.
-// An order in the ledger is a sale. A missing one may still come: the server
-// may be committing it.
-func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
-	defer cancel()
-	o, err := s.ledger.Requested(ctx, p.SKU, p.User, p.RequestID)
-	if err == nil {
-		s.log(c, slog.LevelWarn, "unknown outcome, and the ledger has the order", "error", cause)
-		return replay(&o, p)
-	}
-	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
-	ask := askOf(p.User, p.SKU, p.RequestID)
-	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
-		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
-	unknown.RequestID, unknown.Ask = p.RequestID, ask
-	return seckill.Receipt{}, unknown
-}
+// lookTimeout bounds a look at the ledger, and the writing of a refusal.
+const lookTimeout = 5 * time.Second

@@ -63,24 +63,24 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error)
 	if err != nil {
 		return "", err
 	}
-	receipt, outcome, err := s.sell(c, sl, p, keyed, true, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, string, error) {
+	a, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (Answer, error) {
 		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
-		return r, outcomeReserved, err
+		return Answer{Receipt: r, Outcome: outcomeReserved}, err
 	})
 	if err != nil {
 		return "", err
 	}
-	if outcome == outcomeReplayed && s.reserver(receipt.Strategy) == nil {
+	if a.Replayed && s.reserver(a.Receipt.Strategy) == nil {
 		return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 	}
 	// The units are held. Should this look fail, the same key tells.
-	o, err := s.reservation(c.Request.Context(), receipt.OrderID)
+	o, err := s.reservation(c.Request.Context(), a.Receipt.OrderID)
 	if err != nil {
 		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
-		return "", unknownReservation(receipt.OrderID)
+		return "", unknownReservation(a.Receipt.OrderID)
 	}
-	answer(c, heldAs(o), outcome)
-	return outcome, nil
+	answer(c, heldAs(o), a)
+	return a.metric(), nil
 }
 
 // reservation reads a reservation, even when the call's own time is over.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -50,7 +51,7 @@ func isRefusal(err error) bool {
 const (
 	requestPending = "pending" // accepted; the order, or the refusal, comes later
 	requestOrdered = "ordered" // the list has its order
-	requestRefused = "refused" // after it had been accepted
+	requestRefused = "refused" // for good
 	requestNone    = "none"    // it has no order, and no strategy knows it
 	requestUnknown = "unknown" // it has no order, and a backend that may know it does not answer
 )
@@ -60,6 +61,8 @@ type requestState struct {
 	Status string `json:"status"`
 	Code   string `json:"code,omitempty"`   // of a refusal, as a problem has it
 	Detail string `json:"detail,omitempty"` // of a refusal
+	// RefusedAt is when the refusal was written, by the database's clock.
+	RefusedAt *time.Time `json:"refused_at,omitempty"`
 }
 
 // became says what became of a request that had no order when it was looked up, and
@@ -68,28 +71,31 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 	if len(orders) > 0 {
 		return orders, requestState{Status: requestOrdered}
 	}
-	if a := s.acceptor(); a != nil {
-		switch err := a.Became(ctx, f.SKU, f.User, f.RequestID); {
-		case err == nil, errors.Is(err, seckill.ErrUnknownOrder):
-		case errors.Is(err, seckill.ErrPending):
-			return orders, requestState{Status: requestPending}
-		case isRefusal(err):
-			r := wire.Of(err)
-			return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
-		default:
-			s.log(c, slog.LevelWarn, "look a request up", "error", err)
-			return orders, requestState{Status: requestUnknown}
+	known, err := s.ledger.AwaitRequest(ctx, f.SKU, f.User, f.RequestID)
+	switch a := s.acceptor(); {
+	case err == nil && known.Status == ledger.Refused:
+		refusal, _ := wire.Coded(known.Reason)
+		return orders, requestState{Status: requestRefused, Code: refusal.Code, Detail: refusal.Detail, RefusedAt: &known.CreatedAt}
+	case err == nil:
+		return []ledger.Order{known}, requestState{Status: requestOrdered}
+	case errors.Is(err, seckill.ErrUnknownOrder) && a != nil:
+		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // its order was written since
+			if known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID); err == nil {
+				return []ledger.Order{known}, requestState{Status: requestOrdered}
+			}
 		}
 	}
-	o, err := s.ledger.Requested(ctx, 0, f.User, f.RequestID) // its COMMIT may be under way: that is waited for
 	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder), err == nil && f.SKU != 0 && o.SKUID != f.SKU:
+	case errors.Is(err, seckill.ErrUnknownOrder):
 		return orders, requestState{Status: requestNone}
-	case err != nil:
-		s.log(c, slog.LevelWarn, "look a request up", "error", err)
-		return orders, requestState{Status: requestUnknown}
+	case errors.Is(err, seckill.ErrPending):
+		return orders, requestState{Status: requestPending}
+	case isRefusal(err):
+		r := wire.Of(err)
+		return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
 	}
-	return []ledger.Order{o}, requestState{Status: requestOrdered}
+	s.log(c, slog.LevelWarn, "look a request up", "error", err)
+	return orders, requestState{Status: requestUnknown}
 }
 
 // acceptor is a strategy that knows what was accepted; nil: none can here. All of them

@@ -23,6 +23,7 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis)
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	other := serverWith(t, nil, httpapi.Config{Instance: in})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).want(t, "reset", http.StatusOK, "")
 	accept := func(user int, before func()) reply {
 		lost := false
@@ -37,11 +38,11 @@ func TestAcceptedAndTheReplyIsLost(t *testing.T) {
 		return do(t, s, newRequest("POST", "/api/v1/seckill?strategy=redis-stream", purchase(user, 1), "Prefer: respond-async", key).WithContext(ctx))
 	}
 	reserve := func() {
-		ask(t, s, "POST", "/api/v1/reservations?strategy=reserve", purchase(1, 1), key).want(t, "reserving", http.StatusOK, "")
+		ask(t, other, "POST", "/api/v1/reservations?strategy=reserve", purchase(1, 1), key).want(t, "reserving", http.StatusOK, "")
 	}
 	accept(1, reserve).want(t, "the key of a reservation", http.StatusUnprocessableEntity, "idempotency_mismatch")
 	r := accept(2, func() {
-		ask(t, s, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(2, 1), key).want(t, "a copy that waits", http.StatusOK, "")
+		ask(t, other, "POST", "/api/v1/seckill?strategy=redis-stream", purchase(2, 1), key).want(t, "a copy that waits", http.StatusOK, "")
 	})
 	if r.want(t, "its own order", http.StatusOK, ""); r.header.Get("Idempotency-Replayed") != "" {
 		t.Error("an order that the call may have made is called a replay")

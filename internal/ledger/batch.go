@@ -25,8 +25,7 @@ type Entry struct {
 // if num units are left before the first. Shift corrects that when it turns out
 // otherwise.
 //
-// ok is false if an order is not written, because a unique key is taken or the
-// claim of its request was lost: its Entry is Refused. What remains after the
+// ok is false if an order is not written because a unique key is taken: its Entry is Refused. What remains after the
 // others counts it in, so the caller rolls back and does without it. Refused is
 // no answer to the buyer, since the key may be the order's id, which another process
 // has made, too: whether they get an order is for a transaction of their own to say.
@@ -40,16 +39,11 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
 			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: cmp.Or(e.Receipt.Strategy, s.strategy)}
 	}
-	statement, args := insertAll("INSERT", run, batch, fenced)
+	statement, args := insertAll("INSERT", run, batch)
 	_, _, err = s.Exec(tx, string(statement), args...)
 	switch err = notRecorded(err); {
-	case errors.Is(err, errClaimLost): // and with it all of this process, which one session has
-		for _, e := range batch {
-			e.Refused = e.Purchase.Fence != ""
-		}
-		return false, nil
 	case errors.Is(err, seckill.ErrDuplicate), errors.Is(err, errSameID):
-		statement, args = insertAll(insertIgnore(s.db), run, batch, unfenced)
+		statement, args = insertAll(insertIgnore(s.db), run, batch)
 		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
 			err = s.markMissing(tx, run, batch)
 		}
@@ -60,19 +54,18 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 
 // insertAll is one INSERT of all orders. Numbers and public ids, which are made
 // here, are written into it: a placeholder costs more.
-func insertAll(verb string, run int64, batch []*Entry, request func(seckill.Purchase) (string, []any)) (statement []byte, args []any) {
+func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
-	b = append(b, " INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "...)
+	b = append(b, " INTO orders "+orderColumns("")+" VALUES "...)
 	args = make([]any, 0, 3*len(batch)+1)
 	byUser := slices.SortedFunc(slices.Values(batch), func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) })
 	for i, e := range byUser {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		expression, requested := request(e.Purchase)
-		b = fmt.Appendf(b, "(%d, '%s', %s, %d, %d, %d, %d, ?, %d, '%s')", e.id, e.Receipt.OrderID, expression,
+		b = fmt.Appendf(b, "(%d, '%s', ?, %d, %d, %d, %d, ?, %d, '%s')", e.id, e.Receipt.OrderID,
 			e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining, run, Active)
-		args = append(append(args, requested...), e.Receipt.Strategy)
+		args = append(args, e.Purchase.RequestID, e.Receipt.Strategy)
 	}
 	return b, args
 }
@@ -99,7 +92,7 @@ func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 // a list of ids may be run as a scan of the whole sale: it would wait for orders of
 // other batches, which wait for the row that this one holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
-	statement, args := insertAll("INSERT", run, batch, unfenced)
+	statement, args := insertAll("INSERT", run, batch)
 	statement = append(statement, " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"...)
 	_, _, err := s.Exec(tx, string(statement), append(args, by)...)
 	for _, e := range batch {

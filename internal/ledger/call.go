@@ -12,8 +12,8 @@ import (
 
 // SellBy sells by a stored procedure that begins and ends the transaction by
 // itself, and returns its answer: what it says the outcome is, and the receipt of
-// the order if that was a sale. call names it with eight placeholders: the
-// order's id and public id, request, fence, user, SKU, quantity, strategy.
+// the order if that was a sale. call names it with seven placeholders: the
+// order's id and public id, request, user, SKU, quantity, strategy.
 //
 // One command takes and commits, so a CALL without an answer is ErrUnknown, as a
 // COMMIT is. A deadlock inside undid everything and is tried again.
@@ -21,7 +21,7 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 	err = s.alone(ctx, func(tx *gorm.DB) error {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
-		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call, id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy)
+		answer := tx.Statement.ConnPool.QueryRowContext(ctx, call, id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
 		return notRecorded(answer.Scan(&outcome, &r.Remaining))
 	})
 	return outcome, r, err

@@ -56,8 +56,6 @@ func after(what string, err error) error {
 
 var (
 	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-	// Another copy may be at work.
-	errClaimLost = fmt.Errorf("%w: the claim of its key was lost: %w", seckill.ErrConflict, ErrInProgress)
 	// Another process made the same id (newOrderID): retry makes another one.
 	errSameID = fmt.Errorf("%w: an order has this id", seckill.ErrConflict)
 )
@@ -74,7 +72,6 @@ func notRecorded(err error) error {
 	}{
 		{"orders_one_active", seckill.ErrDuplicate}, {"orders.user_id, orders.sku_id", seckill.ErrDuplicate},
 		{"orders_request", seckill.ErrDuplicate}, {"orders.request_id, orders.user_id", seckill.ErrDuplicate},
-		{"'request_id' cannot be null", errClaimLost},
 		{"'status' cannot be null", seckill.ErrNotStarted}, {"NOT NULL constraint failed: orders.status", seckill.ErrNotStarted},
 		{"PRIMARY'", errSameID}, {"orders.sku_id, orders.run, orders.id", errSameID},
 	} {

@@ -55,9 +55,6 @@ type Told struct {
 	// Sent and Answered are times since the start of the run, by one clock.
 	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
 	Sent, Answered time.Duration
-	// Worked is how long the service worked on a purchase before it knew the answer:
-	// it did not know it before Sent + Worked. 0: not known.
-	Worked time.Duration
 }
 
 // A Call is what a buyer asked for.
@@ -132,11 +129,9 @@ type hearing struct {
 	buys     []*Told // calls to buy, by user, request and time
 	requests []request
 	byUser   map[int64][]*sale
-	unmet    []*Told             // cancellations and payments whose order is not there
-	later    int64               // units of orders that buyers cancelled, or may have
-	backs    []span              // when they did
-	anyBack  bool                // an order was given back, and no call says when
-	refused  map[requestKey]bool // that the ledger remembers
+	unmet    []*Told          // cancellations and payments whose order is not there
+	later    int64            // units of orders that buyers cancelled, or may have
+	refused  map[Request]bool // by the ledger
 }
 
 // A sale is an order with all that was said about it.
@@ -266,9 +261,9 @@ func (h *hearing) taken() int64 { return h.report.Sold + h.report.Reserved }
 
 // listen brings orders and calls together.
 func (h *hearing) listen() {
-	h.refused = make(map[requestKey]bool, len(h.Snapshot.Refusals))
-	for _, r := range h.Snapshot.Refusals {
-		h.refused[requestKey{r.UserID, r.RequestID}] = true
+	h.refused = make(map[Request]bool, len(h.Snapshot.Refused))
+	for _, r := range h.Snapshot.Refused {
+		h.refused[r] = true
 	}
 	naming := map[string][]*Told{} // calls about an order, by its id; those that meet it are taken out
 	h.buys = make([]*Told, 0, len(h.Told))
@@ -290,7 +285,9 @@ func (h *hearing) listen() {
 				s.request.sale = s
 			}
 		}
-		h.hearSale(s)
+		if len(s.cancels) > 0 {
+			h.later += s.Quantity
+		}
 	}
 	for i := range h.Told {
 		t := &h.Told[i]
@@ -331,21 +328,6 @@ func (h *hearing) requestOf(o *Order) *request {
 	return &h.requests[at]
 }
 
-// hearSale notes when s came back, or may have.
-func (h *hearing) hearSale(s *sale) {
-	if len(s.cancels) > 0 {
-		h.later += s.Quantity
-	}
-	for _, t := range s.cancels {
-		back := span{t.Sent, never} // without an answer it may take place at any time
-		if t.Outcome == OutcomeCancelled {
-			back.to = t.end()
-		}
-		h.backs = append(h.backs, back)
-	}
-	h.anyBack = h.anyBack || s.anyTime()
-}
-
 func (s *sale) hear(calls []*Told) {
 	for _, t := range calls {
 		switch {
@@ -355,15 +337,6 @@ func (s *sale) hear(calls []*Told) {
 			s.cancels = append(s.cancels, t)
 		}
 	}
-}
-
-// gone is when the first cancellation of s was sent; never if none was.
-func (s *sale) gone() time.Duration {
-	first := never
-	for _, t := range s.cancels {
-		first = min(first, t.Sent)
-	}
-	return first
 }
 
 // until is when s had certainly been given back: when a cancellation of it was

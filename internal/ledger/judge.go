@@ -349,78 +349,40 @@ func unacknowledged(s *sale) bool {
 		!slices.ContainsFunc(s.request.calls, (*Told).took)
 }
 
-// keyRefused finds the calls of one request that were refused although the
-// request has the order, or was getting it. That is so for a refusal that
-// overlaps or follows the call that got the order; it is not when the refusal
-// had ended before a later call that may have got the order was sent.
+// keyRefused finds the requests that were refused in one call although they have an order,
+// or were told to have one:
 //
-//   - A call without an answer may have got the order at any time after it was
-//     sent, also after the refusal (its process was paused). It counts against
-//     sold_out and duplicate only, whose reason does not pass.
-//   - sold_out beside the call that got the order is no proof when a buyer
-//     cancelled meanwhile: the unit may have come back.
-//   - duplicate is none when the buyer had an order of another request.
-//   - busy and conflict pass within a moment: they count when the service still
-//     worked on the refusal (Told.Worked) after the order had been acknowledged. That a
-//     call which got the order was sent long before proves nothing: it may have
-//     reached a process that is paused.
-//   - What a buyer is told after cancelling the order is not counted.
-//   - A refusal that was answered at an unknown time is never counted, nor is one
-//     beside calls without times: it may have come before the retry that succeeded.
-func keyRefused(h *hearing, r *request) bool {
-	if r.got() == nil && r.sale == nil || slices.ContainsFunc(r.calls, func(t *Told) bool { return t.took() && !t.timed() }) {
+//   - sold_out and duplicate are final: a request that has an order is never told so,
+//     neither before nor afterwards, and by no copy.
+//   - busy and conflict may come before the order. They count if the call was sent after
+//     the request had been told of its order, and only where that is known.
+func keyRefused(_ *hearing, r *request) bool {
+	if r.got() == nil && r.sale == nil {
 		return false
 	}
-	acknowledged, gone := r.told(), never // gone: when its order was cancelled
-	if r.sale != nil {
-		gone = r.sale.gone()
-	}
+	acknowledged := r.acknowledged()
 	return slices.ContainsFunc(r.calls, func(t *Told) bool {
-		return t.Answered < gone && h.refusedWrongly(r, t, acknowledged)
+		switch t.Outcome {
+		case OutcomeSoldOut, OutcomeDuplicate:
+			return true
+		case OutcomeBusy, OutcomeConflict:
+			return t.timed() && t.Sent >= acknowledged
+		}
+		return false
 	})
 }
 
-// refusedWrongly: t was refused although its request had the order, or was getting
-// it. acknowledged is when the request was first told so.
-func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration) bool {
-	under := false // way: a call that may have got the order
-	for _, c := range r.calls {
-		if !c.took() {
-			continue
-		}
-		if c.Sent >= t.Answered && c.Sent <= acknowledged {
-			return false // a retry, which may have got it
-		}
-		under = true
-	}
-	if !under {
-		return false
-	}
-	follows := t.Sent >= acknowledged || t.Sent+t.Worked > acknowledged
-	switch t.Outcome {
-	case OutcomeSoldOut:
-		return follows || !h.mayComeBack(t.Sent, acknowledged)
-	case OutcomeDuplicate:
-		return !slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool { return s.RequestID != t.RequestID })
-	case OutcomeBusy, OutcomeConflict:
-		return follows
-	}
-	return false
-}
-
-// mayComeBack: units of an order may have been given back between two times.
-func (h *hearing) mayComeBack(from, to time.Duration) bool {
-	return h.anyBack || slices.ContainsFunc(h.backs, func(b span) bool { return b.from <= to && b.to >= from })
-}
-
 // falseDuplicate finds buyers who were told that they have an order already and can
-// have had none: no order of another request that was active during the call,
-// and no other call of theirs that may have held the place for a while. (One
+// have had none: no order of another request that was active during a call that may have
+// decided so, and no other call of theirs that may have held the place for a while. (One
 // that overlaps may have, whatever it was told in the end; one without an answer
-// may have from when it was sent.) A refusal of the very request that has the
+// may have from when it was sent.) A call that is told duplicate, or has no answer, may have
+// decided; later calls repeat what was decided. A refusal of the very request that has the
 // order is a matter of keyRefused.
 func falseDuplicate(h *hearing, r *request) bool {
-	return slices.ContainsFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeDuplicate && !h.had(t) && !h.mayHaveHad(t) })
+	return heard(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Told) bool {
+		return (t.Outcome == OutcomeDuplicate || t.Outcome == OutcomeUnknown) && (h.had(t) || h.mayHaveHad(t))
+	})
 }
 
 // had: the buyer had an order of another request than t's while t was under way.
@@ -460,7 +422,7 @@ func invented(s *sale) bool { return s.request == nil }
 // undersold: a stock only shrinks, but for what comes back, so what is left at the
 // end and was not given back was there all the time.
 func undersold(h *hearing, tell func(examples, ...any)) {
-	always := h.report.Remaining - max(h.cancelled, h.later) - h.expired
+	always := h.report.Remaining - max(h.cancelled, h.later) - h.expired - h.undone()
 	var broken examples
 	for _, t := range h.buys {
 		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && h.known {
@@ -472,8 +434,33 @@ func undersold(h *hearing, tell func(examples, ...any)) {
 	}
 }
 
+// mayBeUndone reports whether a purchase of r may have taken units for a while although r was
+// refused in the end. A number in Redis does not know requests: one copy may take the last
+// units, find that another copy was told sold out meanwhile, and give them back.
+func (h *hearing) mayBeUndone(r *request) bool {
+	if r.sale != nil || len(r.calls) < 2 || !heard(r.calls, OutcomeSoldOut, OutcomeDuplicate) {
+		return false
+	}
+	if len(h.stores) > 0 {
+		return h.report.StockStore == InRedis
+	}
+	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), InRedis) // without an order none is known
+}
+
+// undone are the units of requests that may be undone.
+func (h *hearing) undone() (units int64) {
+	for i := range h.requests {
+		if r := &h.requests[i]; h.mayBeUndone(r) {
+			units += r.calls[0].Quantity
+		}
+	}
+	return units
+}
+
 func nothingSold(h *hearing, tell func(examples, ...any)) {
-	demand := slices.ContainsFunc(h.buys, func(t *Told) bool { return t.Quantity <= h.Initial })
+	demand := slices.ContainsFunc(h.requests, func(r request) bool {
+		return r.calls[0].Quantity <= h.Initial && !h.mayBeUndone(&r)
+	})
 	if demand && len(h.stores) == 0 {
 		tell(examples{}, len(h.buys), h.Initial)
 	}
@@ -482,7 +469,7 @@ func nothingSold(h *hearing, tell func(examples, ...any)) {
 // lostRequest: the request was accepted, and came to nothing.
 func lostRequest(h *hearing, r *request) bool {
 	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
-	return i >= 0 && r.sale == nil && !h.refused[requestKey{r.user, r.key}] && !r.refusedAfter(r.calls[i])
+	return i >= 0 && r.sale == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
 // refusedAfter: a call of the request was refused for good, and not before it

@@ -55,6 +55,7 @@ const (
 	Active    = "active"
 	Cancelled = "cancelled"
 	Expired   = "expired" // of a reservation that was not paid in time
+	Refused   = "refused" // no order: the final refusal of a request, which the snapshot and lists leave out
 )
 
 // Stock is one SKU's row. Num is signed: `atomic` takes it below zero.
@@ -83,6 +84,7 @@ type Order struct {
 	Quantity  int64     `json:"quantity"`
 	Remaining int64     `json:"remaining"` // as told to the buyer
 	Status    string    `json:"status"`
+	Reason    string    `json:"-"` // of a refusal, as a problem's code
 	Strategy  string    `json:"strategy"`
 	CreatedAt time.Time `json:"created_at"`
 	// Reservation is what is known of the reservation that the order began as, if it
@@ -99,22 +101,20 @@ func (o Order) Receipt() seckill.Receipt {
 		Remaining: o.Remaining, Strategy: o.Strategy}
 }
 
+// A Request is one of a user, by its idempotency key.
+type Request struct {
+	UserID    int64  `json:"user_id"`
+	RequestID string `json:"request_id"`
+}
+
 // A Snapshot is one SKU's stock and all its orders, read in one consistent
 // view of the database.
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`
-	// Refusals of purchases that had been accepted.
-	Refusals []Refusal `json:"refusals,omitempty"`
+	// Refused are the requests that were refused for good.
+	Refused []Request `json:"refused,omitempty"`
 	// StockStores holds what the counters outside the row say is left, also
 	// those that this run did not use. One that could not be read is missing.
 	StockStores map[StockStore]int64 `json:"stock_stores,omitempty"`
-}
-
-// A Refusal is what the database said of a purchase that had been accepted
-// before. It stands as long as its run.
-type Refusal struct {
-	RequestID string `json:"request_id"`
-	UserID    int64  `json:"user_id"`
-	Reason    string `json:"code"` // as a problem's: sold_out, duplicate, not_started
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -13,7 +12,7 @@ import (
 
 // Every list and look-up reads the rows that it shows, and few besides.
 func TestEveryListReadsLittle(t *testing.T) {
-	s, in := onServer(t)
+	s, _ := onServer(t)
 	ctx := t.Context()
 	if _, err := s.Sweep(ctx); err != nil {
 		t.Fatal(err)
@@ -25,16 +24,18 @@ func TestEveryListReadsLittle(t *testing.T) {
 	}
 	looking := -rowsRead(t, s)
 	looking += rowsRead(t, s) // what the look itself reads
-	claims, before := ledger.NewClaims(s, in.KeyDB, in.Database, time.Minute), rowsRead(t, s)
+	refusals, before := ledger.NewRefusals(s), rowsRead(t, s)
 	for _, key := range []string{"k7", "new"} { // while the server's statistics do not know yet how many orders there are
-		claim, err := claims.Take(ctx, 7, key)
-		if err != nil || (claim.Order != nil) != (key == "k7") {
-			t.Fatalf("claim %s: %+v, %v", key, claim, err)
+		now, err := s.SKU(ctx, sku)
+		labtest.Must(t, err)
+		r := ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: 7, Quantity: 1, RequestID: key}, Run: now.Run, Reason: "sold_out"}
+		o, err := refusals.Write(ctx, r)
+		if err != nil || (o.Status == ledger.Active) != (key == "k7") {
+			t.Fatalf("the refusal of %s: %+v, %v", key, o, err)
 		}
-		claim.Release(ctx)
 	}
 	if n := rowsRead(t, s) - before - looking; n > 400 {
-		t.Errorf("two claims: the database reads %d rows", n)
+		t.Errorf("two refusals: the database reads %d rows", n)
 	}
 	labtest.Must(t, s.DB(ctx).Exec("ANALYZE TABLE orders, stock").Error)
 	list := func(f ledger.Filter) func(context.Context) error {
@@ -49,9 +50,9 @@ func TestEveryListReadsLittle(t *testing.T) {
 		"a user's of a SKU":    list(ledger.Filter{User: 7, SKU: sku}),
 		"a user's request":     list(ledger.Filter{RequestID: "k7", User: 7}),
 		"an order":             func(ctx context.Context) error { return second1(s.Order(ctx, "o7001-700100007-A")) },
-		"a request of a SKU":   func(ctx context.Context) error { return second1(s.Requested(ctx, sku, 7, "k7")) },
+		"a request of a SKU":   func(ctx context.Context) error { return second1(s.FindRequest(ctx, sku, 7, "k7")) },
 		"nothing to sweep":     func(ctx context.Context) error { _, err := s.Sweep(ctx); return err },
-		"a request of any SKU": func(ctx context.Context) error { return second1(s.Requested(ctx, 0, 7, "k7")) },
+		"a request of any SKU": func(ctx context.Context) error { return second1(s.FindRequest(ctx, 0, 7, "k7")) },
 	} {
 		before := rowsRead(t, s)
 		if err := call(ctx); err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {

@@ -248,9 +248,9 @@ type ask struct {
 //     first asked for until its buyer was told by a retry, or else until Patience
 //     after the buyer gave up: all that time counts as sold.
 //   - Buyers ask from when they send a call until it is answered. One who was told
-//     duplicate has an order and does not count, nor does one who had been told
-//     sold before: the key of the call has its order, or the buyer holds another. A
-//     buyer who waited and bought in the end does: until then they got nothing.
+//     duplicate has an order and does not count, nor does one whose request had its
+//     answer before, or who holds another order. A buyer who waited and bought in the
+//     end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
 	t := &traffic{changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
 		asks: make([]ask, 0, len(h.buys))}
@@ -267,13 +267,13 @@ func (h *hearing) traffic() *traffic {
 	}
 	holds := map[int64]time.Duration{} // since when a buyer knows of an order that stays
 	for i := range h.requests {
-		if r := &h.requests[i]; r.sale != nil && r.sale.Status == Active && r.told() < cmp.Or(holds[r.user], never) {
-			holds[r.user] = r.told()
+		if r := &h.requests[i]; r.sale != nil && r.sale.Status == Active && r.acknowledged() < cmp.Or(holds[r.user], never) {
+			holds[r.user] = r.acknowledged()
 		}
 	}
 	for i := range h.requests {
 		r := &h.requests[i]
-		until := min(r.told(), cmp.Or(holds[r.user], never))
+		until := min(r.firstTold(OutcomeSold, OutcomeReserved, OutcomeSoldOut), cmp.Or(holds[r.user], never))
 		for _, c := range r.calls {
 			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < until {
 				t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
@@ -285,11 +285,14 @@ func (h *hearing) traffic() *traffic {
 	return t
 }
 
-// told is when the request was first told that it has its order; never if it was not.
-func (r *request) told() time.Duration {
+// acknowledged is when the request was first told that it has its order; never if it was not.
+func (r *request) acknowledged() time.Duration { return r.firstTold(OutcomeSold, OutcomeReserved) }
+
+// firstTold is when the request was first told one of some outcomes; never if it was not.
+func (r *request) firstTold(outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range r.calls {
-		if c.got() {
+		if slices.Contains(outcomes, c.Outcome) {
 			first = min(first, c.end())
 		}
 	}
@@ -297,7 +300,7 @@ func (r *request) told() time.Duration {
 }
 
 func (t *traffic) sell(s *sale, patience time.Duration) {
-	asked, told := s.request.calls[0].Sent, s.request.told()
+	asked, told := s.request.calls[0].Sent, s.request.acknowledged()
 	latest, doubt := time.Duration(0), false
 	for _, c := range s.request.calls {
 		latest = max(latest, c.Sent, c.Answered)

@@ -56,9 +56,9 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 			return n
 		}
 		for what, err := range map[string]error{
-			"Order":      second1(s.Order(ctx, old.OrderID)),
-			"Requested":  second1(s.Requested(ctx, sku, 1, "a")),
-			"of any SKU": second1(s.Requested(ctx, 0, 1, "a")),
+			"Order":       second1(s.Order(ctx, old.OrderID)),
+			"FindRequest": second1(s.FindRequest(ctx, sku, 1, "a")),
+			"of any SKU":  second1(s.FindRequest(ctx, 0, 1, "a")),
 			"Cancel": s.Tx(ctx, func(tx *gorm.DB) error {
 				_, _, err := s.Cancel(tx, old.OrderID)
 				return err
@@ -120,7 +120,7 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	set, err := s.Reset(t.Context(), sku, "", 5)
 	labtest.Must(t, err)
 	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
-		if !strings.Contains(c.Text, "FROM refusals") {
+		if !strings.Contains(c.Text, "request_id FROM orders") {
 			return nil
 		}
 		_, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, set.Run)
@@ -144,7 +144,7 @@ func TestSweep(t *testing.T) {
 			fill(t, s, id, set.Run-1, id*100_000, 2500)
 			fill(t, s, id, set.Run, id*100_000+50_000, 700)
 		}
-		others := map[string]string{"refusals": "(request_id, user_id, reason, sku_id, run) VALUES ('k', 1, 'sold_out'", "stock_units": "(id, sku_id, run) VALUES (1",
+		others := map[string]string{"stock_units": "(id, sku_id, run) VALUES (1",
 			"reservations": "(id, strategy, state, quantity, ends_at, sku_id, run) VALUES (1, 'reserve', 'paid', 1, '2000-01-01'"}
 		for table, row := range others {
 			labtest.Must(t, s.DB(ctx).Exec("INSERT INTO "+table+" "+row+", ?, 0)", sku).Error)

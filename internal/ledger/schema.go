@@ -24,14 +24,13 @@ import (
 // Both unique keys carry the run: a reset starts a new run and leaves the old
 // run's rows to the sweeper (Store.Sweep).
 //
-//   - orders_request_in_run: one order per request. Its prefixes serve the
-//     look-up of a request.
+//   - orders_request_in_run: one final answer per request, an order or a refusal
+//     (status 'refused', with its reason and the quantity asked for). Its prefixes
+//     serve the look-up of a request.
 //   - orders_one_active_in_run: one active order per user and SKU, through a
 //     generated column that is 1 while the order is active and NULL afterwards;
 //     a unique key ignores NULL. That works on MySQL, MariaDB and SQLite. Its
 //     prefix serves the list of a user's orders.
-//
-// In refusals, the primary key lets Sweep remove a run, and the other one finds a user's.
 //
 // In stock, code is the id under another name, on purpose without an index:
 // strategies that find their row by it show what a scan locks. Being generated,
@@ -62,19 +61,11 @@ var schema = []string{
 	status     VARCHAR(16)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	created_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+	reason     VARCHAR(16)  CHARACTER SET ascii COLLATE ascii_bin NULL,
 	active     TINYINT GENERATED ALWAYS AS (CASE WHEN status = 'active' THEN 1 END) VIRTUAL,
 	PRIMARY KEY (sku_id, run, id),
 	CONSTRAINT orders_request_in_run UNIQUE (request_id, user_id, sku_id, run),
 	CONSTRAINT orders_one_active_in_run UNIQUE (user_id, sku_id, run, active)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
-	`CREATE TABLE IF NOT EXISTS refusals (
-	request_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	user_id    BIGINT       NOT NULL,
-	sku_id     BIGINT       NOT NULL,
-	run        BIGINT       NOT NULL,
-	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-	PRIMARY KEY (sku_id, run, user_id, request_id),
-	KEY refusals_user (user_id, request_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 

@@ -13,7 +13,7 @@ import (
 // copies and retries, buy again, cancel, and lose answers. Each call takes effect at one
 // moment: it was sent up to 20 ms before, or 200, and is answered as long after. One whose
 // answer is lost may have been sent long before, since a process was paused. The
-// service refuses as busy only while it sells to others, and may say how long it worked.
+// service refuses as busy only while it sells to others, and repeats its final refusals.
 func correct(t *rapid.T) Evidence {
 	// below draws a number from 0 to n-1, all as likely: rapid prefers small ones, so
 	// what it draws is spread by a hash. 0 stays 0, to which it shrinks a history.
@@ -27,6 +27,7 @@ func correct(t *rapid.T) Evidence {
 	left, now, sold := &e.Snapshot.Stock.Num, time.Second, time.Duration(0)
 	delays := []time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 	users, cancels, paused := 1+below(20), !one(3), false
+	final := map[string]Outcome{} // of requests that were refused for good
 	sell := func(told *Told) {
 		has := func(o Order) bool { return o.UserID == told.User && o.Status == Active }
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
@@ -35,14 +36,19 @@ func correct(t *rapid.T) Evidence {
 			told.Outcome = OutcomeInProgress // the first copy has not been answered yet
 			return
 		case i >= 0:
+		case final[told.RequestID] != "":
+			told.Outcome = final[told.RequestID]
+			return
 		case now-sold < 60*time.Millisecond && one(6):
 			told.Outcome = []Outcome{OutcomeBusy, OutcomeConflict, OutcomeError}[below(3)]
 			return
 		case slices.ContainsFunc(e.Snapshot.Orders, has):
 			told.Outcome = OutcomeDuplicate
+			final[told.RequestID] = OutcomeDuplicate
 			return
 		case told.Quantity > *left:
 			told.Outcome = OutcomeSoldOut
+			final[told.RequestID] = OutcomeSoldOut
 			return
 		default:
 			*left -= told.Quantity
@@ -68,9 +74,6 @@ func correct(t *rapid.T) Evidence {
 		user := 1 + below(users)
 		told := Told{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
 			Sent: now - upTo(delays[below(2)]), Answered: now + upTo(delays[below(2)])}
-		if one(2) {
-			told.Worked = now - told.Sent - upTo(now-told.Sent)
-		}
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
 		if i >= 0 && cancels && one(2) {
 			cancel(&told, &e.Snapshot.Orders[i])

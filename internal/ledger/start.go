@@ -34,8 +34,9 @@ func (m *Moment) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A Start is when a SKU's sale starts, and what time it was when that was read.
+// A Start is when a SKU's sale starts, its run, and what time it was when that was read.
 type Start struct {
+	Run      int64
 	StartsAt *Moment // nil: it is on
 	Now      Moment
 }
@@ -51,6 +52,6 @@ func (s Start) In() time.Duration {
 // Start reads when the sale of a SKU starts; ErrUnknownSKU if there is none.
 func (s *Store) Start(ctx context.Context, sku int64) (Start, error) {
 	var st Start
-	err := s.Read(ctx, &st, "SELECT starts_at, "+nowIn(s.db)+" AS now FROM stock WHERE id = ?", sku)
+	err := s.Read(ctx, &st, "SELECT run, starts_at, "+nowIn(s.db)+" AS now FROM stock WHERE id = ?", sku)
 	return st, err
 }

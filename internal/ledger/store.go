@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	mathrand "math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -227,13 +226,10 @@ func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id
 // the expressions of its run and its status, and what follows. errReset: the SELECT finds
 // no row.
 func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, values, in string, args ...any) (int64, seckill.Receipt, error) {
-	request, requested := fenced(p)
-	statement := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
-		values + "?, ?, " + request + ", ?, ?, ?, ?, ?, " + in
+	statement := "INSERT INTO orders " + orderColumns("") + " " + values + "?, ?, ?, ?, ?, ?, ?, ?, " + in
 	id := newOrderID()
 	public := newPublicID(p.SKU, id)
-	rows, _, err := s.Exec(tx, statement, slices.Concat([]any{id, public}, requested,
-		[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
+	rows, _, err := s.Exec(tx, statement, append([]any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args...)...)
 	if err == nil && rows == 0 {
 		err = errReset
 	}
@@ -268,16 +264,10 @@ func newOrderID() int64 {
 // drawn at random and keeps others from guessing the ids of orders.
 func newPublicID(sku, id int64) string { return fmt.Sprintf("o%d-%d-%s", sku, id, rand.Text()[:13]) }
 
-// fenced is the request of an order as an expression: NULL, and so refused, if the
-// purchase's claim is not held any more.
-func fenced(p seckill.Purchase) (expression string, args []any) {
-	if p.Fence == "" {
-		return unfenced(p)
-	}
-	return "CASE WHEN IS_USED_LOCK(?) IS NOT NULL THEN ? END", []any{p.Fence, p.RequestID}
+// orderColumns are the columns that an INSERT of orders or refusals fills, in parentheses.
+func orderColumns(more string) string {
+	return "(id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status" + more + ")"
 }
-
-func unfenced(p seckill.Purchase) (expression string, args []any) { return "?", []any{p.RequestID} }
 
 // CancelOrder marks an order cancelled and has giveBack return its units, in one
 // transaction. An order that was cancelled before is left alone. An order of an
@@ -353,23 +343,30 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	return order(s.db.WithContext(ctx), id)
 }
 
-// Requested finds the order of the current run that a user's request for a SKU led
-// to; ErrUnknownOrder if there is none. Of whichever SKU, if sku is 0: then it waits
-// for a transaction that has written such an order and not ended yet, and answers
-// ErrBusy when that takes longer than a row may be waited for.
-func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string) (o Order, err error) {
-	where, wait, args := "request_id = ? AND user_id = ?", "", []any{requestID, user}
-	switch {
-	case sku != 0:
+// FindRequest returns the row of a user's request for a SKU in its current run, or for any
+// SKU if sku is 0: an order in whatever state, or a refusal (Refused). ErrUnknownOrder: there
+// is none, or it is not committed yet.
+func (s *Store) FindRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
+	return s.findRequest(ctx, sku, user, requestID, "")
+}
+
+// AwaitRequest is FindRequest that waits for a transaction which has written such a row and
+// not ended; ErrBusy when that takes longer than a row may be waited for.
+func (s *Store) AwaitRequest(ctx context.Context, sku, user int64, requestID string) (Order, error) {
+	if s.db.Name() == "sqlite" { // there a writer has the whole file
+		return s.FindRequest(ctx, sku, user, requestID)
+	}
+	return s.findRequest(ctx, sku, user, requestID, " FOR UPDATE")
+}
+
+func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, locking string) (o Order, err error) {
+	where, args := "request_id = ? AND user_id = ?", []any{requestID, user}
+	if sku != 0 {
 		where, args = where+" AND sku_id = ?", append(args, sku)
-	case s.db.Name() != "sqlite": // there a writer has the whole file
-		// Of the order: the row of the stock, which all buyers want, is not locked. MySQL's status would not show
-		// who waits for a lock in share mode.
-		wait = " FOR UPDATE"
 	}
 	// A join with the stock would let the database begin there, and read every order of a run for one.
-	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
-		"ORDER BY id LIMIT 1"+wait, args...)
+	err = s.Read(ctx, &o, "SELECT * FROM orders WHERE "+where+
+		" AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) ORDER BY id LIMIT 1"+locking, args...)
 	return o, unknownOrder(err)
 }
 
@@ -436,6 +433,10 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (snap Snapshot, err err
 			snap.Orders = append(snap.Orders, *o)
 		}
 	})
+	if err == nil { // refusals are final: to read them later does no harm
+		err = before(s.DB(ctx).Raw("SELECT user_id, request_id FROM orders WHERE sku_id = ? AND run = ? AND status = ?",
+			sku, snap.Stock.Run, Refused).Scan(&snap.Refused).Error)
+	}
 	return snap, err
 }
 
@@ -449,7 +450,6 @@ func (s *Store) View(ctx context.Context, sku int64, look func(Evidence)) (err e
 			return err
 		}
 		run := snap.Stock.Run
-		err := tx.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = ?", sku, run).Scan(&snap.Refusals).Error
 		orders := func(which string) iter.Seq[*Order] {
 			return func(yield func(*Order) bool) {
 				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
@@ -467,11 +467,11 @@ func (s *Store) View(ctx context.Context, sku int64, look func(Evidence)) (err e
 	return before(err)
 }
 
-// eachOrder reads some orders, with their reservations, one row at a time.
+// eachOrder reads some orders, with their reservations, one row at a time. Refusals are left out.
 func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) error {
 	rows, err := db.Raw("SELECT o.id, o.public_id, o.request_id, o.run, o.user_id, o.sku_id, o.quantity, o.remaining, "+
 		"o.status, o.strategy, o.created_at, "+reservationColumns(db)+"FROM orders AS o LEFT JOIN reservations AS r "+
-		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id WHERE "+where, args...).Rows()
+		"ON r.sku_id = o.sku_id AND r.run = o.run AND r.id = o.id WHERE o.status <> 'refused' AND "+where, args...).Rows()
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
 			t.Errorf("a COMMIT without an answer: %v, want %v", err, seckill.ErrUnknown)
 		}
-		if _, err := s.Requested(t.Context(), sku, 1, "a"); err != nil {
+		if _, err := s.FindRequest(t.Context(), sku, 1, "a"); err != nil {
 			t.Errorf("the order was committed and cannot be found: %v", err)
 		}
 		p = seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "b"}

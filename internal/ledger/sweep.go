@@ -18,7 +18,7 @@ const sweepPiece = 1000
 // many orders it removed, and the context's error when that ends first: what is left is
 // for the next call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	for _, table := range []string{"orders", "refusals", "stock_units", "reservations"} {
+	for _, table := range []string{"orders", "stock_units", "reservations"} {
 		var stale []Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
 		err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error

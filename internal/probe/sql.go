@@ -126,18 +126,6 @@ func (s *SQL) Kill(ctx context.Context, ports []string) (killed int, err error) 
 	return killed, s.Gone(ctx, ports, false)
 }
 
-// EndUserLock has the server close the connection that holds a user lock (GET_LOCK),
-// if it is from one of these ports, and waits until it has. false: it is not.
-func (s *SQL) EndUserLock(ctx context.Context, name string, ports []string) (ended bool, err error) {
-	var port string
-	err = s.db.WithContext(ctx).Raw("SELECT "+clientPort+" FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK(?)", name).Scan(&port).Error
-	if err != nil || !slices.Contains(ports, port) {
-		return false, err
-	}
-	killed, err := s.Kill(ctx, []string{port})
-	return killed > 0, err
-}
-
 // clientPort is a connection's port at its client. The host before it may be a
 // name: a server that resolves names says localhost. Another client may have the same
 // port on its way to another server: only those of this database count.

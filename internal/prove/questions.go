@@ -291,18 +291,18 @@ func Questions() []Question {
 				}, list...)
 			}},
 		{ID: "same-key", Title: "one key, one order",
-			Asks: "Two copies of one request go through the whole service, in two processes; replies and claims are lost, and they are sent again: " +
-				"is there one order, and is no copy refused that has it? And has one user who buys with two keys one order? " +
+			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, commands come late, a process dies, and they are sent again: " +
+				"do all copies hear one final answer, and is a request that has an order never refused? And has one user who buys with two keys one order? " +
 				"Where a buyer is answered before the order is written: does every accepted request come to an order or a refusal, " +
 				"also after a death, and is its buyer told which?",
 			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				return append(b.accepted(processes),
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
-					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4,
-						Buyers: twice(processes, 1, explore.Asks), Faults: lost},
-					&explore.Scenario{Name: "two copies of one request, for the last units; a claim is lost", Stock: 2,
-						Buyers: twice(processes, 0, explore.Asks), Faults: ends},
+					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost, or one dies", Stock: 4,
+						Buyers: twice(processes, 1, explore.Asks), Faults: fails},
+					&explore.Scenario{Name: "two copies of one request, for the last units; a command comes late", Stock: 2,
+						Buyers: twice(processes, 1, explore.Asks), Faults: late},
 					&explore.Scenario{Name: "one user buys with two keys", Stock: 5, Buyers: oneUser(processes, explore.Asks)})
 			}},
 		{ID: "two-faults", Title: "two faults",

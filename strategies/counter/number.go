@@ -172,12 +172,14 @@ const (
 func (n *number) known(
 	ctx context.Context, sku int64, h holding,
 ) (string, error) {
-	o, err := n.store.Requested(ctx, sku, h.user, h.request)
+	o, err := n.store.FindRequest(ctx, sku, h.user, h.request)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return absent, nil
 	case err != nil:
 		return "", err
+	case o.Status == ledger.Refused:
+		return void, nil
 	case o.Status != ledger.Active:
 		return cancelled, nil
 	}

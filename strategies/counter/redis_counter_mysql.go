@@ -84,6 +84,9 @@ func (s *redisCounterMySQL) Deduct(
 	case err == nil:
 		s.settle(ctx, p, run, sold)
 		return r, nil
+	case errors.Is(err, seckill.ErrDuplicate):
+		s.settleDuplicate(ctx, p, run)
+		return seckill.Receipt{}, err
 	case seckill.NothingTaken(err):
 		s.settle(ctx, p, run, void)
 		return seckill.Receipt{}, err
@@ -117,12 +120,31 @@ func (s *redisCounterMySQL) lookUp(
 ) (seckill.Receipt, error) {
 	asking, cancel := after(ctx)
 	defer cancel()
-	o, err := s.store.Requested(asking, p.SKU, p.User, p.RequestID)
-	if err != nil || o.Run != run {
+	o, err := s.store.FindRequest(asking, p.SKU, p.User, p.RequestID)
+	if err != nil || o.Run != run || o.Status == ledger.Refused {
 		return seckill.Receipt{}, unknown
 	}
 	s.settle(ctx, p, run, sold)
 	return o.Receipt(), nil
+}
+
+// settleDuplicate closes a purchase whose user, or whose request, has an order.
+// If it is the request's own, a copy in another process has sold: what both
+// took from the number is the order's.
+func (s *redisCounterMySQL) settleDuplicate(
+	ctx context.Context, p seckill.Purchase, run int64,
+) {
+	asking, cancel := after(ctx)
+	defer cancel()
+	known, err := s.known(asking, p.SKU,
+		holding{p.User, p.Quantity, p.RequestID})
+	switch {
+	case err != nil: // it stays open, and is closed by those who depend on it
+		return
+	case known == absent: // it is another request's
+		known = void
+	}
+	s.settle(ctx, p, run, known)
 }
 
 // admit takes from the number. While the answer depends on purchases that are
@@ -137,8 +159,9 @@ func (s *redisCounterMySQL) admit(
 			return 0, backend.RedisError(err)
 		}
 		if err != nil {
-			// They may be through without knowing, and do not go on.
-			s.settle(ctx, p, anyRun, void)
+			// They may be through without knowing, and do not go on. So may a
+			// copy of their request in another process, which sells.
+			s.settle(ctx, p, anyRun, absent)
 			return 0, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
 		switch state {

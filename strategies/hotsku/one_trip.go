@@ -48,7 +48,7 @@ func (s *oneTrip) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	outcome, r, err := s.store.SellBy(ctx,
-		"CALL seckill_one_trip(?, ?, ?, ?, ?, ?, ?, ?)", p)
+		"CALL seckill_one_trip(?, ?, ?, ?, ?, ?, ?)", p)
 	switch {
 	case err != nil:
 		return seckill.Receipt{}, err

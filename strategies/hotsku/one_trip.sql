@@ -1,6 +1,6 @@
 CREATE PROCEDURE seckill_one_trip(
   p_id BIGINT, p_public VARCHAR(64), p_request VARCHAR(128),
-  p_fence VARCHAR(64), p_user BIGINT, p_sku BIGINT, p_quantity BIGINT,
+  p_user BIGINT, p_sku BIGINT, p_quantity BIGINT,
   p_strategy VARCHAR(64))
   MODIFIES SQL DATA SQL SECURITY INVOKER
 sale: BEGIN
@@ -27,13 +27,10 @@ sale: BEGIN
               'sold out', 'reset'), 0;
     LEAVE sale;
   END IF;
-  -- A request with an idempotency key is NULL, and so refused, when the claim
-  -- of its key was lost.
   INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity,
                       remaining, strategy, run, status)
   VALUES (p_id, p_public,
-          IF(p_fence = '' OR IS_USED_LOCK(p_fence), p_request, NULL),
-          p_user, p_sku, p_quantity,
+          p_request, p_user, p_sku, p_quantity,
           LAST_INSERT_ID(), p_strategy, v_run, 'active');
   COMMIT;
   SELECT 'sold', LAST_INSERT_ID() AS remaining;

@@ -70,7 +70,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			_, err = s.Store.Requested(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
+			_, err = s.Store.FindRequest(t.Context(), s.SKU, 1, s.Purchase(1, 1).RequestID)
 			if !errors.Is(err, seckill.ErrUnknownOrder) {
 				t.Errorf("looking for the order gave %v, want %v", err, seckill.ErrUnknownOrder)
 			}

@@ -384,29 +384,19 @@ func text(v any) string {
 	return t
 }
 
-// Became asks the streams, and then the refusals of the ledger: Redis may have
-// lost what it remembered.
+// Became asks the streams. What they have lost, the ledger knows: orders and
+// final refusals.
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
 	state, err := s.remembered(ctx, sku, fmt.Sprint(user, " ", requestID))
-	switch word, _, _ := strings.Cut(state, " "); word {
-	case "open":
+	switch word, rest, _ := strings.Cut(state, " "); {
+	case word == "open":
 		return seckill.ErrPending
-	case "sold":
+	case word == "sold":
 		return nil
-	}
-	var code string
-	found := s.store.Read(ctx, &code, "SELECT reason FROM refusals "+
-		"WHERE user_id = ? AND request_id = ? AND (sku_id = ? OR ? = 0) "+
-		"AND run = (SELECT s.run FROM stock s WHERE s.id = refusals.sku_id) "+
-		"LIMIT 1", user, requestID, sku, sku)
-	switch {
-	case found == nil:
-		code, _, _ = strings.Cut(code, " ")
-		return refusedFor(code)
-	case !errors.Is(found, seckill.ErrUnknownSKU): // that is: none
-		return found
+	case word == "refused":
+		return refusedFor(rest)
 	case err != nil:
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}

@@ -73,11 +73,11 @@ func (s *streamed) age(t *testing.T) {
 
 func (s *streamed) order(t *testing.T, user int64) (ledger.Order, bool) {
 	t.Helper()
-	o, err := s.Store.Requested(t.Context(), s.SKU, user, s.Purchase(user, 1).RequestID)
+	o, err := s.Store.FindRequest(t.Context(), s.SKU, user, s.Purchase(user, 1).RequestID)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Fatal(err)
 	}
-	return o, err == nil
+	return o, err == nil && o.Status != ledger.Refused
 }
 
 // A process that lives and cannot reach its database keeps trying. After a lease

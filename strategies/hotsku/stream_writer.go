@@ -273,8 +273,8 @@ func (s *redisStream) sell(
 		if rows == 0 {
 			return errNotAll
 		}
-		code, err := s.refusedBefore(tx, b, entries[0])
-		if err != nil || code != "" {
+		early, err := s.notBefore(tx, b, entries[0])
+		if err != nil || early {
 			return cmp.Or(err, errNotAll)
 		}
 		ok, err := s.store.PlaceAll(tx, b.run, left+units, orders)
@@ -343,21 +343,20 @@ func (s *redisStream) decide(
 		o, why := s.whyNot(tx, b, e)
 		code := codeOf(why)
 		switch {
+		case o != nil && o.Status == ledger.Refused:
+			list = []decision{{e, "refused " + o.Reason}}
 		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
 			list = []decision{{e, soldAs(o.Receipt())}}
 		case code != "":
 			list = []decision{{e, "refused " + code}}
-			// One that is accepted again and refused again has one refusal.
+			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				code += " " + e.id // and may be accepted as another entry
+				refused.RequestID = e.alone() // the request may be accepted again
 			}
-			_, _, err := s.store.Exec(tx, "REPLACE INTO refusals "+
-				"(request_id, user_id, sku_id, run, reason) "+
-				"VALUES (?, ?, ?, ?, ?)",
-				e.RequestID, e.User, b.sku, b.run, code)
-			return err
+			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
+				Run: b.run, Strategy: e.strategy, Reason: code})
 		default:
 			return why
 		}
@@ -369,24 +368,22 @@ func (s *redisStream) decide(
 	return list, nil
 }
 
-// refusedBefore returns the code of an entry's refusal that was written before, in
-// a transaction that has locked the row; "" if there is none.
-func (s *redisStream) refusedBefore(
+// alone names an entry where the refusal is of the entry, and not of its
+// request. No request has a blank in its name.
+func (e entry) alone() string { return "entry " + e.id }
+
+// notBefore reports whether an entry was refused before the sale started, in a
+// transaction that has locked the row. A final refusal is met by its key.
+func (s *redisStream) notBefore(
 	tx *gorm.DB, b streamBatch, e entry,
-) (code string, err error) {
+) (refused bool, err error) {
 	if b.fresh {
-		return "", nil
+		return false, nil
 	}
-	var reason string
-	err = s.store.ReadIn(tx, &reason, "SELECT reason FROM refusals "+
-		"WHERE sku_id = ? AND run = ? AND user_id = ? AND request_id = ?",
-		e.SKU, b.run, e.User, e.RequestID)
-	code, id, passes := strings.Cut(reason, " ")
-	if errors.Is(err, seckill.ErrUnknownSKU) || // that is: none
-		passes && id != e.id {
-		return "", nil
-	}
-	return code, err
+	err = s.store.ReadIn(tx, &refused, "SELECT EXISTS (SELECT 1 FROM orders "+
+		"WHERE request_id = ? AND user_id = ? AND sku_id = ? AND run = ?)",
+		e.alone(), e.User, e.SKU, b.run)
+	return refused, err
 }
 
 // whyNot says, in a transaction that has locked the row, what the database has
@@ -397,17 +394,14 @@ func (s *redisStream) whyNot(
 ) (*ledger.Order, error) {
 	p := e.Purchase
 	var o ledger.Order
-	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders WHERE request_id = ? "+
-		"AND user_id = ? AND sku_id = ? AND run = ?",
-		p.RequestID, p.User, p.SKU, b.run)
+	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders "+
+		"WHERE request_id IN (?, ?) AND user_id = ? AND sku_id = ? "+
+		"AND run = ?", p.RequestID, e.alone(), p.User, p.SKU, b.run)
 	if err == nil {
 		return &o, nil
 	}
 	if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: none
 		return nil, err
-	}
-	if code, err := s.refusedBefore(tx, b, e); err != nil || code != "" {
-		return nil, cmp.Or(err, refusedFor(code))
 	}
 	var now struct {
 		Num            int64

@@ -1,0 +1,202 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
+)
+
+func soldOut(user, run int64) ledger.Refusal {
+	return ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: "k"}, Run: run, Strategy: "test", Reason: "sold_out"}
+}
+
+// wantRefused checks that a row is the refusal of a user who was told sold out.
+func wantRefused(t *testing.T, what string, o ledger.Order, err error) {
+	t.Helper()
+	if err != nil || o.Status != ledger.Refused || o.Reason != "sold_out" || o.Quantity != 1 || o.CreatedAt.IsZero() {
+		t.Errorf("%s: %+v, %v, want the refusal", what, o, err)
+	}
+}
+
+// Whichever is written first, order or refusal, is the answer of a request.
+func TestTheFirstAnswerCounts(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx, refusals := t.Context(), ledger.NewRefusals(s)
+		set, err := s.Reset(ctx, sku, "", 5)
+		labtest.Must(t, err)
+		first := soldOut(1, set.Run)
+		o, err := refusals.Write(ctx, first)
+		wantRefused(t, "the first answer", o, err)
+		again, err := refusals.Write(ctx, ledger.Refusal{Purchase: first.Purchase, Run: set.Run, Reason: "duplicate"})
+		wantRefused(t, "a second refusal", again, err)
+		found, err := s.FindRequest(ctx, sku, 1, "k")
+		wantRefused(t, "the look-up", found, err)
+
+		if _, err := sell(ctx, s, first.Purchase, set.Run); !errors.Is(err, seckill.ErrDuplicate) {
+			t.Errorf("an order after the refusal: %v, want %v", err, seckill.ErrDuplicate)
+		}
+		if _, err := s.RecordAlone(ctx, first.Purchase, set.Run, 4); !errors.Is(err, seckill.ErrDuplicate) {
+			t.Errorf("an order of one command after the refusal: %v, want %v", err, seckill.ErrDuplicate)
+		}
+		labtest.Must(t, s.Tx(ctx, func(tx *gorm.DB) error {
+			batch := []*ledger.Entry{{Purchase: first.Purchase}, {Purchase: soldOut(2, 0).Purchase}}
+			if ok, err := s.PlaceAll(tx, set.Run, 5, batch); err != nil || ok || !batch[0].Refused || batch[1].Refused {
+				t.Errorf("a batch with the refused request: %t, %v, %t and %t, want the first refused alone", ok, err, batch[0].Refused, batch[1].Refused)
+			}
+			return s.Refuse(tx, soldOut(3, set.Run))
+		}))
+		if err := s.Tx(ctx, func(tx *gorm.DB) error { return s.Refuse(tx, first) }); !errors.Is(err, seckill.ErrDuplicate) {
+			t.Errorf("a refusal in a transaction, of an answered request: %v, want %v", err, seckill.ErrDuplicate)
+		}
+		sold, err := sell(ctx, s, soldOut(4, 0).Purchase, set.Run)
+		labtest.Must(t, err)
+		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != ledger.Active {
+			t.Errorf("a refusal after the order: %+v, %v, want order %s", o, err, sold.OrderID)
+		}
+
+		snap, err := s.Snapshot(ctx, sku)
+		labtest.Must(t, err)
+		if list, err := s.Orders(ctx, ledger.Filter{SKU: sku}); err != nil || len(list) != 2 || len(snap.Orders) != 2 || len(snap.Refused) != 2 {
+			t.Errorf("%d orders listed, %v; snapshot %+v; want the orders of users 2 and 4, and two refusals apart", len(list), err, snap)
+		}
+	})
+}
+
+// A refusal of a run that is over says nothing of the sale that is on.
+func TestARefusalBelongsToItsRun(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx := t.Context()
+		set, err := s.Reset(ctx, sku, "", 5)
+		labtest.Must(t, err)
+		if _, err := ledger.NewRefusals(s).Write(ctx, soldOut(1, set.Run-1)); !errors.Is(err, ledger.ErrRunOver) {
+			t.Errorf("a refusal of the run before: %v, want %v", err, ledger.ErrRunOver)
+		}
+		if _, err := sell(ctx, s, soldOut(1, 0).Purchase, set.Run); err != nil {
+			t.Errorf("the same request in the new run: %v", err)
+		}
+	})
+}
+
+// A copy that holds its order uncommitted decides what the refused copy is told.
+func TestARefusalWaitsForACopy(t *testing.T) {
+	s, _ := onServer(t)
+	set, err := s.Reset(t.Context(), sku, "", 5)
+	labtest.Must(t, err)
+	for user, commits := range []bool{true, false} {
+		r := soldOut(int64(user+10), set.Run)
+		written, waits := make(chan struct{}), make(chan error)
+		copied := make(chan error, 1)
+		go func() {
+			copied <- s.Tx(t.Context(), func(tx *gorm.DB) error {
+				if _, err := s.Record(tx, r.Purchase, set.Run, 4); err != nil {
+					return err
+				}
+				close(written)
+				return <-waits
+			})
+		}()
+		<-written
+		got := make(chan ledger.Order, 1)
+		go func() {
+			o, err := ledger.NewRefusals(s).Write(t.Context(), r)
+			if err != nil {
+				t.Errorf("beside an open transaction: %v", err)
+			}
+			got <- o
+		}()
+		labtest.Soon(t, "the refusal waits for the row", func() bool {
+			var waiting struct{ Value int }
+			s.DB(t.Context()).Raw("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").Scan(&waiting)
+			return waiting.Value > 0
+		})
+		if commits {
+			close(waits)
+		} else {
+			waits <- seckill.ErrSoldOut
+		}
+		<-copied
+		if o := <-got; (o.Status == ledger.Active) != commits || (o.Status == ledger.Refused) == commits {
+			t.Errorf("the copy commits: %t; the refused copy is answered with %+v", commits, o)
+		}
+	}
+}
+
+// Buyers who are refused at once share an INSERT, and each hears of their own request. A
+// copy that stands still keeps only its own request waiting.
+func TestRefusalsShareAnInsert(t *testing.T) {
+	s, _ := onServer(t)
+	set, err := s.Reset(t.Context(), sku, "", 5)
+	labtest.Must(t, err)
+	stuck := s.DB(t.Context()).Begin()
+	defer stuck.Rollback()
+	_, err = s.Record(stuck, soldOut(2, 0).Purchase, set.Run, 4)
+	labtest.Must(t, err)
+
+	inserts, refusals := 0, ledger.NewRefusals(s)
+	var g errgroup.Group
+	write := func(user int64) {
+		g.Go(func() error {
+			o, err := refusals.Write(t.Context(), soldOut(user, set.Run))
+			switch {
+			case user == 2 && !errors.Is(err, seckill.ErrBusy):
+				return fmt.Errorf("a request whose copy stands still: %+v, %v, want %w", o, err, seckill.ErrBusy)
+			case user != 2 && (err != nil || o.UserID != user || o.Status != ledger.Refused):
+				return fmt.Errorf("user %d: %+v, %w", user, o, err)
+			}
+			return nil
+		})
+	}
+	ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(c *tap.Command) error {
+		if strings.HasPrefix(c.Text, "INSERT") {
+			if inserts++; inserts == 1 {
+				for user := range int64(40) { // they come while the first INSERT is on its way
+					write(user + 2)
+				}
+				labtest.Soon(t, "all others wait", func() bool { return refusals.Waiting() == 40 })
+			}
+		}
+		return nil
+	}})
+	if _, err := refusals.Write(ctx, soldOut(1, set.Run)); err != nil {
+		t.Error(err)
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A buyer who leaves the queue hands a turn that has come on to the next.
+func TestARefusedBuyerLeavesTheQueue(t *testing.T) {
+	s, _ := onServer(t)
+	set, err := s.Reset(t.Context(), sku, "", 5)
+	labtest.Must(t, err)
+	refusals := ledger.NewRefusals(s)
+	gone, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	ctx := taptest.Before(t.Context(), "INSERT", func() {
+		go func() {
+			_, err := refusals.Write(gone, soldOut(2, set.Run))
+			left <- err
+		}()
+		labtest.Soon(t, "the other waits", func() bool { return refusals.Waiting() == 1 })
+		leave()
+		if err := <-left; !errors.Is(err, seckill.ErrUnavailable) {
+			t.Errorf("a buyer who left: %v, want %v", err, seckill.ErrUnavailable)
+		}
+	})
+	_, err = refusals.Write(ctx, soldOut(1, set.Run))
+	labtest.Must(t, err)
+	o, err := refusals.Write(t.Context(), soldOut(3, set.Run))
+	wantRefused(t, "the next buyer", o, err)
+}
