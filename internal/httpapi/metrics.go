@@ -51,7 +51,7 @@ func (m *metrics) register(sl *seller) {
 	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. Claims of idempotency keys are not counted.",
+			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. The rows of refusals are not counted.",
 			ConstLabels: prometheus.Labels{"strategy": sl.info.Name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}
