@@ -53,8 +53,8 @@ var Redlock = catalog.Info{
 const redlockLimit = 0.05
 
 // A voter is one of the five, as redsync asks it. A command goes on when its
-// buyer does, with the votes of others; what frees a key is sent when what takes
-// it has ended. While the node leaves commands unanswered, it is not asked.
+// buyer does, with the votes of others; what frees a key is sent when what
+// takes it has ended. A node that leaves commands unanswered is not asked.
 type voter struct {
 	redis      *redis.Client
 	background *sync.RWMutex
@@ -87,7 +87,7 @@ func (v *vote) SetNX(
 		v.of.asked.Store(token, ended)
 	}
 	begun.Done()
-	defer begun.Wait() // or the buyer might come to the EVAL before the last SET
+	defer begun.Wait() // or the buyer might send an EVAL before the last SET
 	if silent {
 		return false, errSilent
 	}
