@@ -122,17 +122,19 @@ func (s *Server) putSKU(c *gin.Context) error {
 }
 
 // resetOutside resets what strategies keep outside the stock row, and returns the names of those that failed.
-// Strategies of different backends do not wait for each other: one that hangs takes all the time there is.
+// Strategies whose locks and counters are in different backends do not wait for each other: one that hangs takes all
+// the time there is. Those of one backend take turns, since many use the same lock.
 func (s *Server) resetOutside(ctx context.Context, set ledger.Stock) (failed []string) {
-	byBackends := map[string][]*seller{}
+	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			on := fmt.Sprint(backend.NamesOf(sl.info.Needs...))
-			byBackends[on] = append(byBackends[on], sl)
+			names := backend.NamesOf(sl.info.Uses()...) // the ledger's is the first
+			on := names[len(names)-1]
+			byBackend[on] = append(byBackend[on], sl)
 		}
 	}
 	var resetting sync.WaitGroup
-	for _, group := range byBackends {
+	for _, group := range byBackend {
 		resetting.Go(func() {
 			for _, sl := range group {
 				sl.reset(ctx, set, s.Log)
