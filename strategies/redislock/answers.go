@@ -33,10 +33,11 @@ func freed(keys int64, err error) error {
 // freedByToken is freed for a release that looks whose lock it is: it is tried
 // again when the connection breaks, or the lock would stay for its lease.
 func freedByToken(
-	ctx context.Context, release func() *redis.Cmd,
+	ctx context.Context, in redis.Scripter,
+	release *redis.Script, keys []string, args ...any,
 ) error {
 	return lock.FreeByToken(ctx, func() error {
-		return freed(release().Int64())
+		return freed(release.Run(ctx, in, keys, args...).Int64())
 	})
 }
 

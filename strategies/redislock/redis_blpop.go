@@ -128,11 +128,9 @@ func (l *blpopLock) lease(
 }
 
 func (l *blpopLock) free(ctx context.Context, key, token string) error {
-	return freedByToken(ctx, func() *redis.Cmd {
-		return blpopUnlock.Run(ctx, l.redis,
-			[]string{key, blpopSignal(key)},
-			token, blpopRound.Milliseconds())
-	})
+	return freedByToken(ctx, l.redis, blpopUnlock,
+		[]string{key, blpopSignal(key)},
+		token, blpopRound.Milliseconds())
 }
 
 func (l *blpopLock) undo(ctx context.Context, key, token string) {

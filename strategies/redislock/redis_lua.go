@@ -74,7 +74,6 @@ func (l *luaLock) Acquire(
 }
 
 func (l *luaLock) free(ctx context.Context, key, token string) error {
-	return freedByToken(ctx, func() *redis.Cmd {
-		return compareAndDelete.Run(ctx, l.redis, []string{key}, token)
-	})
+	return freedByToken(ctx, l.redis, compareAndDelete,
+		[]string{key}, token)
 }

@@ -120,10 +120,8 @@ func (h *registryHold) take(
 }
 
 func (h *registryHold) free(ctx context.Context) error {
-	return freedByToken(ctx, func() *redis.Cmd {
-		return compareAndDelete.Run(ctx, h.lock.redis,
-			[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn))
-	})
+	return freedByToken(ctx, h.lock.redis, compareAndDelete,
+		[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn))
 }
 
 // again is the reentry: no lease if the hold is over, or lost.

@@ -204,10 +204,8 @@ func (h *watchdogHold) take(
 }
 
 func (h *watchdogHold) free(ctx context.Context, depth int) error {
-	return freedByToken(ctx, func() *redis.Cmd {
-		return watchdogFree.Run(ctx, h.lock.redis,
-			[]string{h.key, watchdogChannel(h.key)}, h.owner, depth)
-	})
+	return freedByToken(ctx, h.lock.redis, watchdogFree,
+		[]string{h.key, watchdogChannel(h.key)}, h.owner, depth)
 }
 
 // undo frees what an attempt may have taken.

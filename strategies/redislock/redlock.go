@@ -37,13 +37,15 @@ var Redlock = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		var voters []redsyncredis.Pool
+		l := &redsyncLock{nodes: len(d.RedisNodes), limit: redlockLimit,
+			ttl: d.Settings.LockLease}
+		var pools []redsyncredis.Pool
 		for _, node := range d.RedisNodes {
-			voters = append(voters, &voter{
-				redis: node, background: &d.Background})
+			v := &voter{redis: node, background: &d.Background}
+			l.voters, pools = append(l.voters, v), append(pools, v)
 		}
-		return &redsyncLock{redsync.New(voters...), len(voters),
-			redlockLimit, d.Settings.LockLease}, nil
+		l.sync = redsync.New(pools...)
+		return l, nil
 	},
 	Key: stockKey,
 }
@@ -59,7 +61,7 @@ type voter struct {
 	redis      *redis.Client
 	background *sync.RWMutex
 	silent     atomic.Bool // a command was overdue, and no PING answered since
-	asked      sync.Map    // by token: closed when the SET has ended
+	asked      sync.Map    // by token: a channel, closed when a SET has ended
 }
 
 var errSilent = errors.New("this node has not answered for a while")
@@ -79,73 +81,54 @@ type vote struct {
 func (v *vote) SetNX(
 	key, token string, ttl time.Duration,
 ) (ok bool, err error) {
-	begun := v.ctx.Value(begunKey{}).(*sync.WaitGroup)
-	ended := make(chan struct{})
-	defer close(ended)
-	silent := v.of.silent.Load()
-	if !silent {
-		v.of.asked.Store(token, ended)
-	}
-	begun.Done()
-	defer begun.Wait() // or the buyer might send an EVAL before the last SET
-	if silent {
+	ended, _ := v.of.asked.Load(token)
+	defer close(ended.(chan struct{}))
+	if v.of.silent.Load() {
+		v.of.asked.Delete(token)
 		return false, errSilent
 	}
 	limit := time.Duration(redlockLimit * float64(ttl))
-	err = v.of.send(v.ctx, limit, func(c redsyncredis.Conn) (err error) {
-		ok, err = c.SetNX(key, token, ttl)
-		return err
-	})
+	c, done := v.of.begin(v.ctx, limit)
+	ok, err = c.SetNX(key, token, ttl)
+	done(err)
 	return ok, err
 }
 
 func (v *vote) Eval(
 	script *redsyncredis.Script, keyAndToken ...any,
-) (answer any, err error) {
-	if ended, asked := v.of.asked.LoadAndDelete(keyAndToken[1]); asked {
+) (any, error) {
+	if ended, asked := v.of.asked.Load(keyAndToken[1]); asked {
 		<-ended.(chan struct{})
+		v.of.asked.Delete(keyAndToken[1])
 	} else if v.of.silent.Load() {
 		return nil, errSilent
 	}
-	err = v.of.send(v.ctx, time.Second,
-		func(c redsyncredis.Conn) (err error) {
-			answer, err = c.Eval(script, keyAndToken...)
-			return err
-		})
+	c, done := v.of.begin(v.ctx, time.Second)
+	answer, err := c.Eval(script, keyAndToken...)
+	done(err)
 	return answer, err
-}
-
-// begunKey is where the context of an attempt has the SETs that are to begin.
-type begunKey struct{}
-
-func attempt(ctx context.Context, nodes int) context.Context {
-	var begun sync.WaitGroup
-	begun.Add(nodes)
-	return context.WithValue(tap.Fan(ctx, nodes), begunKey{}, &begun)
 }
 
 // Close implements redsync's Conn, of which none is kept.
 func (v *vote) Close() error { return nil }
 
-func (v *voter) send(
+// begin is a connection for one command. Call done with what it answered.
+func (v *voter) begin(
 	ctx context.Context, limit time.Duration,
-	command func(redsyncredis.Conn) error,
-) error {
+) (c redsyncredis.Conn, done func(error)) {
 	v.background.RLock()
-	defer v.background.RUnlock()
 	if !tap.TimeStands(ctx) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
-	defer cancel()
-	conn, err := goredis.NewPool(v.redis).Get(ctx)
-	if err == nil {
-		err = command(conn)
+	c, _ = goredis.NewPool(v.redis).Get(ctx) // which connects when it is used
+	return c, func(err error) {
+		cancel()
+		v.background.RUnlock()
+		if overdue(err) && v.silent.CompareAndSwap(false, true) {
+			go v.listen()
+		}
 	}
-	if overdue(err) && v.silent.CompareAndSwap(false, true) {
-		go v.listen()
-	}
-	return err
 }
 
 // listen returns when the node answers again, or refuses to.

@@ -38,7 +38,7 @@ var Redsync = catalog.Info{
 		// limit, a twentieth, is made for five nodes of which some may be
 		// dead: with one, giving up early turns a slow answer into none.
 		return &redsyncLock{redsync.New(goredis.NewPool(d.Redis)), 1, 0.25,
-			d.Settings.LockLease}, nil
+			d.Settings.LockLease, nil}, nil
 	},
 	Key: stockKey,
 }
@@ -48,6 +48,8 @@ type redsyncLock struct {
 	nodes int
 	limit float64       // of an attempt, as a part of the lease
 	ttl   time.Duration // when Options name none
+
+	voters []*voter // of redlock
 }
 
 // Acquire has its own loop: the library's would sleep unseen by the tap, and
@@ -64,7 +66,7 @@ func (l *redsyncLock) Acquire(
 			return false, context.Cause(ctx)
 		}
 		m = l.mutex(ctx, key, ttl)
-		err := m.TryLockContext(attempt(ctx, l.nodes))
+		err := m.TryLockContext(tap.Fan(ctx, l.nodes))
 		if ctx.Err() == nil && taken(err) {
 			return false, nil
 		}
@@ -95,6 +97,9 @@ func (l *redsyncLock) mutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {
 	token := rand.Text()
+	for _, v := range l.voters {
+		v.asked.Store(token, make(chan struct{}))
+	}
 	return l.sync.NewMutex(key,
 		redsync.WithFailFast(!tap.TimeStands(ctx)),
 		redsync.WithExpiry(ttl),
