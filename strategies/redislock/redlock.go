@@ -56,12 +56,14 @@ const redlockLimit = 0.05
 
 // A voter is one of the five, as redsync asks it. A command goes on when its
 // buyer does, with the votes of others; what frees a key is sent when what
-// takes it has ended. A node that leaves commands unanswered is not asked.
+// takes it has ended. A node that leaves commands unanswered is not asked, and
+// what it may have taken is freed when it answers again.
 type voter struct {
 	redis      *redis.Client
 	background *sync.RWMutex
 	silent     atomic.Bool // a command was overdue, and no PING answered since
-	asked      sync.Map    // by token: a channel, closed when a SET has ended
+	asked      sync.Map    // by token: a channel, closed when its SET ends
+	owed       sync.Map    // by token: what frees a key once it answers again
 }
 
 var errSilent = errors.New("this node has not answered for a while")
@@ -97,10 +99,16 @@ func (v *vote) SetNX(
 func (v *vote) Eval(
 	script *redsyncredis.Script, keyAndToken ...any,
 ) (any, error) {
-	if ended, asked := v.of.asked.Load(keyAndToken[1]); asked {
+	token := keyAndToken[1]
+	ended, asked := v.of.asked.Load(token)
+	if asked {
 		<-ended.(chan struct{})
-		v.of.asked.Delete(keyAndToken[1])
-	} else if v.of.silent.Load() {
+		v.of.asked.Delete(token)
+	}
+	if v.of.silent.Load() {
+		if asked {
+			v.of.owed.Store(token, func() { v.Eval(script, keyAndToken...) })
+		}
 		return nil, errSilent
 	}
 	c, done := v.of.begin(v.ctx, time.Second)
@@ -131,13 +139,18 @@ func (v *voter) begin(
 	}
 }
 
-// listen returns when the node answers again, or refuses to.
+// listen waits until the node answers again, or refuses to.
 func (v *voter) listen() {
 	v.background.RLock()
-	defer v.background.RUnlock()
 	for overdue(v.redis.Ping(context.Background()).Err()) {
 	}
+	v.background.RUnlock()
 	v.silent.Store(false)
+	v.owed.Range(func(token, free any) bool {
+		v.owed.Delete(token)
+		free.(func())()
+		return true
+	})
 }
 
 func overdue(err error) bool {
