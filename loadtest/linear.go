@@ -17,7 +17,9 @@ type lookup func(user int64, requestID string) (remaining int64, sold bool)
 // opsOf is what the calls for one SKU say about its stock. A request without an
 // answer did what the ledger says, at some time after it was sent. The calls of
 // one request are one operation, which took effect between its first call and
-// the first answer that says sold, or sold out.
+// the first answer that says sold, or sold out. Each call that may have held units for a
+// while, and gave them back, is an operation besides: one that was refused, and one of
+// several copies.
 func opsOf(told []ledger.Told, became lookup) []linear.Op {
 	ops := make([]linear.Op, 0, len(told))
 	calls := make([]*ledger.Told, len(told)) // those of each request together
@@ -28,8 +30,19 @@ func opsOf(told []ledger.Told, became lookup) []linear.Op {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID))
 	})
 	for first, next := 0, 0; first < len(calls); first = next {
+		copies := 0
 		for next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID {
+			if calls[next].Call == ledger.CallBuy {
+				copies++
+			}
 			next++
+		}
+		for _, t := range calls[first:next] {
+			decided := t.Outcome == ledger.OutcomeSold || t.Outcome == ledger.OutcomeSoldOut
+			if t.Call == ledger.CallBuy && t.Outcome != ledger.OutcomeInProgress && (copies > 1 || !decided) {
+				ops = append(ops, linear.Op{Client: first, Kind: linear.Refused, Quantity: t.Quantity,
+					Call: int64(t.Sent), Return: cmp.Or(int64(t.Answered), linear.Never)})
+			}
 		}
 		ops = appendRequest(ops, first, calls[first:next], became)
 	}
@@ -105,8 +118,12 @@ func ordersOf(snap ledger.Snapshot) lookup {
 
 const linearLimit = 3 * time.Second
 
-// check asks whether the answers about one SKU can all be true.
+// check asks whether the answers about one SKU can all be true. Only a number in Redis is lowered before the ledger
+// is asked: there a purchase that is refused has held units, and others were told of fewer.
 func check(in ledger.StockStore, stock int64, ops []linear.Op) linear.Finding {
+	if in != ledger.InRedis {
+		ops = slices.DeleteFunc(ops, func(o linear.Op) bool { return o.Kind == linear.Refused })
+	}
 	if in.Split() {
 		ops = linear.Saw(ops)
 	}

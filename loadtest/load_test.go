@@ -326,6 +326,28 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
+	// A number in Redis lacks the units of a purchase until the ledger has refused it.
+	const duplicate = ledger.OutcomeDuplicate
+	refused, over, late := call(9, duplicate, 0, 3, 6), call(9, duplicate, 0, 1, 3), call(4, sold, 0, 7, 8)
+	fewer, more, soldOut := call(2, sold, 0, 4, 5), call(2, sold, 2, 4, 5), call(3, out, 0, 4, 5)
+	for _, c := range []struct {
+		name string
+		in   ledger.StockStore
+		told []ledger.Told
+		want bool
+	}{
+		{"fewer, beside one who is refused", ledger.InRedis, []ledger.Told{first, refused, fewer}, true},
+		{"fewer, beside one who is refused by the row", ledger.InRow, []ledger.Told{first, refused, fewer}, false},
+		{"fewer, beside nobody", ledger.InRedis, []ledger.Told{first, fewer}, false},
+		{"fewer, after one who was refused", ledger.InRedis, []ledger.Told{first, over, fewer}, false},
+		{"more, beside one who is refused", ledger.InRedis, []ledger.Told{first, refused, more}, false},
+		{"sold out, beside one refused", ledger.InRedis, []ledger.Told{first, second, refused, soldOut, late}, true},
+		{"sold out, after one refused", ledger.InRedis, []ledger.Told{first, second, over, soldOut, late}, false},
+	} {
+		if f := check(c.in, 3, opsOf(c.told, nil)); f.Linearizable != c.want {
+			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
+		}
+	}
 	// In pieces a sale says nothing of the order.
 	if f := check(ledger.InBuckets, 3, opsOf([]ledger.Told{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)

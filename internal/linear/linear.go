@@ -23,6 +23,9 @@ const (
 	Sold     Kind = "sold"
 	SoldOut  Kind = "sold out"
 	GaveBack Kind = "gave back" // a cancellation
+	// Refused is a purchase that may have held units for a while, and gave them back before its answer. Meanwhile a
+	// counter showed fewer units than were left. In a history with such purchases so may those have that are SoldOut.
+	Refused Kind = "refused"
 )
 
 // Never is the Return of an operation that got no answer.
@@ -38,6 +41,7 @@ type Op struct {
 	Call, Return int64
 	Name         string // for messages
 	optional     bool   // at the edge of a window: it may have happened outside
+	held         int64  // units that others may have held for a while during the operation
 }
 
 // model is a stock that serves one buyer at a time.
@@ -53,11 +57,12 @@ func model(initial int64) porcupine.Model {
 func step(left int64, o Op) (after []any) {
 	switch o.Kind {
 	case Sold:
-		if left >= o.Quantity && (o.Saw || left-o.Quantity == o.Remaining) {
+		hidden := left - o.Quantity - o.Remaining
+		if left >= o.Quantity && (o.Saw || o.Remaining >= 0 && hidden >= 0 && hidden <= o.held) {
 			after = append(after, left-o.Quantity)
 		}
 	case SoldOut:
-		if left < o.Quantity {
+		if left-o.held < o.Quantity {
 			after = append(after, left)
 		}
 	case GaveBack:
@@ -94,10 +99,17 @@ const largest = 5000
 // known and one pass decides. When units come back the order has to be
 // searched for, and the first window of the history is.
 func Check(initial int64, ops []Op, limit time.Duration) Finding {
+	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == Refused })
+	if refused {
+		ops = noteHeld(ops)
+	}
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
 		check := inOrder
-		if slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }) {
+		switch {
+		case slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }):
 			check = inAnyOrder
+		case refused:
+			check = inBounds
 		}
 		why := check(initial, ops)
 		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
@@ -129,8 +141,7 @@ func inOrder(initial int64, ops []Op) reason {
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
-			return because("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": left},
-				"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, left)
+			return toldLeft(s, left)
 		case s.Remaining < 0:
 			return because("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)
@@ -168,7 +179,7 @@ func soldOutInTime(course []moment, ops []Op) reason {
 		if o.Kind != SoldOut {
 			continue
 		}
-		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity })
+		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity+o.held })
 		switch {
 		case first == len(course):
 			return because("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": course[len(course)-1].left},
@@ -238,4 +249,76 @@ func inAnyOrder(initial int64, ops []Op) reason {
 		course = append(course, moment{left, s.Call})
 	}
 	return soldOutInTime(course, ops)
+}
+
+// noteHeld notes for each operation how many units those that overlap it may have held, and leaves out those
+// that were refused.
+func noteHeld(ops []Op) (rest []Op) {
+	var holders []*Op
+	for i := range ops {
+		if ops[i].Kind == Refused || ops[i].Kind == SoldOut {
+			holders = append(holders, &ops[i])
+		}
+	}
+	called := unitsUntil(holders, func(o *Op) int64 { return o.Call })
+	answered := unitsUntil(holders, func(o *Op) int64 { return o.Return })
+	for _, o := range ops {
+		if o.held = called(o.Return) - answered(o.Call-1); o.Kind == SoldOut {
+			o.held -= o.Quantity // its own
+		}
+		if o.Kind != Refused {
+			rest = append(rest, o)
+		}
+	}
+	return rest
+}
+
+// unitsUntil sums up the units of ops by time.
+func unitsUntil(ops []*Op, when func(*Op) int64) func(at int64) int64 {
+	sums, times := make([]int64, len(ops)+1), make([]int64, len(ops))
+	for i, o := range sortBy(ops, when) {
+		sums[i+1], times[i] = sums[i]+o.Quantity, when(o)
+	}
+	return func(at int64) int64 { return sums[sort.Search(len(times), func(i int) bool { return times[i] > at })] }
+}
+
+// sortBy sorts ops by a number, and returns them.
+func sortBy(ops []*Op, number func(*Op) int64) []*Op {
+	slices.SortStableFunc(ops, func(a, b *Op) int { return cmp.Compare(number(a), number(b)) })
+	return ops
+}
+
+// inBounds looks for a sale that was told what no counter can have shown: more than was left, or less than that by
+// more than others held meanwhile. It does not know which units a sale took, so a wrong number passes where
+// refused purchases explain it.
+func inBounds(initial int64, ops []Op) reason {
+	sales, left := salesOf(ops), initial
+	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
+		if s.Remaining+s.Quantity > left { // the sales that were told as many, or more, have taken the others
+			return toldLeft(s, left)
+		}
+		left -= s.Quantity
+	}
+	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Remaining + s.held + s.Quantity }) {
+		if s.Remaining < 0 || s.Remaining+s.held < left { // the sales that were told fewer take no more than that
+			return toldLeft(s, left+s.Quantity)
+		}
+		left += s.Quantity
+	}
+	ended := sortBy(slices.Clone(sales), func(s *Op) int64 { return s.Return })
+	for _, s := range sortBy(sales, func(s *Op) int64 { return s.Call }) {
+		for ; ended[0].Return < s.Call; ended = ended[1:] {
+			left = min(left, ended[0].Remaining+ended[0].held)
+		}
+		if s.Remaining+s.Quantity > left { // the sales that ended before have taken the others
+			return toldLeft(s, left)
+		}
+	}
+	return inAnyOrder(initial, ops)
+}
+
+// toldLeft is the reason of a sale that was told a wrong number, when there had been so many units.
+func toldLeft(s *Op, there int64) reason {
+	return because("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
+		"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, there)
 }
