@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -12,9 +13,11 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
 
@@ -141,6 +144,34 @@ func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	for name, value := range labtest.Config(of(ts), needs...).Environment() {
 		ts.Setenv(name, value)
 	}
+}
+
+// own starts servers of the script's own, of all kinds, and names them in the script's
+// environment. own kill and own restart do so to all of them at once.
+func useOwnServers(ts *testscript.TestScript, _ bool, args []string) {
+	s := of(ts)
+	if len(args) == 0 {
+		l, err := lab.Start(s.Context(), lab.Options{Host: labtest.HostIn(s)})
+		ts.Check(err)
+		ts.Defer(func() { ts.Check(l.Stop(context.Background())) })
+		for name, value := range l.Config().Environment() {
+			ts.Setenv(name, value)
+		}
+		s.own = l
+		return
+	}
+	var all errgroup.Group
+	for _, name := range strings.Fields("mysql redis redlock-1 redlock-2 redlock-3 redlock-4 redlock-5 zookeeper etcd") {
+		p, err := s.own.Process(name)
+		ts.Check(err)
+		all.Go(func() error {
+			if args[0] == "kill" {
+				return p.Kill(s.Context())
+			}
+			return p.Restart(s.Context())
+		})
+	}
+	ts.Check(all.Wait())
 }
 
 // ledgers is locked by a script that sells on the servers of all tests, which

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"seckill/internal/lab"
 )
 
 // TestScripts runs testdata/script: one file per command, in parallel. The
@@ -30,7 +32,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON,
 			"start": start, "awaits": awaits, "signal": signals, "ends": ends,
-			"servers": useServers, "alone": alone, "services": useServices,
+			"servers": useServers, "own": useOwnServers, "alone": alone, "services": useServices,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
@@ -44,6 +46,7 @@ func TestScripts(t *testing.T) {
 type script struct {
 	testing.TB
 	processes map[string]*process
+	own       *lab.Lab // of the script alone; nil: it has none
 }
 
 type scriptKey struct{}

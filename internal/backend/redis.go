@@ -82,26 +82,17 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	}
 	in.closers = append(in.closers, c.Close)
 	in.Redis = c
-	if len(in.Config.RedisRing) == 0 { // of which each shard is asked
-		err = in.reachRedis(ctx, addresses)
+	if hosts, _, wrong := parseRedisList(addresses); wrong == nil && len(in.Config.RedisRing) == 0 {
+		err = in.Dialer.reach(ctx, tap.Redis, hosts...)
 	}
 	if err == nil {
 		err = in.askRedis(ctx)
 	}
 	if err != nil {
-		return unreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses, err))
+		return unreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
 	}
 	in.versions[NameRedis] = redisVersion(ctx, c)
 	return nil
-}
-
-// reachRedis dials until one of the servers takes a connection.
-func (in *Instance) reachRedis(ctx context.Context, addresses []string) error {
-	hosts, _, err := parseRedisList(addresses)
-	if err != nil {
-		return err
-	}
-	return in.Dialer.reach(ctx, tap.Redis, hosts...)
 }
 
 // redisVersion reads it from INFO, which an administrator may have forbidden: then the
@@ -114,44 +105,32 @@ func redisVersion(ctx context.Context, c redis.Cmdable) string {
 	return RedisVersion(info)
 }
 
-// explainRedis adds to an error what go-redis leaves out: which user may not do that, and
-// the words of a server that turns clients away and closes the connection (in protected
-// mode, or with too many clients). go-redis takes them for those of an old server, and fails
-// when it writes again.
-func (in *Instance) explainRedis(ctx context.Context, addresses []string, err error) error {
+// explainRedis adds to an error what go-redis leaves out: which user may not do that, or
+// what a server that turns clients away (in protected mode, or with too many of them) says
+// before it closes the connection. go-redis takes that for the words of an old server, and
+// fails when it writes again.
+func (in *Instance) explainRedis(ctx context.Context, address string, err error) error {
 	var answer redis.Error
-	for _, address := range addresses {
-		login, wrong := ParseRedis(address)
-		switch {
-		case wrong != nil:
-		case redis.IsAuthError(err) || redis.IsPermissionError(err):
-			return fmt.Errorf("user %s: %w", cmp.Or(login.Username, "default"), err)
-		case !errors.As(err, &answer) && !nobodyAnswered(err):
-			if words := in.hearRedis(ctx, login); words != "" {
-				return errors.New(words)
-			}
-		}
+	login, wrong := ParseRedis(address)
+	switch {
+	case wrong != nil, nobodyAnswered(err):
+		return err
+	case redis.IsAuthError(err), redis.IsPermissionError(err):
+		return fmt.Errorf("user %s: %w", cmp.Or(login.Username, "default"), err)
+	case errors.As(err, &answer):
+		return err
 	}
-	return err
-}
-
-// hearRedis returns what a server says to a new client before it closes the connection; ""
-// if it does not close it.
-func (in *Instance) hearRedis(ctx context.Context, login *redis.Options) string {
-	ctx, cancel := context.WithTimeout(ctx, redlockWait)
-	defer cancel()
-	conn, err := in.dialRedis(login.TLSConfig != nil)(ctx, "tcp", login.Addr)
-	if err != nil {
-		return ""
+	conn, unreached := in.dialRedis(login.TLSConfig != nil)(ctx, "tcp", login.Addr)
+	if unreached != nil {
+		return err
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	said, _ := io.ReadAll(io.LimitReader(conn, 300)) // it was asked nothing: one that goes on is silent
-	text, refused := strings.CutPrefix(string(said), "-")
-	if !refused {
-		return ""
+	_ = conn.SetDeadline(time.Now().Add(redlockWait)) // a server that goes on says nothing, as it is asked nothing
+	said, _ := io.ReadAll(io.LimitReader(conn, 300))
+	if words, refused := strings.CutPrefix(string(said), "-"); refused {
+		return errors.New(strings.TrimSpace(words))
 	}
-	return strings.TrimSpace(text)
+	return err
 }
 
 // redisOptions are those of one server, of a Cluster and of what sentinels watch.
@@ -226,7 +205,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	defer cancel()
 	node, err := in.majority(ctx)
 	if err != nil {
-		err = in.explainRedis(ctx, in.Config.RedlockAddrs, err)
+		err = in.explainRedis(ctx, in.Config.RedlockAddrs[0], err)
 		return unreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
 	in.versions[NameRedlock] = redisVersion(ctx, node)
@@ -248,12 +227,13 @@ func (in *Instance) majority(ctx context.Context) (one *redis.Client, err error)
 			answers <- answer{node, node.Ping(ctx).Err()}
 		}()
 	}
-	most, answered, errs := len(in.RedisNodes)/2+1, 0, []error(nil)
+	all := len(in.RedisNodes)
+	most, answered, failed := all/2+1, 0, 0
 	for answered < most {
 		if a := <-answers; a.err == nil {
 			one, answered = a.node, answered+1
-		} else if errs = append(errs, a.err); len(errs)+most > len(in.RedisNodes) {
-			return nil, fmt.Errorf("%d of %d nodes do not answer: %w", len(errs), len(in.RedisNodes), errors.Join(errs...))
+		} else if failed++; failed+most > all {
+			return nil, fmt.Errorf("%d of %d nodes failed, one of them with: %w", failed, all, a.err)
 		}
 	}
 	return one, nil

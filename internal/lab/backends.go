@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -139,25 +138,23 @@ func addrsOf(processes []*Process) (addrs []string) {
 
 // awaitGiven asks a backend that was given until it can be used: it may be starting, as
 // all containers of a composition are when they are restarted together.
-func (l *Lab) awaitGiven(ctx context.Context, k kind) (status backend.Status, err error) {
-	for isFirst := true; ; isFirst = false {
-		last := err
-		status, err = l.checkGiven(ctx, k)
-		switch {
-		case err == nil || l.options.OnWait == nil:
-			return status, err
-		case ctx.Err() != nil:
-			return status, cmp.Or(last, err) // the interrupted question says nothing of the backend
-		case isFirst:
-			l.mu.Lock() // one call at a time
-			l.options.OnWait(err)
-			l.mu.Unlock()
+func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
+	status, err := l.checkGiven(ctx, k)
+	if err == nil || l.options.OnWait == nil {
+		return status, err
+	}
+	l.options.OnWait(err)
+	for ctx.Err() == nil {
+		time.Sleep(askGivenEvery)
+		status, now := l.checkGiven(ctx, k)
+		if now == nil {
+			return status, nil
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(askGivenEvery):
+		if ctx.Err() == nil { // an interrupted question says nothing of the backend
+			err = now
 		}
 	}
+	return status, err
 }
 
 // checkGiven makes sure that a backend that was given answers, as a service asks when it

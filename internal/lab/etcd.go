@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -67,24 +65,3 @@ func askEtcd(ctx context.Context, addr string) (version string, leads bool, err 
 }
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
-
-// client keeps no connection open: a server that stops would wait for it.
-var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
-// ask asks a server at host:port/path over HTTP. Anything but 200 OK is an error.
-func ask(ctx context.Context, at string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s: %s", at, response.Status, said)
-	}
-	return err
-}

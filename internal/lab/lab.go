@@ -46,8 +46,9 @@ type Options struct {
 	Token string
 	// ServiceArgs are further arguments of the service processes of Serve.
 	ServiceArgs []string
-	// OnWait is told once of each given backend that cannot be used yet, and why. It is
-	// asked again until Start's context ends. Nil: the first answer counts.
+	// OnWait is told once of each given backend that cannot be used yet, and why, perhaps of
+	// several at a time. It is asked again until Start's context ends. Nil: the first answer
+	// counts.
 	OnWait func(error)
 }
 

@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -46,9 +48,31 @@ func (l *Lab) service(name string, args []string) server {
 			return cmd, err
 		},
 		check: func(ctx context.Context, addr string) (string, error) {
-			return "", ask(ctx, addr+"/readyz")
+			return "", AskReady(ctx, "http://"+addr)
 		},
 	}
+}
+
+// client keeps no connection open: a server that stops would wait for it.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// AskReady asks a service, or a lab's page, at a URL whether it can sell. It is an error that
+// it cannot, or does not answer.
+func AskReady(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s is not ready: %s %s", url, response.Status, said)
+	}
+	return err
 }
 
 // serviceEnv is ours with the lab's backends and token instead of its own. The
