@@ -34,44 +34,54 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 	address, err := mysql.ParseDSN(l.Config().MySQLDSN)
 	labtest.Must(t, err)
 	address.User, address.Passwd, address.DBName = "poor", "", "shop"
-	ensure := func() error {
+	ensure := func(text string) error {
 		t.Helper()
 		in, err := backend.Open(t.Context(), backend.Config{MySQLDSN: address.FormatDSN()})
 		labtest.Must(t, err)
 		defer in.Close()
-		return in.EnsureProcedure(t.Context(), "seckill_test", probed)
+		return in.EnsureProcedure(t.Context(), "seckill_test", text)
 	}
-	if err := ensure(); err == nil || !strings.Contains(err.Error(), "GRANT CREATE ROUTINE, EXECUTE") {
+	if err := ensure(probed); err == nil || !strings.Contains(err.Error(), "GRANT CREATE ROUTINE, EXECUTE") {
 		t.Errorf("without the right: %v", err)
 	}
 	do("GRANT CREATE ROUTINE, EXECUTE ON shop.* TO 'poor'@'127.0.0.1'")
-	if err := ensure(); err != nil {
+	if err := ensure(probed); err != nil {
 		t.Errorf("with the right: %v", err)
 	}
 	poor, err := sql.Open("mysql", address.FormatDSN())
 	labtest.Must(t, err)
 	defer poor.Close()
-	for _, statement := range []string{"DROP PROCEDURE seckill_test", "CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"} {
-		if _, err := poor.Exec(statement); err != nil {
-			t.Fatal(err)
+	poor.SetMaxOpenConns(1)
+	for what, made := range map[string][]string{
+		"another build's":      {"CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"},
+		"that of another mode": {"SET sql_mode = 'ANSI'", probed},
+	} {
+		for _, statement := range append([]string{"DROP PROCEDURE seckill_test"}, made...) {
+			if _, err := poor.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, comment := range []string{"", "it was kept"} {
+			if err := ensure(probed); err != nil {
+				t.Errorf("where %s was: %v", what, err)
+			}
+			var body, mode, said string
+			if err := poor.QueryRow("SELECT routine_definition, sql_mode, routine_comment FROM information_schema.routines "+
+				"WHERE routine_schema = 'shop'").Scan(&body, &mode, &said); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(body, "-- what it does") || strings.Contains(mode, "ANSI") || said != comment {
+				t.Errorf("where %s was, it is %q in the mode %s, with the comment %q; want this build's, made once", what, body, mode, said)
+			}
+			do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
 		}
 	}
-	for _, comment := range []string{"", "it was kept"} {
-		if err := ensure(); err != nil {
-			t.Errorf("where another build's was: %v", err)
-		}
-		var body, said string
-		if err := poor.QueryRow("SELECT routine_definition, routine_comment FROM information_schema.routines "+
-			"WHERE routine_schema = 'shop'").Scan(&body, &said); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(body, "-- what it does") || said != comment {
-			t.Errorf("the procedure is %q, with the comment %q; want this build's, made once", body, said)
-		}
-		do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
+	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FRM"); err == nil || strings.Contains(err.Error(), "GRANT") {
+		t.Errorf("a text with a mistake: %v", err)
 	}
+	labtest.Must(t, ensure(probed))
 	do("REVOKE CREATE ROUTINE ON shop.* FROM 'poor'@'127.0.0.1'")
-	if err := ensure(); err != nil {
+	if err := ensure(probed); err != nil {
 		t.Errorf("it is there, and may be called: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins)})
+	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins), Error: leaveReadOnly})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -114,9 +115,6 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) (sqldriver.Connector, erro
 	// equal value reports none, and checking that number would repair strategies
 	// that are broken on purpose.
 	cfg.ClientFoundRows = true
-	// After a failover the old primary is read-only: close the connection, since
-	// the next may lead to the new primary.
-	cfg.RejectReadOnly = true
 	return mysql.NewConnector(cfg)
 }
 
@@ -227,7 +225,7 @@ var errSilent = errors.New("it did not answer in time")
 func nobodyAnswered(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errSilent) ||
-		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, sqldriver.ErrBadConn) && MySQLNumber(err) == 0 || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // MySQL's and MariaDB's error numbers: all that the program looks at.
@@ -269,14 +267,36 @@ func TransactionUndone(err error) bool {
 	return n == MySQLDeadlock || n == MySQLSnapshotConflict
 }
 
+// Denied reports whether the server answers that the account lacks a right.
+func Denied(err error) bool {
+	return slices.Contains([]uint16{MySQLDatabaseDenied, 1142, 1143, 1227, MySQLMayNotCall}, MySQLNumber(err))
+}
+
+// A readOnlyError is the answer of a read-only server: nothing was changed, and a transaction whose COMMIT it refuses
+// is rolled back. After a failover it comes from the old primary. So it ends the connection, since the next may lead to
+// the new primary. (The driver's RejectReadOnly does so, too, and loses the server's words.)
+type readOnlyError struct{ error }
+
+func (e readOnlyError) Is(target error) bool { return target == sqldriver.ErrBadConn }
+
+func (e readOnlyError) Unwrap() error { return e.error }
+
+func leaveReadOnly(err error) error {
+	if slices.Contains([]uint16{1290, 1792, 1836}, MySQLNumber(err)) {
+		return readOnlyError{err}
+	}
+	return err
+}
+
 // EnsureProcedure creates a stored procedure that is missing, and one that another
 // build made with another text anew; text creates it. Several processes may do so at
 // once.
 func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) error {
 	db := in.DB.WithContext(ctx)
-	var bodies []string // one or none; empty where another account made it
-	err := db.Raw("SELECT COALESCE(routine_definition, '') FROM information_schema.routines "+
-		"WHERE routine_schema = DATABASE() AND routine_name = ?", name).Scan(&bodies).Error
+	// One or none. It is empty where another account made it, and never ours where it was made in another SQL mode.
+	var bodies []string
+	err := db.Raw("SELECT COALESCE(IF(sql_mode = @@sql_mode, routine_definition, CONCAT(routine_definition, sql_mode)), '') "+
+		"FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name = ?", name).Scan(&bodies).Error
 	if err == nil && len(bodies) > 0 {
 		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(bodies[0])) {
 			return nil
@@ -289,6 +309,9 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	if err == nil || MySQLNumber(err) == MySQLProcedureThere { // another process was faster
 		return nil
 	}
-	return fmt.Errorf("stored procedures cannot be made or called in this database: let an administrator "+
-		"GRANT CREATE ROUTINE, EXECUTE to the service's account, and start again (%w)", err)
+	if Denied(err) {
+		return fmt.Errorf("stored procedures cannot be made or called in this database: let an administrator "+
+			"GRANT CREATE ROUTINE, EXECUTE to the service's account, and start again (%w)", err)
+	}
+	return fmt.Errorf("make the stored procedure %s: %w", name, err)
 }

@@ -3,16 +3,23 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
 	"seckill/strategies"
 )
 
@@ -83,4 +90,62 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "binlog_format") || !strings.Contains(text, strings.Join(want, ", ")) {
 		t.Errorf("the log does not name the setting and the strategies:\n%s", text)
 	}
+
+	t.Run("a wait that the server ends", func(t *testing.T) { waitsTwice(t, config, admin) })
+
+	// The log has the server's words while it is read-only, and no connection outlives them.
+	config.MaxSQLConns = 1
+	pool, err := labtest.Open(t, config).DB.DB()
+	labtest.Must(t, err)
+	id := func() (id int64) {
+		labtest.Must(t, pool.QueryRow("SELECT CONNECTION_ID()").Scan(&id))
+		return id
+	}
+	before := id()
+	_, err = admin.Exec("SET GLOBAL read_only = 1")
+	labtest.Must(t, err)
+	const last = `{"sku_id":1000,"user_id":1}`
+	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset of a read-only server", 503, "backend_unavailable")
+	_, err = pool.Exec("CREATE TABLE refused (a INT)")
+	if !errors.Is(err, driver.ErrBadConn) || !strings.Contains(err.Error(), "--read-only") || id() == before {
+		t.Errorf("a read-only server answers %v, and its connection is kept: %t", err, id() == before)
+	}
+	if !strings.Contains(log.String(), "--read-only") {
+		t.Errorf("the log does not say that the server is read-only:\n%s", &log)
+	}
+	_, err = admin.Exec("SET GLOBAL read_only = 0")
+	labtest.Must(t, err)
+	ask(t, s, "PUT", "/api/v1/skus/1000", `{"stock":1}`).want(t, "a reset afterwards", 200, "")
+	ask(t, s, "POST", "/api/v1/seckill", last).want(t, "a purchase afterwards", 200, "")
+}
+
+// waitsTwice has a buyer wait for the row of lock-row longer than the server lets one statement. The server ends the
+// whole transaction then (innodb_rollback_on_timeout); the buyer gets the lock all the same, and has it alone.
+func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
+	config.RowLockWait = time.Second
+	info := strategies.Named("lock-row")
+	locker, err := catalog.NewLocker(info, catalog.Deps{Instance: labtest.Open(t, config), Settings: catalog.DefaultSettings()})
+	labtest.Must(t, err)
+	waits := func() (n int) {
+		var name string
+		labtest.Must(t, admin.QueryRow("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Scan(&name, &n))
+		return n
+	}
+	key, before := info.Key(1), waits()
+	first, err := locker.Acquire(t.Context(), key, lock.Options{})
+	labtest.Must(t, err)
+	var second lock.Lease
+	got := make(chan error, 1)
+	go func() {
+		var err error
+		second, err = locker.Acquire(t.Context(), key, lock.Options{Wait: labtest.Patience})
+		got <- err
+	}()
+	labtest.Soon(t, "the buyer waits a second time", func() bool { return waits() >= before+2 })
+	labtest.Must(t, first.Release(t.Context()))
+	labtest.Must(t, <-got)
+	if _, err := locker.Acquire(t.Context(), key, lock.Options{}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("another buyer is answered %v, want %v", err, seckill.ErrBusy)
+	}
+	labtest.Must(t, second.Release(t.Context()))
 }

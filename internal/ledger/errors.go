@@ -48,7 +48,7 @@ func after(what string, err error) error {
 	case err == nil, seckill.NothingTaken(err):
 		return err
 	case undone(err), slices.Contains(neverRan, backend.MySQLNumber(err)),
-		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only, refused it and rolled back (see backend, RejectReadOnly)
+		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only, refused it and rolled back (see backend, readOnlyError)
 		return before(err)
 	}
 	return fmt.Errorf("%w: %s got no answer: %w", seckill.ErrUnknown, what, err)

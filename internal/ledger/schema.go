@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/backend"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -109,10 +110,13 @@ func forSQLite(statement string) string {
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	// Another node of the database may be first. Every step may be made again.
 	err := retry(ctx, func() error { return migrate(db.WithContext(ctx)) })
-	if err != nil && !errors.Is(err, ErrOtherBuild) {
-		return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
+	switch {
+	case err == nil, errors.Is(err, ErrOtherBuild):
+		return err
+	case backend.Denied(err):
+		return fmt.Errorf("create the ledger's tables: %w (let an administrator GRANT the service's account the right)", err)
 	}
-	return err
+	return fmt.Errorf("create the ledger's tables: %w", err)
 }
 
 func migrate(db *gorm.DB) error {

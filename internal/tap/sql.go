@@ -25,6 +25,9 @@ func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 type SQLOptions struct {
 	// OnConnect, if not nil, is given every new connection of the inner driver.
 	OnConnect func(context.Context, driver.Conn) error
+	// Error, if not nil, replaces an error of the inner driver. One that is
+	// driver.ErrBadConn ends the connection.
+	Error func(error) error
 	// PreparesArgs: the driver prepares every statement that has arguments. Such
 	// a statement passes the tap when it is executed, not when it is refused.
 	PreparesArgs bool
@@ -46,15 +49,15 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-	return &conn{Conn: inner, preparesArgs: c.options.PreparesArgs}, nil
+	return &conn{Conn: inner, options: c.options}, nil
 }
 
 // conn forwards every optional interface of database/sql/driver. Those which SQLite's
 // driver lacks answer as database/sql does without them.
 type conn struct {
 	driver.Conn
-	preparesArgs bool
-	cut          atomic.Bool
+	options SQLOptions
+	cut     atomic.Bool
 }
 
 // do sends a command past the tap. When the Tap puts an error in the place of
@@ -76,6 +79,9 @@ func do[T any](
 			return err
 		}
 		got, answered = send(ctx)
+		if answered != nil && c.options.Error != nil {
+			answered = c.options.Error(answered)
+		}
 		return answered
 	}, func(err error) string {
 		if err != nil {
@@ -87,6 +93,9 @@ func do[T any](
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
 		}
+	}
+	if errors.Is(answered, driver.ErrBadConn) && !c.cut.Swap(true) {
+		c.Conn.Close()
 	}
 	if rows, ok := any(got).(driver.Rows); ok && err != nil { // its reply was lost
 		rows.Close()
@@ -110,7 +119,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, e
 }
 
 func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
-	if c.preparesArgs && len(args) > 0 {
+	if c.options.PreparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
 	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Result, error) {
@@ -120,7 +129,7 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 
 func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	e, ok := c.Conn.(driver.QueryerContext)
-	if !ok || c.preparesArgs && len(args) > 0 {
+	if !ok || c.options.PreparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
 	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) }, read)

@@ -94,10 +94,13 @@ func (l *rowLock) begin(
 			return &rowTx{Tx: tx}, nil
 		}
 		_ = tx.Rollback()
-		if !errors.Is(err, sql.ErrNoRows) {
+		late := wait >= 0 && time.Until(end) <= 0
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			l.made.Delete(key)
+		case !held(err) || late:
 			return nil, err
 		}
-		l.made.Delete(key)
 	}
 }
 
@@ -122,34 +125,28 @@ func (l *rowLock) make(
 	return err
 }
 
-// lock asks the server for the row. A wait that the server has ended is the
-// statement's end only, and the transaction may ask again. It reads nothing
-// else: a plain read before the lock would fix the transaction's snapshot.
+// lock asks the server for the row. When the server ends the wait, a new
+// transaction asks again: innodb_rollback_on_timeout has ended this one. It
+// reads nothing else: a plain read before the lock would fix the transaction's
+// snapshot.
 func (l *rowLock) lock(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,
 ) error {
 	query := "SELECT name FROM lock_row WHERE name = ? FOR UPDATE"
+	asking, cancel := ctx, context.CancelFunc(func() {})
 	if wait == 0 {
 		query += " NOWAIT"
+	} else {
+		asking, cancel = patience(ctx, wait, end, l.limit)
 	}
-	for {
-		asking, cancel := ctx, context.CancelFunc(func() {})
-		if wait != 0 {
-			asking, cancel = patience(ctx, wait, end, l.limit)
-		}
-		var name string
-		err := tx.QueryRowContext(asking, query, key).Scan(&name)
-		cancel()
-		late := wait >= 0 && time.Until(end) <= 0
-		switch {
-		case held(err) && !late:
-			continue
-		case ctx.Err() == nil && asking.Err() != nil && err != nil:
-			return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-		}
-		return err
+	defer cancel()
+	var name string
+	err := tx.QueryRowContext(asking, query, key).Scan(&name)
+	if ctx.Err() == nil && asking.Err() != nil && err != nil {
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	}
+	return err
 }
 
 // A rowTx is the transaction that holds the lock, as the business sees it: to
