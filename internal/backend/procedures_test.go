@@ -76,7 +76,7 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 			do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
 		}
 	}
-	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FRM"); err == nil || strings.Contains(err.Error(), "GRANT") {
+	if err := ensure("CREATE PROCEDURE seckill_test() SELECT 1 FROM"); err == nil || strings.Contains(err.Error(), "GRANT") {
 		t.Errorf("a text with a mistake: %v", err)
 	}
 	labtest.Must(t, ensure(probed))

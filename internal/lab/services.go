@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -70,7 +71,7 @@ func AskReady(ctx context.Context, url string) error {
 	defer response.Body.Close()
 	said, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s is not ready: %s %s", url, response.Status, said)
+		err = fmt.Errorf("%s is not ready: %s %s", url, response.Status, bytes.TrimSpace(said))
 	}
 	return err
 }
