@@ -55,6 +55,7 @@ type reply struct {
 	Code       string // empty for a sale
 	Message    string
 	OrderID    string
+	RequestID  string // of what was accepted
 	Remaining  int64
 	Status     int           // 0: no answer
 	RetryAfter time.Duration // 0: none
@@ -198,7 +199,7 @@ func accepted(a response) reply {
 	if !read(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, excerpt(a.Body))
 	}
-	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted), RequestID: first.RequestID}
 }
 
 // Became reads a look-up of an accepted purchase; false: it is open, as after an
@@ -269,8 +270,10 @@ const (
 
 // buy sends one purchase and says what the buyer was told.
 func (b *buyer) buy(p purchase) reply {
-	b.header = append(b.header[:0], "Content-Type: application/json\r\nIdempotency-Key: "...)
-	b.header = append(append(b.header, p.key...), "\r\n"...)
+	b.header = append(b.header[:0], "Content-Type: application/json\r\n"...)
+	if !b.keyless {
+		b.header = append(append(append(b.header, "Idempotency-Key: "...), p.key...), "\r\n"...)
+	}
 	if b.Async {
 		b.header = append(b.header, "Prefer: respond-async\r\n"...)
 	}
@@ -307,12 +310,12 @@ func (b *buyer) pay(p purchase, id string) reply {
 	return b.ask(p, paid, http.MethodPost, reservations, "/", id, "/pay")
 }
 
-// became asks what an accepted purchase came to. Without an answer it is open.
-func (b *buyer) became(p purchase) (r reply, final bool) {
+// became asks what a purchase came to that was accepted under an id. Without an answer it is open.
+func (b *buyer) became(p purchase, id string) (r reply, final bool) {
 	b.header, b.body = b.header[:0], b.body[:0]
 	r = b.ask(p, func(a response) (r reply) {
 		r, final = b.order(p).Became(a)
 		return r
-	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", p.key, "&sku_id=", strconv.FormatInt(p.sku, 10))
+	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", id, "&sku_id=", strconv.FormatInt(p.sku, 10))
 	return r, final
 }

@@ -26,6 +26,7 @@ type client struct {
 	Scenario
 	targets []*url.URL
 	buyPath string
+	keyless bool
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
@@ -34,7 +35,7 @@ type client struct {
 
 // newClient takes targets that have been checked.
 func newClient(c Config) *client {
-	cl := &client{Scenario: c.Scenario, buyPath: "/api/v1/seckill", open: map[net.Conn]bool{}}
+	cl := &client{Scenario: c.Scenario, buyPath: "/api/v1/seckill", keyless: c.Keyless, open: map[net.Conn]bool{}}
 	if c.Reserve > 0 {
 		cl.buyPath = reservations
 	}

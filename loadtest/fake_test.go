@@ -1,7 +1,9 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -111,7 +113,7 @@ seckill_request_duration_seconds_count{strategy="naive"} 33
 }
 
 func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
-	p := asked{key: r.Header.Get("Idempotency-Key"), strategy: r.URL.Query().Get("strategy")}
+	p := asked{key: cmp.Or(r.Header.Get("Idempotency-Key"), rand.Text()), strategy: r.URL.Query().Get("strategy")}
 	if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
 		refuse(w, http.StatusBadRequest, "invalid")
 		return

@@ -22,11 +22,11 @@ type atOnce struct{}
 func (atOnce) buy(purchase) reply {
 	return reply{Outcome: ledger.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
 }
-func (atOnce) cancel(purchase, string) reply { return reply{Outcome: ledger.OutcomeCancelled} }
-func (atOnce) pay(purchase, string) reply    { return reply{Outcome: ledger.OutcomeSold} }
-func (atOnce) became(purchase) (reply, bool) { return reply{}, false }
-func (atOnce) connect(int)                   {}
-func (atOnce) close()                        {}
+func (atOnce) cancel(purchase, string) reply         { return reply{Outcome: ledger.OutcomeCancelled} }
+func (atOnce) pay(purchase, string) reply            { return reply{Outcome: ledger.OutcomeSold} }
+func (atOnce) became(purchase, string) (reply, bool) { return reply{}, false }
+func (atOnce) connect(int)                           {}
+func (atOnce) close()                                {}
 
 // A slow service of the tests' own time: it answers after takes, and not
 // while it is stalled.
@@ -232,6 +232,9 @@ func TestUsers(t *testing.T) {
 			u := p.user(i)
 			if u < 1 || seen[u] {
 				t.Fatalf("seed %d: buyer %d is user %d, who is not new or cannot be", seed, i, u)
+			}
+			if asked := p.requestOf(u); asked != i {
+				t.Fatalf("seed %d: user %d made request %d, not %d", seed, u, asked, i)
 			}
 			seen[u] = true
 		}

@@ -30,6 +30,9 @@ type Config struct {
 	// it was set to, and the orders of others are judged as theirs. Whether the
 	// answers are linearizable is not checked, because others' are not known.
 	Joins bool
+	// Keyless has buyers send no Idempotency-Key. Each buys once and makes one call: the
+	// judge tells their requests apart by the user.
+	Keyless bool
 
 	// Ledger reads the services' database. Send needs none.
 	Ledger Ledger

@@ -111,6 +111,12 @@ func (p *plan) user(i int) int64 {
 	return 1 + int64((p.Seed+uint64(i)*userFactor)&(1<<userBits-1))
 }
 
+// requestOf is the request of a user who buys once.
+func (p *plan) requestOf(user int64) int {
+	const inverse = 0x1937733d // of userFactor, modulo 2³¹
+	return int((uint64(user-1) - p.Seed) * inverse & (1<<userBits - 1))
+}
+
 // SeedAfter is the seed of a run whose buyers are others than the first n of the
 // run with this seed.
 func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }

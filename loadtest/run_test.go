@@ -88,6 +88,24 @@ func TestRunJudgesTheService(t *testing.T) {
 			f.stockStores = func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 0} }
 			f.read = func(s *ledger.Snapshot) { s.Stock.Num = s.Stock.Initial }
 		}, adjust: func(c *Config) { c.Strategy = "redis-lua" }, verdict: ledger.Held},
+		{name: "sells without keys", plant: func(f *fake) {
+			f.purchase = func(_ int, p asked, w http.ResponseWriter) bool {
+				sent := strings.HasPrefix(p.key, "load-")
+				if sent {
+					refuse(w, http.StatusBadRequest, "invalid")
+				}
+				return sent
+			}
+		}, adjust: func(c *Config) { c.Keyless = true }, verdict: ledger.Held},
+		{name: "writes an order that nobody asked for, without keys", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
+				if n == 5 {
+					p.User, p.key = 99, "by hand"
+					f.take(p)
+				}
+				return false
+			}
+		}, adjust: func(c *Config) { c.Keyless = true }, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleNotLinearizable}},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {

@@ -167,6 +167,9 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	if counter != "" {
 		from = countedLedger{r.Ledger, r.services, counter}
 	}
+	if r.Keyless {
+		from = keylessLedger{from, r.plan}
+	}
 	r.result.Settled, r.result.settled = true, map[int64]bool{}
 	if r.Reserve > 0 {
 		r.settling.limit += r.Reserve // the last reservation expires, and is given back

@@ -187,6 +187,21 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 	return snap, nil // one that is alive has no such counter
 }
 
+// A keylessLedger is the ledger of a sale without keys. Its orders have ids that the
+// services made; it gives each the key that the plan has for the request of its user.
+type keylessLedger struct {
+	Ledger
+	*plan
+}
+
+func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	snap, err := l.Ledger.Snapshot(ctx, sku)
+	for i := range snap.Orders {
+		snap.Orders[i].RequestID = l.key(l.requestOf(snap.Orders[i].UserID), sku)
+	}
+	return snap, err
+}
+
 // The services' own numbers that a run reads.
 const (
 	metricCommands  = "seckill_backend_commands_total"   // by strategy and backend
