@@ -85,20 +85,28 @@ func newComparison(o Options) *comparison {
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
-			if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
-				c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []ledger.Violation{}, Problems: []string{},
-					Rounds: []Round{}, times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
+			if c.add(k, crowd); o.Keys && !k.Baseline {
+				k.Keyless = true
+				c.add(k, crowd)
 			}
 		}
 	}
 	return c
 }
 
+// add adds the entry of k with so many buyers at a time, unless it is there.
+func (c *comparison) add(k Candidate, crowd int) {
+	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
+		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []ledger.Violation{}, Problems: []string{},
+			Rounds: []Round{}, Ratios: map[string]measure.Ratio{}, times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
+	}
+}
+
 func (c *comparison) conclude() {
 	r := c.result
 	r.Entries = slices.DeleteFunc(r.Entries, func(e *Entry) bool {
 		idle := len(e.Rounds) == 0 && len(e.Problems) == 0
-		if idle && !c.gone[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
+		if idle && !e.Keyless && !c.gone[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
 			r.NotRun = append(r.NotRun, NotRun{e.Strategy, "interrupted before its turn was over"})
 		}
 		return idle
@@ -115,7 +123,7 @@ func (c *comparison) conclude() {
 func (c *comparison) config(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
-	sale.Strategy, sale.Concurrency = e.Strategy, e.Concurrency
+	sale.Strategy, sale.Concurrency, sale.Keyless = e.Strategy, e.Concurrency, e.Keyless
 	return sale
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -15,6 +16,8 @@ import (
 type script struct {
 	sales []string // "name × concurrency", in order, without warm-ups
 	plays map[string]func(round int, r *loadtest.Result) error
+	// keyless, if not nil, decides what a sale without keys comes to.
+	keyless func(round int, r *loadtest.Result) error
 }
 
 const (
@@ -33,6 +36,13 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		return r, nil
 	}
 	b.sales = append(b.sales, fmt.Sprintf("%s × %d", c.Strategy, c.Concurrency))
+	if c.Keyless { // keys double the time
+		r.Seconds /= 2
+		if b.keyless != nil {
+			return r, b.keyless(0, r)
+		}
+		return r, nil
+	}
 	if play := b.plays[c.Strategy]; play != nil {
 		if err := play(strings.Count(strings.Join(b.sales, " "), c.Strategy+" "), r); err != nil {
 			return nil, err
@@ -75,6 +85,35 @@ func TestRoundsAlternate(t *testing.T) {
 	}
 	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 || r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
 		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.Entries[1].Factor, r.Entries[3].Factor)
+	}
+}
+
+// Each strategy has its turn with keys and without in every round, and is compared with
+// itself; without keys it is judged, and takes no further part.
+func TestKeys(t *testing.T) {
+	b := &script{}
+	o := options(b, "conditional", "b")
+	o.Keys, o.Rounds = true, 2
+	r := Run(t.Context(), o)
+	for i, e := range r.Entries {
+		if ratio := e.Ratios[WithoutKeys]; e.Keyless != (i%2 == 1) || e.Keyless != (len(e.Ratios) == 0) || !e.Keyless && ratio != (measure.Ratio{Times: .5, Low: .5, High: .5, Rounds: 2}) {
+			t.Errorf("%s, without keys %t: %+v", e.Strategy, e.Keyless, e.Ratios)
+		}
+	}
+	if len(r.Entries) != 4 || r.RelativeTo != "conditional" || r.Entries[2].Factor.Times != 1 || r.Tally() != (Tally{Held: 2}) || r.ExitStatus() != loadtest.ExitHeld {
+		t.Errorf("%d entries, factors to %s, %+v, exit status %d", len(r.Entries), r.RelativeTo, r.Tally(), r.ExitStatus())
+	}
+	var text strings.Builder
+	if err := r.Report().WriteText(&text); err != nil || !strings.Contains(text.String(), "| b           | 0.50 (0.50–0.50) |") {
+		t.Errorf("%v; the report is\n%s", err, text.String())
+	}
+	b.keyless = oversells
+	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitOversold || r.Entries[0].Verdict != ledger.Held {
+		t.Errorf("oversold without keys: exit status %d, with keys %s", r.ExitStatus(), r.Entries[0].Verdict)
+	}
+	o.Retry = 1
+	if err := o.Check(); err == nil {
+		t.Error("retries without keys are accepted")
 	}
 }
 

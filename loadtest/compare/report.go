@@ -134,7 +134,7 @@ func (e *Entry) cell(ids ...string) string {
 // factor is 1 for the strategy itself that factors are to.
 func (e *Entry) factor(relativeTo string) string {
 	switch {
-	case e.Strategy == relativeTo && !e.Baseline:
+	case e.Strategy == relativeTo && e.competes():
 		return "1"
 	case e.Factor == nil:
 		return measure.None
@@ -168,11 +168,38 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
+// ratios has a line for each strategy that was compared with more than RelativeTo.
+func (r *Result) ratios() measure.Table {
+	names := []string{WithoutKeys}
+	t := measure.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
+		Notes: []string{fmt.Sprintf("%s/s of the strategy, with keys, divided by those of the column: means of the rounds' ratios with their 95 %% intervals.", r.Settings.By)}}
+	for _, name := range names {
+		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
+	}
+	for _, e := range r.Entries {
+		row := []string{r.label(e)}
+		for _, name := range names {
+			if ratio, ok := e.Ratios[name]; ok {
+				row = append(row, ratio.String())
+			} else {
+				row = append(row, measure.None)
+			}
+		}
+		if len(e.Ratios) > 0 {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
 // label names an entry, also among those with other numbers of buyers at a time.
 func (r *Result) label(e *Entry) string {
 	label := e.Strategy
 	if e.Baseline {
 		label += " (" + e.Title + ")"
+	}
+	if e.Keyless {
+		label += ", without keys"
 	}
 	if r.Settings.Crowds != nil {
 		label += fmt.Sprintf(", %d at a time", e.Concurrency)
@@ -199,7 +226,7 @@ func (r *Result) Report() measure.Report {
 	run := measure.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: measure.Versions(r.Servers)}
 	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)}}
-	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.table(), r.findings()},
+	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.table(), r.ratios(), r.findings()},
 		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.figures(run)}
 }
 

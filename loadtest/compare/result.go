@@ -47,9 +47,13 @@ type Candidate struct {
 	// ProofBreaks are the questions of the proof in which it breaks, which no load shows.
 	ProofBreaks string `json:"proof_breaks,omitempty"`
 	Baseline    bool   `json:"baseline,omitempty"` // a bare handler: not judged
+	Keyless     bool   `json:"keyless,omitempty"`  // its buyers send no Idempotency-Key
 
 	target string // of a baseline
 }
+
+// competes reports that the candidate is a strategy under the comparison's own conditions.
+func (k Candidate) competes() bool { return !k.Baseline && !k.Keyless }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
 type Entry struct {
@@ -67,12 +71,18 @@ type Entry struct {
 
 	Figures map[string]measure.Spread `json:"figures"` // by metric
 	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
-	Factor  *measure.Ratio        `json:"factor,omitempty"`
-	Rounds  []Round               `json:"rounds"`
-	Latency []loadtest.Percentile `json:"latency_curve,omitempty"` // of all requests of all rounds
+	Factor *measure.Ratio `json:"factor,omitempty"`
+	// Ratios are the same to what else was measured with as many buyers at a time: to
+	// the strategy without keys, under the name of WithoutKeys.
+	Ratios  map[string]measure.Ratio `json:"ratios,omitempty"`
+	Rounds  []Round                  `json:"rounds"`
+	Latency []loadtest.Percentile    `json:"latency_curve,omitempty"` // of all requests of all rounds
 
 	times *hdrhistogram.Histogram // likewise
 }
+
+// WithoutKeys is the name of a strategy's ratio to itself without keys.
+const WithoutKeys = "without_keys"
 
 // A Round is one strategy's turn in one round.
 type Round struct {
@@ -86,7 +96,7 @@ type Round struct {
 // Of are the strategies' entries with the comparison's own number of buyers.
 func (r *Result) Of() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Concurrency == r.Settings.Concurrency && !e.Baseline {
+		if e.Concurrency == r.Settings.Concurrency && e.competes() {
 			all = append(all, e)
 		}
 	}
@@ -126,7 +136,7 @@ func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict
 // right reports that its speed counts for something.
 func (e *Entry) right() bool { return e.Verdict == ledger.Held && !e.Breaks }
 
-// compare sets every entry's factor to RelativeTo, with as many buyers at a time.
+// compare sets every entry's factor to RelativeTo, and its ratios.
 func (r *Result) compare() {
 	for _, e := range r.Of() { // conditional, or else the first
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
@@ -135,11 +145,13 @@ func (r *Result) compare() {
 	}
 	for _, e := range r.Entries {
 		for _, base := range r.Entries {
-			if base.Strategy != r.RelativeTo || base.Baseline || base.Concurrency != e.Concurrency || base == e {
-				continue
-			}
-			if ratio := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By)); ratio.Rounds > 0 {
+			ratio := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By))
+			switch {
+			case base == e || base.Concurrency != e.Concurrency || ratio.Rounds == 0:
+			case base.competes() && base.Strategy == r.RelativeTo:
 				e.Factor = &ratio
+			case e.competes() && base.Keyless && base.Strategy == e.Strategy:
+				e.Ratios[WithoutKeys] = ratio
 			}
 		}
 	}

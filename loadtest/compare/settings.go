@@ -25,6 +25,7 @@ type Settings struct {
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Also measure these bare handlers, or all: ${Baselines}."`
 
 	loadtest.Scenario
+	Keys   bool  `json:"keys,omitempty" group:"sale" help:"Measure each strategy also without the Idempotency-Key that every request has."`
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other one runs in reverse (${PresetRounds})."`
@@ -110,6 +111,8 @@ func (s Settings) Check() error {
 		return wrong("crowds", "give at most %d numbers of buyers at a time, each once", maxCrowds)
 	case s.Crowds != nil && s.Open():
 		return wrong("crowds", "buyers at a time mean nothing with the profile %q", s.Profile)
+	case s.Keys && (s.Copies > 0 || s.Retry > 0 || s.Duplicates > 0):
+		return wrong("keys", "copies, retries and second purchases are told apart by their keys: leave them out")
 	case s.Require != nil:
 		return wrong("require", "a comparison has no thresholds: give them to seckill load")
 	}
