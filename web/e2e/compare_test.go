@@ -42,9 +42,11 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.chosen("conditional", "naive")
 	tb.fill("#stock", "150")
 	tb.fill("#seed", "18446744073709551615")
-	tb.await(`location.hash.includes("stock=150") && location.hash.includes("seed=18446744073709551615")`)
+	tb.reach("[name=keys]")
+	tb.press(" ")
+	tb.await(`location.hash.includes("stock=150") && location.hash.includes("keys=on") && location.hash.includes("seed=18446744073709551615")`)
 	tb.do(chromedp.Reload())
-	tb.await(`document.querySelector("#seed")?.value === "18446744073709551615" && document.querySelector("#stock").value === "150"`)
+	tb.await(`document.querySelector("#seed")?.value === "18446744073709551615" && document.querySelector("#stock").value === "150" && document.querySelector("[name=keys]").checked`)
 
 	t.Log("it is on, in every tab")
 	tb.reach(".compare-form .run")
@@ -63,8 +65,9 @@ func TestComparisonIsWatched(t *testing.T) {
 	f.ends <- goldenResult()
 	for _, tab := range []*tab{tb, second} {
 		tab.says("[data-outcome]", "redis-counter-mysql answers 2.60 × as many buyers as conditional (2.40–2.80)", "oversold, as known")
-		tab.await(`document.querySelectorAll(".results tbody tr").length === 4 && !document.querySelector(".results b")`)
+		tab.await(`document.querySelectorAll(".results tbody tr").length === 5 && !document.querySelector(".results b")`)
 	}
+	tb.says(".results", "conditional, no key", "0.81–0.89")
 	tb.says(".ran-on", "locks with lease 8,000 ms, wait 3,000 ms, poll 10 ms")
 	tb.await(`document.querySelectorAll(".chart canvas").length === 3`) // throughput, waits, time to sell out
 	tb.good("compared")

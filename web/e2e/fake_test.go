@@ -212,6 +212,10 @@ func goldenResult() *compare.Result {
 			r.Entries = append(r.Entries, &e)
 		}
 	}
+	keyless := measured("conditional", 64, ledger.Held, 3800)
+	keyless.Keyless = true
+	r.Entries = append(r.Entries, &keyless)
+	r.Entries[0].Ratios = map[string]measure.Ratio{compare.WithoutKeys: {Times: .85, Low: .81, High: .89, Rounds: 3}}
 	r.Entries[1].ProofBreaks = "late-command, node-loss"
 	r.Entries[1].Factor = &measure.Ratio{Times: 2.6, Low: 2.4, High: 2.8, Rounds: 3}
 	r.Entries[3].Factor = &measure.Ratio{Times: 1.02, Low: .9, High: 1.2, Rounds: 3}

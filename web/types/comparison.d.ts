@@ -10,6 +10,7 @@ declare namespace Json {
     buyers: number;
     concurrency: number;
     quantity: number;
+    keys?: boolean; // also without
     crowds?: number[]; // further numbers of buyers at a time
     rounds: number;
     turn_ns: number;
@@ -60,6 +61,7 @@ declare namespace Json {
     breaks: boolean;
     proof_breaks?: string;
     baseline?: boolean;
+    keyless?: boolean;
     concurrency: number;
     verdict: Verdict | '';
     expected: boolean;
@@ -69,6 +71,7 @@ declare namespace Json {
     problems: string[];
     figures: Record<string, Rounds>;
     factor?: Factor;
+    ratios?: Record<string, Factor>; // to itself without keys
     latency_curve?: { percent: number; us: number }[];
   }
 

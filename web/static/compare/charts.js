@@ -11,7 +11,7 @@ const most = 8; // lines that can be told apart
 export function Charts({ result }) {
   const { settings, entries } = result;
   const w = words().charts;
-  const own = entries.filter((e) => !e.baseline && e.concurrency === settings.concurrency);
+  const own = entries.filter((e) => !e.baseline && !e.keyless && e.concurrency === settings.concurrency);
   const drawn = own.filter((e) => e.figures[settings.by]).slice(0, most);
   const names = drawn.map((e) => e.strategy);
   const crowds = [...new Set(entries.map((e) => e.concurrency))].sort((a, b) => a - b);

@@ -26,7 +26,7 @@ export function Result({ summary }) {
 }
 
 /** @param {Json.ComparisonResult} result */
-const own = ({ entries, settings }) => entries.filter((e) => !e.baseline && e.concurrency === settings.concurrency);
+const own = ({ entries, settings }) => entries.filter((e) => !e.baseline && !e.keyless && e.concurrency === settings.concurrency);
 
 /**
  * The question that was asked: which is faster, and by how much; with the verdicts.
@@ -70,7 +70,7 @@ function Measured({ result, of }) {
     <${Charts} result=${result} />
     ${findings.length > 0 && html`
       <section class="panel rules"><h3>${w.found}</h3>
-        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency}><code>${e.strategy}</code> ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join(t.semicolon)}</li>`)}</ul></section>`}
+        <ul>${findings.map((e) => html`<li key=${e.strategy + e.concurrency + e.keyless}><code>${e.strategy}</code>${e.keyless && w.keyless} ${[...e.violations.map((v) => t.rules[v.rule] ?? v.message), ...e.problems.map(t.reason)].join(t.semicolon)}</li>`)}</ul></section>`}
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}

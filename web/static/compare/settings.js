@@ -6,7 +6,10 @@ import { words } from './text.js';
 /** Numbers of the form. */
 export const numbers = /** @type {const} */ (['stock', 'buyers', 'concurrency', 'skus', 'zipf', 'quantity', 'rounds', 'turn']);
 /** @typedef {typeof numbers[number]} Name */
-/** @typedef {Record<Name | 'preset' | 'crowds' | 'seed', string> & {strategies: string[]}} Form turn: milliseconds; crowds: numbers by comma */
+/** @typedef {Record<Name | 'preset' | 'crowds' | 'seed' | 'keys', string> & {strategies: string[]}} Form turn: milliseconds; crowds: numbers by comma; keys: on, or empty */
+
+/** All but the strategies, which are chosen elsewhere. */
+const texts = /** @type {const} */ ([...numbers, 'crowds', 'seed', 'keys']);
 
 /** @param {string} text */
 const crowdsOf = (text) => text.split(/[\s,，、]+/).filter(Boolean);
@@ -16,7 +19,7 @@ const crowdsOf = (text) => text.split(/[\s,，、]+/).filter(Boolean);
  * @param {Json.CompareSettings} s @returns {Form}
  */
 export const toForm = (s) => ({
-  preset: s.preset, strategies: s.strategies, crowds: (s.crowds ?? []).join(', '), seed: '',
+  preset: s.preset, strategies: s.strategies, crowds: (s.crowds ?? []).join(', '), seed: '', keys: s.keys ? 'on' : '',
   .../** @type {Record<Name, string>} */ (Object.fromEntries(numbers.map((name) => [name, String(name === 'turn' ? s.turn_ns / 1e6 : s[name] ?? 0)]))),
 });
 
@@ -28,14 +31,14 @@ export function fromQuery(query, presets, strategies) {
   const here = strategies.filter((s) => s.available).map((s) => s.name);
   const form = toForm(presetOf(presets, query.preset));
   const named = query.strategies === undefined ? form.strategies.filter((name) => here.includes(name)) : query.strategies.split(',').filter(Boolean);
-  for (const name of /** @type {const} */ ([...numbers, 'crowds', 'seed'])) form[name] = query[name] ?? form[name];
+  for (const name of texts) form[name] = query[name] ?? form[name];
   return { ...form, strategies: named.join() === 'all' ? here : [...new Set(named)] };
 }
 
 /** @param {Form} form @param {Json.Preset[]} presets */
 export function toQuery(form, presets) {
   const usual = toForm(presetOf(presets, form.preset));
-  const changed = /** @type {const} */ ([...numbers, 'crowds', 'seed']).filter((name) => form[name] !== usual[name]);
+  const changed = texts.filter((name) => form[name] !== usual[name]);
   return {
     preset: form.preset === presets[0].name ? '' : form.preset,
     strategies: form.strategies.join(),
@@ -63,6 +66,7 @@ export function toRequest(form, strategies, presets) {
     strategies: named(form, strategies),
     ...Object.fromEntries(changed.map((name) => (name === 'turn' ? ['turn_ns', 1e6 * Number(form.turn)] : [name, Number(form[name])]))),
     ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
+    ...(form.keys && { keys: true }),
     ...(form.seed.trim() && { seed: form.seed.trim() }),
   };
 }

@@ -24,6 +24,9 @@ const figure = (id, show) => ({ id, by: (e) => e.figures[id]?.[0], show: (e) => 
 const pair = (id, one, other, show) => ({ id, by: ({ figures }) => (figures[other] ?? figures[one])?.[0],
   show: ({ figures }) => [one, other].map((name) => (figures[name] ? show(figures[name][0]) : '–')).join(' / ') });
 
+/** @param {string} id @param {(e: Json.Entry) => Json.Factor | undefined} of @returns {Column} */
+const ratio = (id, of) => ({ id, by: (e) => of(e)?.times, show: (e) => { const f = of(e); return f && html`${times(f.times)} <small>${interval(f)}</small>`; } });
+
 /** @param {number} x */
 const brief = (x) => (x < 10 ? x.toFixed(1) : count(x));
 
@@ -33,7 +36,7 @@ const columns = [
   { id: 'right', by: (e) => (e.baseline ? undefined : kinds.indexOf(kindOf(e))), show: (e) => html`<${Badge} entry=${e} />`, words: true },
   { id: 'served', by: (e) => e.served || undefined, show: (e) => html`<${Served} entry=${e} />`, words: true },
   figure('answers', count),
-  { id: 'factor', by: (e) => e.factor?.times, show: (e) => e.factor && html`${times(e.factor.times)} <small>${interval(e.factor)}</small>` },
+  ratio('factor', (e) => e.factor), ratio('keys', (e) => e.ratios?.without_keys),
   figure('sales', count), figure('sell_out', seconds),
   pair('bought', 'bought_p50', 'bought_p99', brief), pair('refused', 'refused_p50', 'refused_p99', brief),
   figure('commands', (x) => x.toFixed(1)), pair('processor', 'services', 'servers', (x) => x.toFixed(2)),
@@ -61,9 +64,9 @@ export function Table({ entries, relativeTo }) {
             aria-sort=${look.sort === c.id ? (look.down ? 'descending' : 'ascending') : undefined}>
             <button type="button" class="sort" onClick=${() => sort(c)}>${c.id === 'factor' ? w.factorOf(relativeTo ?? '') : w.columns[c.id][0]}<span aria-hidden="true">${look.sort === c.id ? (look.down ? '▾' : '▴') : ''}</span></button></th>`)}</tr></thead>
         <tbody>${rows.map((e) => html`
-          <tr key=${e.strategy}>
+          <tr key=${e.strategy + e.keyless}>
             ${shown.map((c) => (c.id === 'strategy'
-    ? html`<th key=${c.id} scope="row">${e.baseline ? e.title : html`<a href=${link('lessons', e.strategy)}><code>${e.strategy}</code></a>`}</th>`
+    ? html`<th key=${c.id} scope="row">${e.baseline ? e.title : html`<a href=${link('lessons', e.strategy)}><code>${e.strategy}</code></a>${e.keyless && w.keyless}`}</th>`
     : html`<td key=${c.id} class=${c.words ? '' : 'n'}>${c.by(e) === undefined ? '–' : c.show(e)}</td>`))}
           </tr>`)}</tbody>
       </table>

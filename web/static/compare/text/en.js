@@ -27,6 +27,7 @@ export default {
     crowds: ['Also at a time', 'further runs, by comma: 1, 16, 256'],
     seed: ['Seed', 'gives the same buyers in the same order'],
   },
+  keys: 'Measure each also without the Idempotency-Key that every request has', keyless: ', no key',
   anySeed: 'random', noCrowds: 'none',
   wrong: {
     none: () => 'Choose at least one strategy.',
@@ -80,6 +81,7 @@ export default {
     refused: ['refused, ms p50 / p99', 'half, and 99 of 100, of those who got none waited no longer'],
     commands: ['commands', 'to the backends, for each purchase'],
     processor: ['CPU, ms service / servers', 'processor time of the service processes, and of the private servers, for each request'],
+    keys: ['key / no key', 'the rate with an Idempotency-Key divided by the rate without, with its 95 % interval'],
     factor: ['', 'with its 95 % interval'],
   },
   tableNote: (rounds) => (rounds > 1
