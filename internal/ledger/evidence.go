@@ -52,6 +52,10 @@ type Told struct {
 	Late bool
 	// Early: of CallPay: it was answered when the deadline had certainly not passed.
 	Early bool
+	// Replayed: of a purchase that was told sold: another call of the request had bought.
+	Replayed bool
+	// ThisCall: of OutcomeError: it says that nothing was taken by this call, and nothing of the request.
+	ThisCall bool
 	// Sent and Answered are times since the start of the run, by one clock.
 	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
 	Sent, Answered time.Duration

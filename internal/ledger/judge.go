@@ -74,7 +74,7 @@ var rules = []rule{
 	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", orders((*sale).bad)},
 	{RuleTwice, Lost, "users with more than one active order", "", shown(boughtTwice)},
 
-	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", notDone(CallPay, OutcomeSold, notPaid)},
+	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", notDone(OutcomeSold, notPaid)},
 	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", answered(paidLate)},
 	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", answered(expiredEarly)},
 	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", answered(paidUnasked)},
@@ -102,7 +102,7 @@ var rules = []rule{
 	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", answered(unacknowledged)},
 	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", requests(keyRefused)},
 	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", requests(falseDuplicate)},
-	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", notDone(CallCancel, OutcomeCancelled, notCancelled)},
+	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", notDone(OutcomeCancelled, notCancelled)},
 	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", answered(cancelledUnasked)},
 	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", answered(invented)},
 	{RuleUndersold, Lost, "buyers told sold out although units were there to the end: at least %d", "left", undersold},
@@ -114,14 +114,14 @@ var rules = []rule{
 // gets the same report, with every violation in it, not only the first.
 func Judge(e Evidence) Report {
 	h := hear(e)
-	h.check()
+	h.check(rules)
 	if e.Told != nil {
 		h.report.Served = h.served()
 	}
 	return h.report
 }
 
-func (h *hearing) check() {
+func (h *hearing) check(rules []rule) {
 	for _, r := range rules {
 		r.check(h, func(broken examples, args ...any) { h.report.add(r, broken, args) })
 	}
@@ -159,7 +159,7 @@ func answered(breaks func(*sale) bool) check {
 
 // notDone is the check of what buyers were told to have done to their orders: breaks
 // finds the orders to which it was not done, and some orders may not be there at all.
-func notDone(call Call, told Outcome, breaks func(*sale) bool) check {
+func notDone(told Outcome, breaks func(*sale) bool) check {
 	return shown(func(h *hearing, broken *examples) {
 		for _, s := range h.sales {
 			if breaks(s) {
@@ -167,7 +167,7 @@ func notDone(call Call, told Outcome, breaks func(*sale) bool) check {
 			}
 		}
 		for _, t := range h.unmet {
-			if t.Call == call && t.Outcome == told {
+			if t.Outcome == told {
 				broken.add(ofRequest, t.User, t.RequestID)
 			}
 		}
@@ -343,10 +343,11 @@ func wrongReceipt(s *sale) bool {
 	})
 }
 
-// unacknowledged: a request that was only ever told in progress does not know.
+// unacknowledged finds orders that a call bought which was told that nothing was taken: a call was, and no call can
+// have bought that was told otherwise. A call in progress, and one that replays the order, did not buy.
 func unacknowledged(s *sale) bool {
-	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.Outcome != OutcomeInProgress }) &&
-		!slices.ContainsFunc(s.request.calls, (*Told).took)
+	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return !t.took() && t.Outcome != OutcomeInProgress }) &&
+		!slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && !t.Replayed })
 }
 
 // keyRefused finds the requests that were refused in one call although they have an order,
@@ -354,8 +355,9 @@ func unacknowledged(s *sale) bool {
 //
 //   - sold_out and duplicate are final: a request that has an order is never told so,
 //     neither before nor afterwards, and by no copy.
-//   - busy and conflict may come before the order. They count if the call was sent after
-//     the request had been told of its order, and only where that is known.
+//   - busy, conflict and error may come before the order. They count if the call was sent
+//     after the request had been told of its order, and only where that is known. An error
+//     may say that it is said of its own call.
 func keyRefused(_ *hearing, r *request) bool {
 	if r.got() == nil && r.sale == nil {
 		return false
@@ -365,23 +367,22 @@ func keyRefused(_ *hearing, r *request) bool {
 		switch t.Outcome {
 		case OutcomeSoldOut, OutcomeDuplicate:
 			return true
-		case OutcomeBusy, OutcomeConflict:
-			return t.timed() && t.Sent >= acknowledged
+		case OutcomeBusy, OutcomeConflict, OutcomeError:
+			return t.Sent >= acknowledged && !t.ThisCall
 		}
 		return false
 	})
 }
 
 // falseDuplicate finds buyers who were told that they have an order already and can
-// have had none: no order of another request that was active during a call that may have
-// decided so, and no other call of theirs that may have held the place for a while. (One
+// have had none: no order of another request that was active during a call that was told
+// so, and no other call of theirs that may have held the place for a while. (One
 // that overlaps may have, whatever it was told in the end; one without an answer
-// may have from when it was sent.) A call that is told duplicate, or has no answer, may have
-// decided; later calls repeat what was decided. A refusal of the very request that has the
-// order is a matter of keyRefused.
+// may have from when it was sent.) The first call that is told duplicate decides; later ones
+// repeat it. A refusal of the very request that has the order is a matter of keyRefused.
 func falseDuplicate(h *hearing, r *request) bool {
 	return heard(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Told) bool {
-		return (t.Outcome == OutcomeDuplicate || t.Outcome == OutcomeUnknown) && (h.had(t) || h.mayHaveHad(t))
+		return t.Outcome == OutcomeDuplicate && (h.had(t) || h.mayHaveHad(t))
 	})
 }
 

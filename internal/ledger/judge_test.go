@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (t *Told) at(sent, answered int) {
 //	user 4  comes too late: sold out     user 8  bought 2 early on and cancelled
 func clean() *Evidence {
 	e := &Evidence{Initial: 10, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4}},
-		StockStoreOf: map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets, "stream": InStream}}
+		StockStoreOf: map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets, "stream": InStream, "table": InLockTable}}
 	e.bought(8, 2, 8, Cancelled, OutcomeSold)
 	e.bought(1, 3, 7, Active, OutcomeSold)
 	e.bought(2, 3, 4, Active, OutcomeSold)
@@ -91,6 +92,11 @@ func by(strategy string, counter StockStore, counted int64) func(*Evidence) {
 		}
 		e.Snapshot.StockStores = map[StockStore]int64{counter: counted}
 	}
+}
+
+// cancelledOnly is the sale of clean if no one came but user 8.
+func cancelledOnly(e *Evidence) {
+	e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = e.Snapshot.Orders[:1], 10, []Told{e.Told[0], e.Told[8]}
 }
 
 // inPieces is the sale of clean from a stock in pieces: what
@@ -114,6 +120,15 @@ func copied(o Outcome, sent, answered int) func(*Evidence) {
 		e.told(1, CallBuy).at(100, 200)
 		e.says(1, 3, o).at(sent, answered)
 		e.told(8, CallCancel).at(1, 2)
+	}
+}
+
+// replayed has user 1 told something first, and of the order when they ask again: by then it was there.
+func replayed(first Outcome) func(*Evidence) {
+	return func(e *Evidence) {
+		e.told(1, CallBuy).at(100, 200)
+		e.told(1, CallBuy).Replayed = true
+		e.says(1, 3, first).at(50, 60)
 	}
 }
 
@@ -230,6 +245,11 @@ func TestJudge(t *testing.T) {
 		{"stock in Redis", by("redis-lua", InRedis, 0), ""},
 		{"Redis went back to an older number", by("redis-lua", InRedis, 4), "counter_and_row_differ lost_update undersold"},
 		{"stock in the row, Redis in front", by("front", InRedis, 0), ""},
+		{"stock in Redis, and the row as it was set", all(by("redis-lua", InRedis, 0), row(10)), ""},
+		{"stock in Redis, and the row half sold", all(by("redis-lua", InRedis, 0), row(9)), "counter_and_row_differ"},
+		{"units vanished from Redis in front of a row as it was set", all(cancelledOnly, by("front", InRedis, 8)), "counter_and_row_differ"},
+		{"units vanished in front of a stream, and the row as it was set", all(cancelledOnly, by("stream", InStream, 8)), "counter_and_row_differ"},
+		{"units vanished from a lock table, and the row as it was set", all(cancelledOnly, by("table", InLockTable, 8)), "counter_and_row_differ lost_units"},
 		{"the row behind Redis lost an update", all(by("front", InRedis, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
 		{"the row behind a stream lost an update", all(by("stream", InStream, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
 		{"in pieces, given back twice", inPieces(2), "lost_update"},
@@ -243,6 +263,10 @@ func TestJudge(t *testing.T) {
 			e.told(3, CallBuy).at(5, 6)
 			e.says(3, 3, OutcomeBusy).at(1, 2)
 		}), "missing_order"},
+		{"a sale without its order, and a copy told duplicate", all(tells(4, OutcomeBusy), func(e *Evidence) {
+			e.drop(3)
+			e.says(3, 3, OutcomeDuplicate)
+		}), "missing_order key_refused"},
 		{"the receipt names another order", func(e *Evidence) { e.told(1, CallBuy).OrderID = "o2" }, "wrong_receipt"},
 		{"the receipt has another remaining", func(e *Evidence) { e.told(1, CallBuy).Remaining++ }, "wrong_receipt"},
 		{"the receipt has another quantity", func(e *Evidence) { e.told(1, CallBuy).Quantity++ }, "wrong_receipt"},
@@ -251,6 +275,14 @@ func TestJudge(t *testing.T) {
 			e.Told[1].OrderID = "another"
 		}, "wrong_receipt"},
 		{"an order of one who was told busy", tells(6, OutcomeBusy), "unacknowledged_order"},
+		{"an order of one who was told conflict", tells(6, OutcomeConflict), "unacknowledged_order"},
+		{"an order of one who was told of an error", tells(6, OutcomeError), "unacknowledged_order"},
+		{"told of an error, and then of an order that was there", replayed(OutcomeError), "unacknowledged_order"},
+		{"told busy, and then of an order that was there", replayed(OutcomeBusy), "unacknowledged_order"},
+		{"told conflict, and then of an order that was there", replayed(OutcomeConflict), "unacknowledged_order"},
+		{"no answer, and then told of an order that was there", replayed(OutcomeUnknown), ""},
+		{"in progress, and then told of an order that was there", replayed(OutcomeInProgress), ""},
+		{"told of an error, and then sold", all(replayed(OutcomeError), func(e *Evidence) { e.told(1, CallBuy).Replayed = false }), ""},
 		{"in progress, and nothing else was heard", tells(6, OutcomeInProgress), ""},
 		{"in progress beside a refusal, and there is an order", all(tells(6, OutcomeInProgress), func(e *Evidence) { e.says(6, 1, OutcomeBusy) }), "unacknowledged_order"},
 		{"an order of another user", func(e *Evidence) { e.order(6).UserID = 99 }, "invented_order"},
@@ -293,6 +325,12 @@ func TestJudge(t *testing.T) {
 			again.at(500, 510)
 			e.Told = append(e.Told, again)
 		}), ""},
+		{"duplicate after the cancellation, where a call told busy came before", all(doubted(390, 395), func(e *Evidence) {
+			again := e.Told[len(e.Told)-1]
+			e.Told[len(e.Told)-1].Outcome = OutcomeBusy
+			again.at(500, 510)
+			e.Told = append(e.Told, again)
+		}), "false_duplicate"},
 		{"duplicate twice, without an order", func(e *Evidence) { e.says(9, 1, OutcomeDuplicate).at(1, 3); e.says(9, 1, OutcomeDuplicate).at(2, 4) }, "false_duplicate"},
 		{"duplicate beside another request that may have held the place", func(e *Evidence) {
 			e.told(5, CallBuy).at(100, 110)
@@ -314,7 +352,11 @@ func TestJudge(t *testing.T) {
 		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
 		{"a copy busy that was sent while the order was got", copied(OutcomeBusy, 199, 2500), ""},
 		{"a copy busy, at an unknown time", copied(OutcomeBusy, 0, 0), ""},
-		{"a copy that a backend failed after the order", copied(OutcomeError, 300, 310), ""},
+		{"a copy that a backend failed after the order", copied(OutcomeError, 200, 210), "key_refused"},
+		{"a copy that a backend failed beside the order", copied(OutcomeError, 199, 2500), ""},
+		{"a copy that a backend failed after the order, and that says where to ask", all(copied(OutcomeError, 300, 310), func(e *Evidence) {
+			e.Told[len(e.Told)-1].ThisCall = true
+		}), ""},
 		{"a retry sold out, and the first call got the order and no answer", func(e *Evidence) {
 			e.told(6, CallBuy).at(100, 0)
 			e.says(6, 1, OutcomeSoldOut).at(300, 310)
@@ -396,6 +438,12 @@ func TestJudgeReservations(t *testing.T) {
 	if r := Judge(*reservations()); r.Sold != 4 || r.Reserved != 2 || r.Expired != 2 || r.Cancelled != 1 || r.Orders != 3 {
 		t.Fatalf("the sale as it should be: %+v", r)
 	}
+	for microseconds, want := range map[int64]bool{1: true, -overdueGrace: true, -overdueGrace - 1: false} {
+		e := reservations()
+		if left(microseconds)(e); e.order(5).Undecided() != want || e.order(1).Undecided() {
+			t.Errorf("%d µs before its deadline a reservation is undecided: %t", microseconds, !want)
+		}
+	}
 	judged(t, reservations, []planted{
 		{"as it should be", all(), ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
@@ -412,6 +460,10 @@ func TestJudgeReservations(t *testing.T) {
 		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
 		{"forgotten, and paid", ends(2, seckill.Paid), "paid_unasked"},
 		{"paid, and of no buyer", func(e *Evidence) { e.order(6).UserID = 99 }, "missing_order invented_order"},
+		{"forgotten, a copy told busy, and paid", all(ends(2, seckill.Paid), func(e *Evidence) { e.says(2, 2, OutcomeBusy) }), "paid_unasked"},
+		{"a late payment that was refused", func(e *Evidence) { e.told(3, CallPay).Late = true }, ""},
+		{"an early payment that was paid", func(e *Evidence) { e.told(1, CallPay).Early = true }, ""},
+		{"a payment of an order that is not there, refused", func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Call, t.OrderID = CallPay, "o9" }, ""},
 		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
 		{"a payment in progress, and paid", paymentTold(1, OutcomeInProgress), ""},
 		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
@@ -469,6 +521,94 @@ func broken(r Report) (rules []string) {
 	return rules
 }
 
+// Every rule is needed: for each there is a history, of those that can be drawn, whose verdict is another without it. But
+// for one: where the stock is below zero the balance is broken, too, or more was sold than there was.
+func TestEveryRuleIsNeeded(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	needed := map[string]bool{RuleNegative: true}
+	for n := 0; n < 50_000 && len(needed) < len(rules); n++ {
+		e := drawn(rng)
+		with := Judge(*e)
+		for i, left := range rules {
+			if needed[left.name] {
+				continue
+			}
+			h := hear(*e)
+			h.check(slices.Delete(slices.Clone(rules), i, i+1))
+			if h.report.Verdict != with.Verdict {
+				needed[left.name] = true
+			}
+			if slices.Contains(broken(h.report), left.name) {
+				t.Fatalf("%s is told by another rule", left.name)
+			}
+		}
+	}
+	for _, r := range rules {
+		if !needed[r.name] {
+			t.Errorf("seed %d: without %s every verdict is the same", seed, r.name)
+		}
+	}
+}
+
+// drawn is a sale of four units to at most three users, whose calls come to anything. Often the ledger has an order, a
+// state or a number that it should not have.
+func drawn(rng *rand.Rand) *Evidence {
+	e := &Evidence{Initial: 4, Run: 1, Told: []Told{}, StockStoreOf: clean().StockStoreOf,
+		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1}, StockStores: map[StockStore]int64{}}}
+	once := func(in int) bool { return rng.IntN(in) == 0 }
+	strategy := pick(rng, "conditional", "conditional", "conditional", "redis-lua", "front", "magic")
+	for user := range 1 + rng.Int64N(3) {
+		user, quantity := user+1, rng.Int64N(4)
+		if once(3) {
+			e.says(user, quantity, pick(rng, outcomes...)).at(rng.IntN(9), rng.IntN(9))
+			continue
+		}
+		e.sell(user, quantity)
+		o, told := e.order(user), e.told(user, CallBuy)
+		o.Strategy = strategy
+		told.at(rng.IntN(9), rng.IntN(9))
+		if once(3) {
+			o.Reservation, told.Outcome = &Reservation{State: seckill.Reserved, Left: 1}, OutcomeReserved
+			ends(user, pick(rng, seckill.Reserved, seckill.Paid, seckill.ReservationExpired, seckill.ReservationReleased))(e)
+		} else if once(3) {
+			o.Status, e.Snapshot.Stock.Num = Cancelled, e.Snapshot.Stock.Num+quantity
+		}
+		if once(3) {
+			tells(user, pick(rng, outcomes...))(e)
+		}
+		for range rng.IntN(3) {
+			t := e.later(user, pick(rng, CallBuy, CallCancel, CallPay), pick(rng, append(outcomes, OutcomeSold, OutcomeExpired, OutcomeCancelled)...))
+			t.Late, t.Early = once(2), once(2)
+			t.at(rng.IntN(9), rng.IntN(9))
+		}
+	}
+	if strategy != "conditional" {
+		e.Snapshot.StockStores[InRedis] = e.Snapshot.Stock.Num
+	}
+	pick(rng, func() {}, func() { e.Snapshot.Stock.Num += rng.Int64N(7) - 3 }, func() { e.Initial++ }, func() { e.Snapshot.Stock.Run++ },
+		func() { e.Snapshot.StockStores[InRedis] = 3 }, func() { // one user has them all
+			for i := range e.Snapshot.Orders {
+				e.Snapshot.Orders[i].UserID = 1
+			}
+			for i := range e.Told {
+				e.Told[i].User = 1
+			}
+		}, func() { // an order
+			for i := range e.Snapshot.Orders {
+				o := &e.Snapshot.Orders[i]
+				pick(rng, func() {}, func() { o.Remaining = 7 }, func() { o.Run++ }, func() { o.Strategy = "pieces" }, func() { o.RequestID = "another" },
+					func() { o.Reservation = &Reservation{State: seckill.ReservationExpired, Released: 3} })()
+			}
+		})()
+	return e
+}
+
+var outcomes = []Outcome{OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeBusy, OutcomeConflict, OutcomeDuplicate, OutcomeInProgress,
+	OutcomeAccepted, OutcomeExpired, OutcomeCancelled, OutcomeUnknown, OutcomeError}
+
+func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
+
 // The report counts, and shows a few examples.
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
@@ -499,6 +639,17 @@ func TestJudgeReport(t *testing.T) {
 		i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
 		if i < 0 || strings.Join(r.Violations[i].Examples, ", ") != test.want {
 			t.Errorf("%s: %+v", test.name, r.Violations)
+		}
+	}
+	for want, change := range map[string]func(*Evidence){
+		"12 units sold out of 10: 2 too many":                                                                          func(e *Evidence) { e.sell(9, 2) },
+		"0 left + 10 sold = 10, 1 fewer than the 11 there were: units vanished without an order":                       stock(11, 0),
+		"2 left + 10 sold = 12, 2 more than the 10 there were: deductions were overwritten, or units given back twice": row(2),
+	} {
+		e := clean()
+		change(e)
+		if got := Judge(*e).Violations[0].Message; got != want {
+			t.Errorf("the message is %q, want %q", got, want)
 		}
 	}
 	for user := range int64(30) {
