@@ -55,7 +55,6 @@ type reply struct {
 	Code       string // empty for a sale
 	Message    string
 	OrderID    string
-	RequestID  string // of what was accepted
 	Remaining  int64
 	Status     int           // 0: no answer
 	RetryAfter time.Duration // 0: none
@@ -199,7 +198,7 @@ func accepted(a response) reply {
 	if !read(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, excerpt(a.Body))
 	}
-	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted), RequestID: first.RequestID}
+	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
 }
 
 // Became reads a look-up of an accepted purchase; false: it is open, as after an
@@ -310,12 +309,12 @@ func (b *buyer) pay(p purchase, id string) reply {
 	return b.ask(p, paid, http.MethodPost, reservations, "/", id, "/pay")
 }
 
-// became asks what a purchase came to that was accepted under an id. Without an answer it is open.
-func (b *buyer) became(p purchase, id string) (r reply, final bool) {
+// became asks what an accepted purchase came to. Without an answer it is open.
+func (b *buyer) became(p purchase) (r reply, final bool) {
 	b.header, b.body = b.header[:0], b.body[:0]
 	r = b.ask(p, func(a response) (r reply) {
 		r, final = b.order(p).Became(a)
 		return r
-	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", id, "&sku_id=", strconv.FormatInt(p.sku, 10))
+	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", p.key, "&sku_id=", strconv.FormatInt(p.sku, 10))
 	return r, final
 }

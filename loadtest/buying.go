@@ -218,7 +218,7 @@ func (l *load) askOnce(one promise) {
 	select {
 	case <-l.stopped: // nothing is asked any more
 	default:
-		if r, known := w.became(one.purchase, one.first.RequestID); known {
+		if r, known := w.became(one.purchase); known {
 			final.reply = r
 		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
 			l.promise(one)

@@ -303,7 +303,6 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		{"keeps its promises", 0, keeps, nil, "", 20, 20, 0},
 		{"in an open loop", 0, keeps, func(c *Config) { c.Profile = Spike }, "", 20, 20, 0},
 		{"gets copies", 0, keeps, func(c *Config) { c.Copies = 1 }, "", 20, 20, 0},
-		{"gets no keys", 0, keeps, func(c *Config) { c.Keyless = true }, "", 20, 20, 0},
 		{"accepts too many", 4, overbooks, nil, "", 24, 20, 0},
 		{"loses requests", 0, loses, nil, ledger.RuleLostRequest, 20, 16, 4},
 		{"never says", 0, waits, nil, ledger.RuleLostRequest, 20, 0, 20},

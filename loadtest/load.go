@@ -17,7 +17,7 @@ type caller interface {
 	cancel(p purchase, id string) reply
 	pay(p purchase, id string) reply
 	// became asks what an accepted purchase came to; false: it is open.
-	became(p purchase, requestID string) (r reply, final bool)
+	became(p purchase) (r reply, final bool)
 	connect(turn int) // in advance; it may fail
 	close()
 }

@@ -22,11 +22,11 @@ type atOnce struct{}
 func (atOnce) buy(purchase) reply {
 	return reply{Outcome: ledger.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
 }
-func (atOnce) cancel(purchase, string) reply         { return reply{Outcome: ledger.OutcomeCancelled} }
-func (atOnce) pay(purchase, string) reply            { return reply{Outcome: ledger.OutcomeSold} }
-func (atOnce) became(purchase, string) (reply, bool) { return reply{}, false }
-func (atOnce) connect(int)                           {}
-func (atOnce) close()                                {}
+func (atOnce) cancel(purchase, string) reply { return reply{Outcome: ledger.OutcomeCancelled} }
+func (atOnce) pay(purchase, string) reply    { return reply{Outcome: ledger.OutcomeSold} }
+func (atOnce) became(purchase) (reply, bool) { return reply{}, false }
+func (atOnce) connect(int)                   {}
+func (atOnce) close()                        {}
 
 // A slow service of the tests' own time: it answers after takes, and not
 // while it is stalled.

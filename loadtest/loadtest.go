@@ -31,7 +31,8 @@ type Config struct {
 	// answers are linearizable is not checked, because others' are not known.
 	Joins bool
 	// Keyless has buyers send no Idempotency-Key. Each buys once and makes one call: the
-	// judge tells their requests apart by the user.
+	// judge tells their requests apart by the user. Without a key nothing is accepted: every
+	// answer is final.
 	Keyless bool
 
 	// Ledger reads the services' database. Send needs none.
