@@ -120,10 +120,19 @@ func (c *comparison) conclude() {
 	r.compare()
 }
 
+// maxMore bounds the buyers that are added to a sale; each call is kept until it is judged.
+const maxMore = 100_000
+
+// config is the sale of e. With plenty of stock, it has as many buyers as come in a turn
+// at the rate of the sale before: a sale's first and last moments are not typical.
 func (c *comparison) config(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
 	sale.Strategy, sale.Concurrency, sale.Keyless = e.Strategy, e.Concurrency, e.Keyless
+	if more := min(int(e.rate*c.Turn.Seconds())-sale.Buyers, maxMore); more > 0 && sale.Plenty && !sale.Open() {
+		sale.Buyers += more
+		sale.Stock += int64(more) * sale.Quantity
+	}
 	return sale
 }
 
@@ -140,12 +149,17 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 
 // sell runs one sale; a baseline has nothing to prepare and nothing to judge.
 func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
-	if !e.Baseline {
-		return c.load(ctx, sale)
+	run := c.load
+	if e.Baseline {
+		sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
+		sale.Reserve, sale.Forget, sale.Async = 0, 0, false // it has nothing but the purchase
+		run = loadtest.Send
 	}
-	sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
-	sale.Reserve, sale.Forget, sale.Async = 0, 0, false // it has nothing but the purchase
-	return loadtest.Send(ctx, sale)
+	r, err := run(ctx, sale)
+	if err == nil {
+		e.rate = r.RequestsPerSec
+	}
+	return r, err
 }
 
 // turn repeats the sale until enough was measured, in the first round after a warm-up
@@ -215,7 +229,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	if r.Interrupted && r.Verdict == ledger.NotValid { // it proves nothing but the violations it found
 		return
 	}
-	t.Verdict = loadtest.Worst(t.Verdict, r.Verdict)
+	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {

@@ -107,13 +107,72 @@ func TestKeys(t *testing.T) {
 	if err := r.Report().WriteText(&text); err != nil || !strings.Contains(text.String(), "| b           | 0.50 (0.50–0.50) |") {
 		t.Errorf("%v; the report is\n%s", err, text.String())
 	}
-	b.keyless = oversells
+	b.plays = map[string]func(int, *loadtest.Result) error{"b": func(_ int, r *loadtest.Result) error { r.Accepted = 1; return nil }}
+	if r := Run(t.Context(), o); len(r.Entries[0].Ratios) != 1 || len(r.Entries[2].Ratios) > 0 {
+		t.Errorf("answers in two steps are compared with those in one: %+v", r.Entries[2].Ratios)
+	}
+	b.plays, b.keyless = nil, oversells
 	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitOversold || r.Entries[0].Verdict != ledger.Held {
 		t.Errorf("oversold without keys: exit status %d, with keys %s", r.ExitStatus(), r.Entries[0].Verdict)
 	}
 	o.Retry = 1
 	if err := o.Check(); err == nil {
 		t.Error("retries without keys are accepted")
+	}
+}
+
+// A strategy is compared with each baseline that was measured with as many buyers; what
+// is accepted counts as soon as it is answered.
+func TestRatios(t *testing.T) {
+	entry := func(k Candidate, concurrency int, answers, sales float64) *Entry {
+		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]measure.Ratio{}, Rounds: []Round{{Round: 1, Figures: map[string]float64{Answers: answers, Sales: sales}}}}
+	}
+	merged, noop := Candidate{Strategy: "merged"}, Candidate{Strategy: "noop", Baseline: true}
+	for _, c := range []struct {
+		async bool
+		want  float64
+		head  string
+	}{{false, .1, "sales/s"}, {true, .5, "answers/s"}} {
+		r := &Result{Entries: []*Entry{entry(merged, 64, 500, 100), entry(merged, 512, 9, 9), entry(noop, 64, 1000, 1000)}}
+		r.Settings.By, r.Settings.Async, r.Settings.Concurrency = Sales, c.async, 64
+		r.compare()
+		got, table := r.Entries[0].Ratios, r.ratios()
+		if fmt.Sprint(got) != fmt.Sprintf("map[noop:%.2f]", c.want) || len(r.Entries[1].Ratios)+len(r.Entries[2].Ratios) > 0 {
+			t.Errorf("accepted %t: %+v, with 512 at a time %+v, of the baseline %+v", c.async, got, r.Entries[1].Ratios, r.Entries[2].Ratios)
+		}
+		if fmt.Sprint(table.Head, table.Rows) != fmt.Sprintf("[strategy / noop] [[merged %.2f]]", c.want) || !strings.HasPrefix(table.Notes[0], c.head) {
+			t.Errorf("accepted %t: %v %v\n%s", c.async, table.Head, table.Rows, table.Notes[0])
+		}
+	}
+}
+
+// With plenty of stock, as many buyers come to a sale as a turn lasts for.
+func TestASaleLastsForItsTurn(t *testing.T) {
+	for _, c := range []struct {
+		plenty bool
+		rate   float64
+		want   string // buyers and stock of each sale
+	}{
+		{true, 4000, "[16/8 8000/7240]"},
+		{true, 100, "[16/8 800/40 800/40]"},
+		{true, 1e9, "[16/8 100800/100040]"},
+		{false, 4000, "[16/8 800/40 800/40]"},
+	} {
+		var sales []string
+		b := &script{}
+		o := options(b, "a")
+		o.Rounds, o.Turn, o.Plenty = 1, 2*time.Second, c.plenty
+		o.load = func(ctx context.Context, sale loadtest.Config) (*loadtest.Result, error) {
+			sales = append(sales, fmt.Sprintf("%d/%d", sale.Buyers, sale.Stock))
+			r, err := b.load(ctx, sale)
+			if r.RequestsPerSec = c.rate; sale.Buyers > testBuyers {
+				r.Seconds = 2
+			}
+			return r, err
+		}
+		if Run(t.Context(), o); fmt.Sprint(sales) != c.want {
+			t.Errorf("plenty %t, %v a second: the sales have %v, want %s", c.plenty, c.rate, sales, c.want)
+		}
 	}
 }
 

@@ -168,11 +168,16 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
-// ratios has a line for each strategy that was compared with more than RelativeTo.
+// ratios has a line for each strategy that was measured beside baselines, or without keys.
 func (r *Result) ratios() measure.Table {
-	names := []string{WithoutKeys}
+	var names []string // of which there is a ratio
+	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
+		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
+			names = append(names, name)
+		}
+	}
 	t := measure.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
-		Notes: []string{fmt.Sprintf("%s/s of the strategy, with keys, divided by those of the column: means of the rounds' ratios with their 95 %% intervals.", r.Settings.By)}}
+		Notes: []string{fmt.Sprintf("%s/s of the strategy, with keys, divided by those of the column: means of the rounds' ratios with their 95 %% intervals.", r.RatioBy)}}
 	for _, name := range names {
 		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
 	}

@@ -26,6 +26,7 @@ type Result struct {
 
 	Settings   Settings `json:"settings"`
 	RelativeTo string   `json:"relative_to"` // what the factors are to; "": none was measured
+	RatioBy    string   `json:"ratio_by"`    // the metric that ratios are of
 	// Entries are in the order in which their strategies were named; those with other
 	// numbers of buyers at a time follow, and baselines come last.
 	Entries  []*Entry `json:"entries"`
@@ -72,13 +73,15 @@ type Entry struct {
 	Figures map[string]measure.Spread `json:"figures"` // by metric
 	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
 	Factor *measure.Ratio `json:"factor,omitempty"`
-	// Ratios are the same to what else was measured with as many buyers at a time: to
-	// the strategy without keys, under the name of WithoutKeys.
+	// Ratios are RatioBy beside that of the baselines with as many buyers at a time, and
+	// of the strategy without keys, under the name of WithoutKeys.
 	Ratios  map[string]measure.Ratio `json:"ratios,omitempty"`
 	Rounds  []Round                  `json:"rounds"`
 	Latency []loadtest.Percentile    `json:"latency_curve,omitempty"` // of all requests of all rounds
 
-	times *hdrhistogram.Histogram // likewise
+	times    *hdrhistogram.Histogram // likewise
+	rate     float64                 // requests a second, of the last sale
+	accepted bool                    // answers came in two steps, which they do not without keys
 }
 
 // WithoutKeys is the name of a strategy's ratio to itself without keys.
@@ -143,15 +146,23 @@ func (r *Result) compare() {
 			r.RelativeTo = e.Strategy
 		}
 	}
+	if r.RatioBy = r.Settings.By; r.Settings.Async {
+		r.RatioBy = Answers // what is accepted was answered, and is sold later
+	}
 	for _, e := range r.Entries {
 		for _, base := range r.Entries {
-			ratio := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By))
-			switch {
-			case base == e || base.Concurrency != e.Concurrency || ratio.Rounds == 0:
-			case base.competes() && base.Strategy == r.RelativeTo:
-				e.Factor = &ratio
-			case e.competes() && base.Keyless && base.Strategy == e.Strategy:
-				e.Ratios[WithoutKeys] = ratio
+			if base == e || base.Concurrency != e.Concurrency {
+				continue
+			}
+			if factor := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By)); factor.Rounds > 0 && base.competes() && base.Strategy == r.RelativeTo {
+				e.Factor = &factor
+			}
+			name, compared := base.Strategy, base.Baseline
+			if base.Keyless {
+				name, compared = WithoutKeys, base.Strategy == e.Strategy && !e.accepted
+			}
+			if ratio := measure.RatioOf(e.series(r.RatioBy), base.series(r.RatioBy)); ratio.Rounds > 0 && compared && e.competes() {
+				e.Ratios[name] = ratio
 			}
 		}
 	}

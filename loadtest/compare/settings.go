@@ -29,7 +29,8 @@ type Settings struct {
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other one runs in reverse (${PresetRounds})."`
-	// Turn: short sales are repeated, so that a turn measures this long.
+	// Turn: short sales are repeated, so that a turn measures this long. Where there is
+	// plenty of stock, more buyers come to one sale instead.
 	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Repeat a short sale until its turn has lasted this long (${PresetTurn})."`
 	By   string        `json:"by" kong:"-"` // the metric that the factor is of
 }
@@ -57,7 +58,7 @@ func Presets() []Preset {
 		preset("flash-sale", Answers, "Few units, 20 buyers for each: which answers most buyers?",
 			func(*Settings) {}, "conditional", "redis-counter-mysql"),
 		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
-			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged"),
+			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged", "redis-counter", "redis-stream"),
 		preset("many-skus", Sales, "50 SKUs: which lock or scan makes buyers of other SKUs wait?",
 			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
 		preset("few-buyers", Sales, "Two at a time: how long does a purchase take without a queue?",

@@ -71,7 +71,7 @@ declare namespace Json {
     problems: string[];
     figures: Record<string, Rounds>;
     factor?: Factor;
-    ratios?: Record<string, Factor>; // to itself without keys
+    ratios?: Record<string, Factor>; // to itself without keys, to baselines
     latency_curve?: { percent: number; us: number }[];
   }
 
