@@ -47,6 +47,7 @@ type response struct {
 	ContentType string
 	Body        []byte
 	RetryAfter  time.Duration // 0: none, or a date
+	Replayed    bool          // another call of the request had bought
 }
 
 // A reply is what one buyer was told.
@@ -58,6 +59,8 @@ type reply struct {
 	Remaining  int64
 	Status     int           // 0: no answer
 	RetryAfter time.Duration // 0: none
+	Replayed   bool          // another call of the request had bought
+	ThisCall   bool          // an error that says nothing of other calls of the request
 }
 
 // Again reports whether a client sends the same request again after this.
@@ -86,7 +89,7 @@ func noAnswer(err error) reply {
 	case errors.Is(err, context.Canceled):
 		return unknown(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
-		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error()}
+		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error(), ThisCall: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return unknown(codeTimeout, "no answer in time")
 	}
@@ -115,6 +118,7 @@ func excerpt(body []byte) string { return fmt.Sprintf("%.120q", body) }
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
+	Ask    string `json:"ask"` // where another call of the request is told of
 }
 
 // A wantedSale is what a buyer asks for, and so what a sale must say.
@@ -144,7 +148,7 @@ func (o wantedSale) Bought(a response) reply {
 	if !ok || known.Status != a.Status {
 		return nonsense("status %d with code %q: %s", a.Status, p.Code, p.Detail)
 	}
-	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail}
+	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail, ThisCall: p.Ask != ""}
 }
 
 // A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
@@ -186,7 +190,7 @@ func (o wantedSale) check(s sale, a response) reply {
 	case s.Strategy != o.Strategy:
 		return nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
 	}
-	return reply{Outcome: o.Outcome, OrderID: id, Remaining: *s.Remaining}
+	return reply{Outcome: o.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
 }
 
 // accepted reads the first of two answers.

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -20,6 +21,26 @@ import (
 func inProgress(w http.ResponseWriter, after string) {
 	w.Header().Set("Retry-After", after)
 	refuse(w, http.StatusConflict, "in_progress")
+}
+
+// failsLater tells copies to wait, and when they come again that a backend does not answer, and perhaps where to ask.
+func failsLater(ask string) func(*fake) {
+	return func(f *fake) {
+		calls := map[string]int{}
+		f.purchase = func(_ int, p asked, w http.ResponseWriter) bool {
+			switch calls[p.key]++; {
+			case calls[p.key] == 1:
+				return false
+			case calls[p.key] <= CopiesEach:
+				inProgress(w, "0")
+			default:
+				w.Header().Set("Content-Type", typeProblem)
+				w.WriteHeader(http.StatusServiceUnavailable)
+				fmt.Fprintf(w, `{"code":"backend_unavailable","ask":%q}`, ask)
+			}
+			return true
+		}
+	}
 }
 
 // What clients that send a request again, or several times at once, find out
@@ -84,6 +105,24 @@ func TestRetriesAndCopies(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}},
+		{name: "says that nothing was taken, and answers a retry with the order", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				s, again := f.sold(p)
+				switch {
+				case again:
+					w.Header().Set("Idempotency-Replayed", "true")
+					respond(w, s)
+				case n%3 > 0 || f.stock.Num < p.Quantity:
+					return false
+				default:
+					f.take(p)
+					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+				}
+				return true
+			}
+		}, adjust: func(c *Config) { c.Copies = 0 }, verdict: ledger.Lost, rules: []string{ledger.RuleUnacknowledged}, retries: true},
+		{name: "says of what it sold that nothing was taken", plant: failsLater(""), verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}, retries: true},
+		{name: "says of one call that nothing was taken", plant: failsLater("/api/v1/orders"), verdict: ledger.Held, retries: true},
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				hangs := n%2 == 0 || n > 9 // for some for good

@@ -222,7 +222,8 @@ func (l *link) receive() (a response, last bool, err error) {
 	case l.body.Len() > maxBody:
 		return a, true, oddity("a body of more than " + strconv.Itoa(maxBody) + " bytes")
 	}
-	a = response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes()}
+	a = response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes(),
+		Replayed: r.Header.Get("Idempotency-Replayed") == "true"}
 	if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 30); err == nil {
 		a.RetryAfter = time.Duration(seconds) * time.Second
 	}

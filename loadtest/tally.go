@@ -135,7 +135,7 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 // keep keeps a call for the judge. t.mu is held.
 func (t *tally) keep(p purchase, call ledger.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
-	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
+	call.Outcome, call.OrderID, call.Remaining, call.Replayed, call.ThisCall = r.Outcome, r.OrderID, r.Remaining, r.Replayed, r.ThisCall
 	switch r.Code {
 	case codeTimeout, codeLost, codeInterrupted: // no answer came, so it has no time
 		call.Answered = 0

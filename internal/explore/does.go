@@ -354,9 +354,11 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 
 	o.Receipt, o.Err = seckill.Receipt{}, nil
 	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &o.Receipt) == nil {
-		return wire.Told(p, o.Receipt, nil), false
+		told = wire.Told(p, o.Receipt, nil)
+		told.Replayed = rec.Header().Get("Idempotency-Replayed") == "true"
+		return told, false
 	}
-	var problem struct{ Code, Detail string }
+	var problem struct{ Code, Detail, Ask string }
 	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
 	r, known := wire.Coded(problem.Code)
 	if !known {
@@ -373,5 +375,6 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	}
 	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
 	told = wire.Told(p, o.Receipt, r.Err)
+	told.ThisCall = problem.Ask != ""
 	return told, again
 }

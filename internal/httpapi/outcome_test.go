@@ -163,6 +163,20 @@ func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	do(t, s, newRequest("POST", "/api/v1/seckill", purchase(9, 1), key).WithContext(unread)).want(t, "a copy that cannot be looked up", 503, "backend_unavailable")
 }
 
+// The start of a sale is read before the strategy is asked. Where it cannot be read, the refusal of a request that may
+// have an order speaks of its own call, and says where to ask.
+func TestUnreadStartOfASale(t *testing.T) {
+	s := serverWith(t, sells(), httpapi.Config{})
+	closed, end := context.WithCancel(t.Context())
+	end()
+	for header, asks := range map[string]bool{key: true, "X-Request-Id: mine": false} {
+		r := do(t, s, newRequest("POST", "/api/v1/seckill", good, header).WithContext(closed))
+		if (r.Ask != "") != asks || r.status != http.StatusServiceUnavailable && asks {
+			t.Errorf("%s: %d %s", header, r.status, r.body)
+		}
+	}
+}
+
 func TestAPurchaseHasADeadline(t *testing.T) {
 	f, _ := lingers(seckill.ErrBusy)
 	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second})

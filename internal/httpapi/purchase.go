@@ -153,7 +153,7 @@ func (s *Server) sell(c *gin.Context, sl *seller, p seckill.Purchase, keyed bool
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if err := s.wasReset(ctx, sl, p.SKU); err != nil {
-		return a, err
+		return a, askedBefore(attempt{p, 0, keyed}, err)
 	}
 	if keyed {
 		request := requestKey{p.SKU, p.User, p.RequestID}
@@ -165,7 +165,7 @@ func (s *Server) sell(c *gin.Context, sl *seller, p seckill.Purchase, keyed bool
 	for range maxRuns {
 		run, err := s.started(ctx, p.SKU)
 		if err != nil {
-			return a, err
+			return a, askedBefore(attempt{p, 0, keyed}, err)
 		}
 		a, err = s.deduct(ctx, sl, p, deduct)
 		if err == nil {
@@ -222,7 +222,7 @@ func (s *Server) explain(c *gin.Context, sl *seller, p attempt, cause error) (An
 	case errors.Is(cause, seckill.ErrBusy), errors.Is(cause, seckill.ErrConflict), errors.Is(cause, seckill.ErrUnavailable):
 		known, err = s.ledger.FindRequest(ctx, p.SKU, p.User, p.RequestID)
 		if errors.Is(err, seckill.ErrUnknownOrder) {
-			return Answer{}, askedBefore(p.Purchase, cause)
+			return Answer{}, askedBefore(p, cause)
 		}
 	default:
 		return Answer{}, cause
@@ -231,13 +231,16 @@ func (s *Server) explain(c *gin.Context, sl *seller, p attempt, cause error) (An
 	case errors.Is(err, ledger.ErrRunOver):
 		return Answer{}, err
 	case err != nil: // the request may have an answer that cannot be read now
-		return Answer{}, askedBefore(p.Purchase, fmt.Errorf("%w: %v, and the answer of the request: %v", seckill.ErrUnavailable, cause, err))
+		return Answer{}, askedBefore(p, fmt.Errorf("%w: %v, and the answer of the request: %v", seckill.ErrUnavailable, cause, err))
 	}
 	return replay(known, p.Purchase)
 }
 
-// askedBefore is a refusal that says nothing about other calls with the same key.
-func askedBefore(p seckill.Purchase, cause error) error {
+// askedBefore is cause, as a refusal that says nothing about other calls with the same key where there may be some.
+func askedBefore(p attempt, cause error) error {
+	if refusal := wire.Of(cause); !p.keyed || refusal.Err != seckill.ErrBusy && refusal.Err != seckill.ErrConflict && refusal.Err != seckill.ErrUnavailable {
+		return cause
+	}
 	problem := refused(cause, wire.Of(cause).Detail+" This is said of this call; GET "+askOf(p.User, p.SKU, p.RequestID)+
 		" tells what an earlier call with the same Idempotency-Key has come to.")
 	problem.RequestID, problem.Ask = p.RequestID, askOf(p.User, p.SKU, p.RequestID)
