@@ -46,11 +46,13 @@ func (r *run) judge(ctx context.Context) error {
 // contradictions are answers that the judge of a sale lets pass: to it a release is a
 // cancellation, which a paid order may have; a buyer who is told duplicate may have had
 // another request under way; and units that came back may have come too late for one who
-// is told sold out. Here it is known what else there was.
+// is told sold out. Here it is known what else there was. A refusal beside a reset is of the sale before or of that
+// after it: what can be true of neither is found.
 func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Problem) {
 	for _, b := range s.Buyers {
 		user := w.purchase(b.Buyer).User
 		ordered := slices.ContainsFunc(orders, func(o ledger.Order) bool { return o.UserID == user })
+		alone := !slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Name != b.Name && w.purchase(o.Buyer).User == user })
 		paid := slices.ContainsFunc(s.Buyers, func(o Outcome) bool {
 			return o.owner() == b.owner() && (o.Does == Pays || o.Does == PaysLate) && o.Err == nil && !o.Dead
 		})
@@ -58,13 +60,25 @@ func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Probl
 		case b.Dead || b.Other:
 		case b.Does == Releases && b.Err == nil && paid:
 			list = append(list, Problem{ledger.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
-		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && !s.Scenario.does(Resets):
+		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && (alone || !s.Scenario.does(Resets)):
 			list = append(list, Problem{ledger.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
+		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.does(Resets) && s.wanted() <= s.Scenario.Stock:
+			list = append(list, Problem{ledger.RuleUndersold, b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
 			list = append(list, Problem{ledger.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
 		}
 	}
 	return list
+}
+
+// wanted are the units that all buyers of a schedule want, or had.
+func (s *Schedule) wanted() (units int64) {
+	for _, b := range s.Buyers {
+		if b.Does != Resets && b.Does != Starts {
+			units += b.Quantity
+		}
+	}
+	return units
 }
 
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
