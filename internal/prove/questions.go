@@ -446,6 +446,13 @@ func (b *bench) reserved() (list []*explore.Scenario) {
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
 		{Name: "one pays, one cancels, a sweeper comes", Buyers: at(0, explore.Pays, explore.Releases, explore.Sweeps)},
+		// An order is cancelled also when it is paid, and by another statement than a reservation.
+		{Name: "a sweeper comes, one cancels the order", Buyers: at(0, explore.Sweeps, explore.Cancels)},
+		{Name: "one pays, one cancels the order, a sweeper comes", Buyers: at(0, explore.Pays, explore.Cancels, explore.Sweeps)},
+		{Name: "one cancels, one cancels the order", Buyers: at(0, explore.Releases, explore.Cancels)},
+		{Name: "one pays after the deadline, one cancels", Buyers: at(0, explore.PaysLate, explore.Releases)},
+		{Name: "one pays after the deadline, one cancels the order", Buyers: at(0, explore.PaysLate, explore.Cancels)},
+		{Name: "one pays after the deadline, a sweeper comes", Buyers: at(0, explore.PaysLate, explore.Sweeps)},
 		{Name: "one pays, a sweeper comes; a reply or a command is lost, or one dies", Buyers: at(1, explore.Pays, explore.Sweeps), Faults: fails},
 	} {
 		s.Stock, s.Next = 3, true
