@@ -404,7 +404,7 @@ func (h *hearing) mayHaveHad(t *Told) bool {
 		switch {
 		case c.User != t.User:
 			return false
-		case c == t || c.Outcome == OutcomeDuplicate:
+		case c.Outcome == OutcomeDuplicate: // t, too
 		case c.RequestID == t.RequestID && c.got():
 			return true
 		case c.Sent <= t.end() && (t.Sent <= c.end() || c.took() && !c.got()):

@@ -144,6 +144,25 @@ func doubted(sent, answered int) func(*Evidence) {
 	}
 }
 
+// sentTwice has a user send a request of their own two times, which are told the same.
+func sentTwice(user int64, o Outcome) func(*Evidence) {
+	return func(e *Evidence) {
+		for range 2 {
+			e.says(user, 1, o).RequestID = "two times"
+		}
+	}
+}
+
+// beside has user 7 told busy from 50 to 150 ms, and duplicate by another request.
+func beside(sent, answered int) func(*Evidence) {
+	return func(e *Evidence) {
+		e.told(7, CallBuy).at(50, 150)
+		t := e.says(7, 1, OutcomeDuplicate)
+		t.RequestID = "another"
+		t.at(sent, answered)
+	}
+}
+
 // accepted has user 7 told accepted from 100 to 110 ms, and then something else.
 func accepted(o Outcome, sent, answered int) func(*Evidence) {
 	return func(e *Evidence) {
@@ -293,6 +312,18 @@ func TestJudge(t *testing.T) {
 		{"sold out with just enough left", oneLeft, "undersold"},
 		{"sold out with less left than was wanted", all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
 		{"sold out beside a cancellation without an answer", all(oneLeft, func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown) }), ""},
+		{"sold out before a cancellation that no buyer asked for", func(e *Evidence) { e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3 }, "cancelled_unasked"},
+		{"sold out while a copy held the last unit in Redis", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(7, OutcomeSoldOut)), ""},
+		{"sold out while another request of a user held the last unit in Redis", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(5, OutcomeDuplicate)), ""},
+		{"sold out while a copy held the last unit of a row", all(oneLeft, sentTwice(7, OutcomeSoldOut)), "undersold"},
+		{"sold out, and a copy of what was sold is refused", all(oneLeft, by("redis-lua", InRedis, 1), func(e *Evidence) { e.says(1, 3, OutcomeSoldOut) }), "key_refused undersold"},
+		{"sold out beside one who asked once", all(oneLeft, by("redis-lua", InRedis, 1), tells(7, OutcomeSoldOut)), "undersold"},
+		{"sold out beside copies that were told busy", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(7, OutcomeBusy)), "undersold"},
+		{"copies that undid each other, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) { e.says(1, 10, OutcomeSoldOut) }), ""},
+		{"copies of a row, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) {
+			e.says(1, 10, OutcomeSoldOut)
+			e.StockStoreOf = nil
+		}), "undersold nothing_sold"},
 		{"sold out before a cancellation gave units back", func(e *Evidence) {
 			e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3
 			e.later(3, CallCancel, OutcomeCancelled)
@@ -331,6 +362,11 @@ func TestJudge(t *testing.T) {
 			again.at(500, 510)
 			e.Told = append(e.Told, again)
 		}), "false_duplicate"},
+		{"duplicate beside a request that was told busy", beside(140, 160), ""},
+		{"duplicate as soon as another request was told busy", beside(150, 160), ""},
+		{"duplicate right before another request was sent, which was told busy", beside(40, 50), ""},
+		{"duplicate after another request was told busy", beside(151, 160), "false_duplicate"},
+		{"duplicate before another request was sent, which was told busy", beside(40, 49), "false_duplicate"},
 		{"duplicate twice, without an order", func(e *Evidence) { e.says(9, 1, OutcomeDuplicate).at(1, 3); e.says(9, 1, OutcomeDuplicate).at(2, 4) }, "false_duplicate"},
 		{"duplicate beside another request that may have held the place", func(e *Evidence) {
 			e.told(5, CallBuy).at(100, 110)
@@ -446,6 +482,7 @@ func TestJudgeReservations(t *testing.T) {
 	}
 	judged(t, reservations, []planted{
 		{"as it should be", all(), ""},
+		{"sold out before reservations expired", func(e *Evidence) { e.says(9, 1, OutcomeSoldOut) }, ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
 		{"paid in the ledger, and given back", func(e *Evidence) { e.Told, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
 		{"paid in the ledger, and expired", func(e *Evidence) {
