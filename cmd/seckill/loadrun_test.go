@@ -73,6 +73,13 @@ func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processe
 	t.Helper()
 	l = labtest.Start(t, needed...)
 	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
+	urls, processes = servicesOf(t, l, args...)
+	return l, urls, processes
+}
+
+// servicesOf starts them on any lab.
+func servicesOf(t *testing.T, l *lab.Lab, args ...string) (urls []string, processes []*lab.Process) {
+	t.Helper()
 	before := len(l.Services())
 	labtest.Must(t, l.StartServices(t.Context(), 2, args...))
 	for _, s := range l.Services()[before:] {
@@ -89,7 +96,7 @@ func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processe
 			}
 		}
 	})
-	return l, urls, processes
+	return urls, processes
 }
 
 func books(t *testing.T) *ledger.Store {
@@ -104,7 +111,9 @@ func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	if c.Concurrency == 0 {
 		c.Concurrency = 64
 	}
-	c.AdminToken = labtest.Start(t).Token()
+	if c.AdminToken == "" {
+		c.AdminToken = labtest.Start(t).Token()
+	}
 	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
 	t.Logf("seed %d", c.Seed)
 	r, err := loadtest.Run(t.Context(), c)

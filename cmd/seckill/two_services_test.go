@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,8 +25,10 @@ type trouble struct {
 	t         *testing.T
 	random    *rand.Rand
 	processes []*lab.Process
-	mysql     *lab.Process // nil: it was given, and is not ours to stop
-	db        *gorm.DB
+	nodes     []*gorm.DB // the database at each of its nodes
+	// restartDatabase kills the database, or one of its nodes, and starts it again; nil: it
+	// was given, and is not ours to stop.
+	restartDatabase func(context.Context) error
 }
 
 // Two service processes sell while buyers send copies and call again. Processes are
@@ -34,38 +37,52 @@ type trouble struct {
 // agrees with what buyers were told. One sale in make test, ten minutes of them in
 // make verify.
 func TestTwoServicesInTrouble(t *testing.T) {
+	l, urls, processes := services(t, "--purchase-timeout=3s")
+	in := newTrouble(t, processes)
+	in.nodes = []*gorm.DB{labtest.Instance(t, backend.SQL).DB}
+	if os.Getenv("SECKILL_TEST_MYSQL_DSN") == "" {
+		mysql, err := l.Process(backend.NameMySQL)
+		labtest.Must(t, err)
+		in.restartDatabase = func(ctx context.Context) error { return errors.Join(mysql.Kill(ctx), mysql.Restart(ctx)) }
+	}
+	period := time.Duration(0)
+	if labtest.Verify {
+		period = 10 * time.Minute
+	}
+	in.sellFor(period, loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Stock: 500, Rate: 200, Duration: 5 * time.Second}}, sellers)
+}
+
+var sellers = []string{"conditional", "merged", "one-trip", "order-first"}
+
+func newTrouble(t *testing.T, processes []*lab.Process) *trouble {
 	seed, err := strconv.ParseUint(os.Getenv("SECKILL_TEST_SEED"), 10, 64)
 	if err != nil {
 		seed = rand.Uint64()
 	}
 	t.Logf("to repeat what happened, and in which order: SECKILL_TEST_SEED=%d", seed)
-	l, urls, processes := services(t, "--purchase-timeout=3s")
-	in := trouble{t: t, random: rand.New(rand.NewPCG(seed, 0)), processes: processes,
-		db: labtest.Instance(t, backend.SQL).DB}
-	if os.Getenv("SECKILL_TEST_MYSQL_DSN") == "" {
-		if in.mysql, err = l.Process(backend.NameMySQL); err != nil {
-			t.Fatal(err)
-		}
-	}
-	end := time.Now()
-	if labtest.Verify {
-		end = end.Add(10 * time.Minute)
-	}
-	for sale := 0; sale == 0 || time.Now().Before(end); sale++ {
-		strategy := []string{"conditional", "merged", "one-trip", "order-first"}[in.random.IntN(4)]
-		t.Run(fmt.Sprintf("%d %s", sale, strategy), func(t *testing.T) {
+	return &trouble{t: t, random: rand.New(rand.NewPCG(seed, 0)), processes: processes}
+}
+
+// sellFor repeats the sale with the strategies for so long, at least once, and then has one
+// in which nothing goes wrong.
+func (in *trouble) sellFor(period time.Duration, c loadtest.Config, strategies []string) {
+	t := in.t
+	c.Ledger = ledger.NewStore(in.nodes[0])
+	calm := c
+	c.Profile, c.Copies, c.Retry, c.Duplicates, c.Cancellations = loadtest.Constant, 0.5, 6, 0.05, 0.05
+	for sale, end := 0, time.Now().Add(period); sale == 0 || time.Now().Before(end); sale++ {
+		c.Strategy = strategies[in.random.IntN(len(strategies))]
+		t.Run(fmt.Sprintf("%d %s", sale, c.Strategy), func(t *testing.T) {
 			in.t = t
-			in.sell(loadtest.Config{Targets: urls, Ledger: ledger.NewStore(in.db), Scenario: loadtest.Scenario{Strategy: strategy, Stock: 500,
-				Profile: loadtest.Constant, Rate: 200, Duration: 5 * time.Second, Copies: 0.5, Retry: 6,
-				Duplicates: 0.05, Cancellations: 0.05}})
+			in.sell(c)
 		})
 		if t.Failed() {
 			return
 		}
 	}
-	calm := loadRun(t, loadtest.Config{Targets: urls, Ledger: ledger.NewStore(in.db), Scenario: loadtest.Scenario{Strategy: "conditional", Stock: 50, Buyers: 200}})
-	if calm.ExitStatus() != loadtest.ExitHeld {
-		t.Errorf("when all is well again, a sale says %s: %v %v", calm.Verdict, calm.Problems, calm.Counts)
+	calm.Scenario = loadtest.Scenario{Strategy: "conditional", Stock: 50, Buyers: 200}
+	if r := loadRun(t, calm); r.ExitStatus() != loadtest.ExitHeld {
+		t.Errorf("when all is well again, a sale says %s: %v %v", r.Verdict, r.Problems, r.Counts)
 	}
 }
 
@@ -130,20 +147,18 @@ func (in *trouble) pause(p *lab.Process) {
 
 // endSessions has the database end those sessions that have a claim, or a row.
 func (in *trouble) endSessions(*lab.Process) {
-	var sessions []int64
-	in.must("list the sessions", in.db.Raw("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() "+
-		"AND db = DATABASE() AND command <> 'Daemon'").Scan(&sessions).Error)
+	db, sessions := in.nodes[in.random.IntN(len(in.nodes))], []int64{}
+	in.must("list the sessions", db.Raw("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() "+
+		"AND db = DATABASE() AND command <> 'Daemon' AND user <> 'system user'").Scan(&sessions).Error)
 	for _, id := range sessions {
 		if in.random.IntN(2) == 0 {
-			_ = in.db.Exec("KILL CONNECTION ?", id).Error // it may have ended
+			_ = db.Exec("KILL CONNECTION ?", id).Error // it may have ended
 		}
 	}
 }
 
 func (in *trouble) restart(*lab.Process) {
-	if in.mysql == nil {
-		return
+	if in.restartDatabase != nil {
+		in.must("kill the database, and start it again", in.restartDatabase(context.Background()))
 	}
-	in.must("kill the database", in.mysql.Kill(context.Background()))
-	in.must("start the database", in.mysql.Restart(context.Background()))
 }
