@@ -36,6 +36,7 @@ const (
 	Releases Does = "releases"
 	PaysLate Does = "pays late"
 	Sweeps   Does = "sweeps"
+	Comes    Does = "comes later"
 )
 
 // An actorKind is one kind of actor.
@@ -59,6 +60,18 @@ var actorKinds = map[Does]actorKind{
 	Buys: {
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
+		},
+		told: tellPurchase,
+	},
+	// It buys, and when it comes is a step of its own: buyers of one process who come without one are there when the
+	// first command goes, and so in one batch.
+	Comes: {
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			o.Err = tap.Do(ctx, Work, func() *tap.Command { return &tap.Command{Name: "comes", Text: "comes"} },
+				func(context.Context) error { return nil })
+			if o.Err == nil {
+				o.Receipt, o.Err = p.Strategy.Deduct(ctx, w.purchase(o.Buyer))
+			}
 		},
 		told: tellPurchase,
 	},

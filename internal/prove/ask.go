@@ -86,7 +86,8 @@ func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Sce
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // one thing goes wrong
 		l := b.limits(q.breaks)
-		if s.DiesFirst { // each command before which the first dies is a beginning of its own
+		// Each command before which the first dies is a beginning of its own, and so is each moment at which one of many comes.
+		if s.DiesFirst || len(s.Buyers) > 4 {
 			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
 		}
 		// Overlaps of holders, and waits for each other, depend on the order of

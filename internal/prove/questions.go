@@ -118,6 +118,14 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
 						Buyers: all, Faults: dies})
 				}
+				if b.info.Shares { // what a batch is to leave is not there until it has committed
+					batches := buyers(1, explore.Buys, explore.Buys, explore.Buys, explore.Comes, explore.Comes)
+					for i := range batches {
+						batches[i].Quantity = int64(1 + i/3)
+					}
+					list = append(list, &explore.Scenario{Name: "a batch behind another, whose COMMIT may be lost", Stock: 4,
+						Buyers: batches, Faults: []explore.Fault{explore.CommandLost}})
+				}
 				if b.info.Stock == ledger.InRowAndRedis { // units that come back to neither are refused to the next buyer
 					back := buyers(processes, explore.Cancels, explore.Forgets)
 					list = append(list, &explore.Scenario{Name: "the last units come back while Redis loses its data", Stock: 2, Next: true, Buyers: back})

@@ -23,7 +23,7 @@ func (b *bench) faultless(processes int) []*explore.Scenario {
 			Buyers: buyers(processes, explore.Buys, explore.Buys)},
 		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Cancels)},
-	}, few, many, copied(few, "A"), copied(many, "B"))
+	}, few, many, copied(few, "A"), copied(many, "A"), copied(many, "B"))
 }
 
 // soundness is what the searches without faults found.

@@ -17,7 +17,8 @@ var MergedEarly = catalog.Info{
 	Name:   "merged-early",
 	Source: "a usual mistake in batching: to wake those who wait too early",
 	Guarantees: catalog.Sound.
-		Breaks(catalog.DeadHolder, catalog.LostReply).
+		Breaks(catalog.SoldOut, catalog.DeadHolder,
+			catalog.LostReply).
 		Holds(catalog.LateCommand, catalog.OtherSKUs),
 	Repair: "merged",
 	Needs: []backend.Capability{

@@ -92,6 +92,7 @@ export default {
   "two buyers, one may die": "两个买家，其中一个可能死去",
   "two buyers, the holder's lease ends": "两个买家，持有者的租约到期",
   "two buyers, the clock of one jumps ahead by more than a lease": "两个买家，其中一个的时钟向前跳了不止一个租约",
+  "a batch behind another, whose COMMIT may be lost": "一批跟在另一批后面，前一批的 COMMIT 可能丢失",
   "two cancel the same order, and again; a reply or a command is lost, or one dies": "两个人取消同一个订单，再来一次；一条应答或命令丢失，或者有人死去",
   "two contenders, renewers act, and the lease ends or a reply is lost": "两个竞争者，续期在执行，租约到期或应答丢失",
   "two contenders, the lock is lost under its holder": "两个竞争者，锁在持有者手里丢失",

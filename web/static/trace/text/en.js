@@ -59,7 +59,7 @@ export default {
       accepts: `buys${units}, and does not wait for the order`,
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
-      resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data',
+      resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data', 'comes later': `comes while others are at work, and buys${units}`,
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `retries without a final answer (${count(b.again)}×)`].filter(Boolean).join(', ');

@@ -65,7 +65,7 @@ export default {
       accepts: `购买${units}，不等订单写入`,
       locks: '加锁，再释放', pays: `为${b.same ? ` ${b.same} 的` : '一条'}预留付款`,
       releases: `取消${b.same ? ` ${b.same} 的` : '一条'}预留`, sweeps: '让截止时间过去，然后清理',
-      resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据',
+      resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据', 'comes later': `在别人进行中到来，购买${units}`,
     }[b.does] ?? b.does;
     return [doing, b.other && '另一件商品', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`].filter(Boolean).join('，');
