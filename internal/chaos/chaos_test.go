@@ -213,3 +213,25 @@ func TestStockIsGone(t *testing.T) {
 		}
 	}
 }
+
+// A server that comes back empty leaves a number that is not the row's: the second part
+// corrects it, or does not. No other fault excuses it.
+func TestTheNumberIsCorrected(t *testing.T) {
+	for _, try := range []struct {
+		fault  fault.Name
+		second ledger.Verdict
+		want   string
+	}{{fault.RestartRedis, ledger.Held, "held"}, {fault.RestartRedis, ledger.Lost, "lost"}, {fault.KillService, ledger.Held, "lost"}} {
+		l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
+		second := sale(try.second, 31, 62)
+		if try.second == ledger.Lost {
+			second = sale(try.second, 31, 62, ledger.RuleCounterDisagrees)
+		}
+		c := ran(t, l, func(o *Options) {
+			o.Faults, o.Strategies[0].Needs = []fault.Name{try.fault}, []backend.Capability{backend.Redis}
+		}, sale(ledger.Lost, 31, 31, ledger.RuleCounterDisagrees), second).Rows[0].Cells[0]
+		if c.Word != try.want {
+			t.Errorf("%s, and %s afterwards: %s (%s), want %s", try.fault, try.second, c.Word, c.Said, try.want)
+		}
+	}
+}

@@ -269,11 +269,18 @@ func (t *trial) onlyAnswers() bool {
 // sale that stands still would never end.
 func (t *trial) take(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
+	var violations []ledger.Violation
+	if r.Audit != nil {
+		violations = r.Audit.Violations
+	}
+	if first && t.lostOnly(violations, ledger.RuleCounterDisagrees) { // the matrix has one more buyer first, too: a refusal by the row corrects it
+		verdict, violations = ledger.Held, nil
+	}
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // being cut off is the one problem
 	case verdict != ledger.NotValid || r.Audit == nil:
 	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // with none it has stopped
 		verdict = loadtest.Blocked
-	case cutOff || t.stockGone(r.Audit.Violations):
+	case cutOff || t.lostOnly(violations, ledger.RuleUnknownStore):
 		verdict = ledger.Held
 	}
 	when := "after the fault: "
@@ -291,7 +298,7 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	t.Units[unknown] += int64(r.Uncertain())
 	if r.Audit != nil {
 		t.Units[initial], t.Units[inLedger] = r.Audit.Initial, r.Audit.Sold
-		for _, v := range r.Audit.Violations {
+		for _, v := range violations {
 			if !slices.ContainsFunc(t.violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
 				t.violations = append(t.violations, v)
 			}
@@ -304,12 +311,12 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	}
 }
 
-// stockGone reports whether all that is wrong is that what is left cannot be read, as
-// the fault has emptied the server that had it. The orders are right then, and the
-// sale does not go on.
-func (t *trial) stockGone(violations []ledger.Violation) bool {
+// lostOnly reports whether the fault has emptied a server, and all that is wrong is that its
+// number cannot be read (then the sale does not go on), or is not the row's. The orders
+// are right.
+func (t *trial) lostOnly(violations []ledger.Violation, rule string) bool {
 	known, _ := fault.Find(t.fault)
-	return t.took() && len(violations) > 0 && known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
+	return t.took() && len(violations) > 0 && known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != rule })
 }
 
 // took: the fault took effect.

@@ -62,10 +62,11 @@ type redisCounterMySQL struct {
 func (s *redisCounterMySQL) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	run, err := s.admit(ctx, p)
+	in, err := s.admit(ctx, p)
 	if err != nil {
 		return r, err
 	}
+	run, units := in.run, int64(0) // in the row, when it refuses p
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		rows, left, err := s.store.Exec(tx,
 			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
@@ -75,7 +76,8 @@ func (s *redisCounterMySQL) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return s.refuse(tx, p, run)
+			units, err = s.refuse(tx, p, run)
+			return err
 		}
 		r, err = s.store.Record(tx, p, run, left)
 		return err
@@ -87,6 +89,9 @@ func (s *redisCounterMySQL) Deduct(
 	case errors.Is(err, seckill.ErrDuplicate):
 		s.settleDuplicate(ctx, p, run)
 		return seckill.Receipt{}, err
+	case errors.Is(err, seckill.ErrSoldOut):
+		s.settle(ctx, p, run, void, units, in.left, in.buyers)
+		return seckill.Receipt{}, err
 	case seckill.NothingTaken(err):
 		s.settle(ctx, p, run, void)
 		return seckill.Receipt{}, err
@@ -95,21 +100,21 @@ func (s *redisCounterMySQL) Deduct(
 }
 
 // refuse tells a SKU that is sold out from one that is not there, or not in
-// the sale whose number let the buyer through.
+// the sale whose number let the buyer through. units is what the row has.
 func (s *redisCounterMySQL) refuse(
 	tx *gorm.DB, p seckill.Purchase, run int64,
-) error {
-	var current int64
-	err := s.store.ReadIn(tx, &current,
-		"SELECT run FROM stock WHERE id = ?", p.SKU)
+) (units int64, err error) {
+	var row struct{ Num, Run int64 }
+	err = s.store.ReadIn(tx, &row,
+		"SELECT num, run FROM stock WHERE id = ?", p.SKU)
 	switch {
 	case err != nil:
-		return err
-	case current != run:
-		return fmt.Errorf("%w: the sale was reset meanwhile",
+		return 0, err
+	case row.Run != run:
+		return 0, fmt.Errorf("%w: the sale was reset meanwhile",
 			seckill.ErrConflict)
 	}
-	return seckill.ErrSoldOut
+	return row.Num, seckill.ErrSoldOut
 }
 
 // lookUp asks what became of a COMMIT without an answer. An order that is
@@ -147,76 +152,81 @@ func (s *redisCounterMySQL) settleDuplicate(
 	s.settle(ctx, p, run, known)
 }
 
+// An admission is what take.lua answers to a buyer who is let through.
+type admission struct{ run, left, buyers int64 }
+
 // admit takes from the number. While the answer depends on purchases that are
 // open it waits for them, and looks up those that are open for too long.
 func (s *redisCounterMySQL) admit(
 	ctx context.Context, p seckill.Purchase,
-) (run int64, err error) {
+) (in admission, err error) {
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for {
-		state, run, err := s.take(ctx, p)
+		state, in, err := s.take(ctx, p)
 		if errors.Is(err, redis.ErrPoolTimeout) {
-			return 0, backend.RedisError(err)
+			return in, backend.RedisError(err)
 		}
 		if err != nil {
 			// They may be through without knowing, and do not go on. So may a
 			// copy of their request in another process, which sells.
 			s.settle(ctx, p, anyRun, absent)
-			return 0, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			return in, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
 		switch state {
 		case "taken":
-			return run, nil
+			return in, nil
 		case "seen":
-			return 0, seckill.ErrDuplicate
+			return in, seckill.ErrDuplicate
 		case "sold out":
-			return 0, seckill.ErrSoldOut
+			return in, seckill.ErrSoldOut
 		case "foreign":
-			return 0, foreign(p.SKU)
+			return in, foreign(p.SKU)
 		case "missing":
 			if err := s.rebuild(ctx, p.SKU); err != nil {
-				return 0, err
+				return in, err
 			}
 			continue
 		}
 		closed, err := s.reconcile(ctx, p.SKU)
 		if err != nil {
-			return 0, err
+			return in, err
 		}
 		if closed {
 			continue
 		}
 		left := time.Until(end)
 		if left <= 0 {
-			return 0, fmt.Errorf("%w: purchases before this one are open",
+			return in, fmt.Errorf("%w: purchases before this one are open",
 				seckill.ErrBusy)
 		}
 		pause := min(s.deps.Settings.LockPoll, left)
 		if err := tap.Sleep(ctx, pause); err != nil {
-			return 0, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+			return in, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 		}
 	}
 }
 
 func (s *redisCounterMySQL) take(
 	ctx context.Context, p seckill.Purchase,
-) (state string, run int64, err error) {
+) (state string, in admission, err error) {
 	id, err := s.store.Identity(ctx)
 	if err != nil {
-		return "", 0, err
+		return "", in, err
 	}
 	answer, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
 		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli(),
 		id).Slice()
 	if err != nil {
-		return "", 0, err
+		return "", in, err
 	}
 	state, _ = answer[0].(string)
 	if state == "taken" {
+		in.left, _ = answer[1].(int64)
 		text, _ := answer[2].(string)
-		run, err = strconv.ParseInt(text, 10, 64)
+		in.buyers, _ = answer[3].(int64)
+		in.run, err = strconv.ParseInt(text, 10, 64)
 	}
-	return state, run, err
+	return state, in, err
 }
 
 func (s *redisCounterMySQL) keys(sku int64) []string {
@@ -228,9 +238,11 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 const anyRun = 0
 
 // settle closes p in Redis. If that fails p stays open, and is closed by
-// those who depend on it.
+// those who depend on it. seen is what row and number had when the row refused
+// p.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
+	seen ...any,
 ) (closed bool) {
 	ctx, cancel := after(ctx)
 	defer cancel()
@@ -240,7 +252,8 @@ func (s *redisCounterMySQL) settle(
 	}
 	if err == nil {
 		err = settleScript.Run(ctx, s.redis, s.keys(p.SKU),
-			sale, p.User, p.Quantity, p.RequestID, known).Err()
+			append([]any{sale, p.User, p.Quantity, p.RequestID, known},
+				seen...)...).Err()
 	}
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
@@ -320,12 +333,18 @@ func (s *redisCounterMySQL) Restore(
 			"SET num = num + ? WHERE id = ? AND run = ?",
 			o.Quantity, o.SKUID, o.Run)
 	})
-	if err != nil {
-		return err // it stays open, and the ledger knows
+	lost := err
+	if seckill.NothingTaken(err) { // here, but another may have cancelled it
+		asking, cancel := after(ctx)
+		defer cancel()
+		known, lost = s.known(asking, o.SKUID, holding{user: o.UserID,
+			quantity: o.Quantity, request: o.RequestID})
 	}
-	s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
-		Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
-	return nil
+	if lost == nil { // else it stays open, and the ledger knows
+		s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
+			Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
+	}
+	return err
 }
 
 // returned is cancelled, by the very caller of settle. Even if Redis has

@@ -9,6 +9,8 @@
 --   'absent'     it has no order now; its COMMIT may still be on its way
 --   'cancelled'  its order is cancelled
 --   'returned'   the same, and it was the caller who cancelled it
+-- ARGV[6] with 'void', if the row refused it: how many units the row has
+-- ARGV[7], ARGV[8] left and buyers, as take.lua answered
 --
 -- Only what this very request holds is touched, so every call may be repeated.
 local sale = redis.call('GET', KEYS[2])
@@ -68,6 +70,19 @@ end
 if held == mine then
 	if known == 'absent' then -- remember, should it come after all
 		note('back ' .. mine)
+		write(nil, 'HSET', KEYS[3], 'back', 'yes')
+	elseif ARGV[6] and redis.call('HEXISTS', KEYS[3], 'back') == 0 then
+		-- The number is too high, as Redis has lost data: it allowed what the row
+		-- has not. Only what the row has goes back, so that refusals lower it. It
+		-- becomes the row's if nothing is open and nothing came between: a sale
+		-- adds a buyer, a cancellation changes the number without. (Where units
+		-- went back too early they are what the row has not, and taken again.)
+		quantity = tonumber(ARGV[6])
+		if redis.call('ZCARD', KEYS[4]) == 1
+			and redis.call('GET', KEYS[1]) == ARGV[7]
+			and redis.call('HLEN', KEYS[3]) == tonumber(ARGV[8]) then
+			quantity = quantity - tonumber(ARGV[7])
+		end
 	end
 	add(quantity)
 	forget(user)

@@ -6,9 +6,9 @@
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] now, in ms
 -- ARGV[5] database
 --
--- {'taken', left, run}, or {'missing'}, {'foreign'} (another database's),
--- {'seen'}, {'sold out'}, or {'undecided'}: it depends on purchases that are
--- still open.
+-- {'taken', left, run, buyers}, or {'missing'}, {'foreign'} (another
+-- database's), {'seen'}, {'sold out'}, or {'undecided'}: it depends on
+-- purchases that are still open.
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
 if not sale or not num then
@@ -40,4 +40,5 @@ end
 write({'ZREM', KEYS[4], ARGV[2]}, 'ZADD', KEYS[4], ARGV[4], ARGV[2])
 local left = write({'DECRBY', KEYS[1], -wanted}, 'DECRBY', KEYS[1], wanted)
 write(nil, 'HSET', KEYS[3], ARGV[2], ARGV[1] .. ' ' .. ARGV[3])
-return refused or {'taken', left, string.sub(sale, #ARGV[5] + 2)}
+return refused or {'taken', left, string.sub(sale, #ARGV[5] + 2),
+	redis.call('HLEN', KEYS[3])}
