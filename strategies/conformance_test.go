@@ -37,8 +37,9 @@ var (
 )
 
 // The one suite that every strategy passes, or is seen to fail, on the real
-// servers. Most of the time is waiting. A strategy that locks more than its SKU has a
-// database of its own, so that no other waits for its locks.
+// servers, with no right of Redis but its own. Most of the time is waiting. A
+// strategy that locks more than its SKU has a database of its own, so that no
+// other waits for its locks.
 func TestConformance(t *testing.T) {
 	for _, info := range strategies.All() {
 		t.Run(info.Name, func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestConformance(t *testing.T) {
 			if info.Guarantees[catalog.OtherSKUs] == catalog.Breaks {
 				config = labtest.Elsewhere(t, config)
 			}
-			conform(t, info, config)
+			conform(t, info, withRights(t, info, config))
 		})
 	}
 }

@@ -1,14 +1,17 @@
 package strategies_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -29,7 +32,7 @@ func TestARightIsWithdrawn(t *testing.T) {
 			t.Run(info.Name, func(t *testing.T) {
 				t.Parallel()
 				u := newUser(t, info)
-				for _, command := range commandsOf(t, info) {
+				for _, command := range info.RedisCommands() {
 					t.Run(command, func(t *testing.T) { u.losesFor(t, command) })
 				}
 			})
@@ -37,21 +40,72 @@ func TestARightIsWithdrawn(t *testing.T) {
 	}
 }
 
-var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
-
-func commandsOf(t *testing.T, info catalog.Info) (list []string) {
-	for _, name := range info.Also {
-		if !strings.HasSuffix(name, ".lua") {
-			continue
-		}
-		text, err := info.Files.ReadFile(name)
-		labtest.Must(t, err)
-		for _, found := range inScript.FindAllStringSubmatch(string(text), -1) {
-			list = append(list, found[1])
+// docs/cli.md lists what withRights grants.
+func TestDocsListTheRightsOfRedis(t *testing.T) {
+	text, err := os.ReadFile("../docs/cli.md")
+	labtest.Must(t, err)
+	listed := map[string]string{}
+	for _, line := range regexp.MustCompile("(?m)^- (`redi?s.*`): ([a-z ]+)$").FindAllStringSubmatch(string(text), -1) {
+		for name := range strings.SplitSeq(line[1], ", ") {
+			listed[strings.Trim(name, "`")] = line[2]
 		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	for _, info := range strategies.All() {
+		if want := strings.ToLower(strings.Join(info.RedisCommands(), " ")); listed[info.Name] != want {
+			t.Errorf("%s needs the rights %q, and docs/cli.md lists %q", info.Name, want, listed[info.Name])
+		}
+	}
+}
+
+// withRights is config with a user of Redis, and of each node of a quorum, that has the strategy's rights and no
+// others. When the test ends, nothing may have been denied to the user but what an instance asks when it is opened.
+func withRights(t *testing.T, info catalog.Info, config backend.Config) backend.Config {
+	rules := []any{"~*seckill:*", "&*seckill:*", "+ping"}
+	if info.Name == "redis-random-key" {
+		rules = append(rules, "allkeys")
+	}
+	for _, command := range info.RedisCommands() {
+		rules = append(rules, "+"+strings.ToLower(command))
+	}
+	admin := labtest.Open(t, config.Only(backend.Redis, backend.RedisQuorum))
+	servers := slices.Clone(admin.RedisNodes)
+	if c, is := admin.Redis.(*redis.Client); is {
+		servers = append(servers, c)
+	}
+	for _, c := range servers {
+		labtest.Must(t, c.ConfigSet(t.Context(), "acllog-max-len", "10000").Err())
+		t.Cleanup(func() {
+			log, err := c.ACLLog(context.Background(), 10000).Result()
+			labtest.Must(t, err)
+			for _, denied := range log {
+				if denied.Username == t.Name() && denied.Object != "info" && denied.Object != "eval" {
+					t.Errorf("%s was denied: %s %s", denied.Username, denied.Reason, denied.Object)
+				}
+			}
+		})
+	}
+	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, t.Name(), rules...)
+	config.RedlockAddrs = labtest.RedisUser(t, config.RedlockAddrs, t.Name(), rules...)
+	return config
+}
+
+// A user who may do nothing is told each command that a strategy would have to send.
+func TestStrategiesNameTheRightsThatTheyLack(t *testing.T) {
+	config := labtest.Config(t, backend.SQL, backend.Redis, backend.RedisQuorum)
+	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, "nobody", "~*", "&*", "+ping", "+eval")
+	config.RedlockAddrs = labtest.RedisUser(t, config.RedlockAddrs, "nobody", "~*", "&*", "+ping", "+eval")
+	in := labtest.Open(t, config)
+	for _, info := range strategies.All() {
+		missing := info.Missing(in)
+		for _, command := range info.RedisCommands() {
+			has := slices.ContainsFunc(missing, func(why string) bool {
+				return strings.HasPrefix(why, "user nobody of Redis has no right to "+command+":")
+			})
+			if has == (command == "EVAL") {
+				t.Errorf("%s may not send %s, and is missing %q", info.Name, command, missing)
+			}
+		}
+	}
 }
 
 // A user of Redis is that of one strategy's process, whose rights change.
@@ -63,10 +117,7 @@ type user struct {
 func newUser(t *testing.T, info catalog.Info) *user {
 	config := labtest.Config(t, info.Uses()...)
 	u := &user{info: info, admin: labtest.Open(t, config)}
-	u.may(t, "reset", "on", ">pw", "~*", "&*", "+@all")
-	at, err := backend.ParseRedis(config.RedisAddrs[0])
-	labtest.Must(t, err)
-	config.RedisAddrs = []string{(&url.URL{Scheme: "redis", User: url.UserPassword(info.Name, "pw"), Host: at.Addr}).String()}
+	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, info.Name, "~*", "&*", "+@all")
 	u.mine = labtest.Open(t, config)
 	return u
 }

@@ -93,9 +93,9 @@ func (k Kind) offersAny(needs []Capability) bool {
 	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
 }
 
-// KindOf finds the backend that offers a capability.
+// KindOf finds the backend that offers a capability, or to which it is a Right.
 func KindOf(need Capability) (k Kind, ok bool) {
-	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.offersAny([]Capability{need}) })
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need.server()) })
 	if i < 0 {
 		return Kind{}, false
 	}
@@ -157,7 +157,7 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		return len(addresses) > 0, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
 	case c.SQLitePath != "" && sqliteLacks[need] != "":
 		return false, fmt.Sprintf("SQLite has no %s: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn", sqliteLacks[need])
-	case need == RedisQuorum:
+	case need.server() == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}
 	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill doctor says how), or give %s",

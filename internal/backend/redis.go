@@ -92,6 +92,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 		return unreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
 	}
 	in.versions[NameRedis] = redisVersion(ctx, c)
+	in.askRights(ctx, c, Redis, addresses)
 	return nil
 }
 
@@ -209,6 +210,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		return unreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
 	in.versions[NameRedlock] = redisVersion(ctx, node)
+	in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ type Info struct {
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
 	Stock  ledger.StockStore    `json:"stock"`
+	// Redis names the commands that it sends to Redis, the last of Needs, beside its scripts.
+	Redis []string `json:"-"`
 	// Also names what runs with the strategy's own file, and is shown with it:
 	// its scripts, and files that it shares with its neighbours.
 	Also []string `json:"-"`
@@ -99,10 +102,35 @@ type Deps struct {
 }
 
 // Uses is what a sale with the strategy needs: a SQL database for the ledger,
-// and what the strategy itself asks for.
+// what the strategy itself asks for, and its rights.
 func (i Info) Uses() []backend.Capability {
-	return append([]backend.Capability{backend.SQL}, i.Needs...)
+	uses := append([]backend.Capability{backend.SQL}, i.Needs...)
+	for _, command := range i.RedisCommands() {
+		uses = append(uses, backend.Right(i.Needs[len(i.Needs)-1], command))
+	}
+	return uses
 }
+
+// RedisCommands are all commands for which its user of Redis needs a right: those of
+// Redis, its scripts, and what these run.
+func (i Info) RedisCommands() []string {
+	commands := slices.Clone(i.Redis)
+	for _, name := range i.Also {
+		if !strings.HasSuffix(name, ".lua") {
+			continue
+		}
+		script, _ := i.Files.ReadFile(name) // it is embedded, as the page shows it
+		for _, called := range inScript.FindAllSubmatch(script, -1) {
+			commands = append(commands, string(called[1]))
+		}
+		commands = append(commands, "EVAL", "EVALSHA")
+	}
+	slices.Sort(commands)
+	return slices.Compact(commands)
+}
+
+// inScript finds a command: the first argument of redis.call, and of redis.pcall or undo.lua's write.
+var inScript = regexp.MustCompile(`(?:[({]|nil, |}, )'([A-Z]+)'`)
 
 // Missing says why a strategy cannot run on an instance; nil if it can.
 func (i Info) Missing(in *backend.Instance) []string {

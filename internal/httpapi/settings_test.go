@@ -45,46 +45,9 @@ func TestServerWithUnusualSettings(t *testing.T) {
 	var log bytes.Buffer
 	s := serverWith(t, nil, httpapi.Config{Instance: in, Log: slog.New(slog.NewTextHandler(&log, nil))})
 
-	var all struct {
-		Strategies []struct {
-			Name      string
-			Available bool
-			Missing   []string
-		}
-	}
-	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &all)
-	var unavailable []string
-	for i, is := range all.Strategies {
-		if !is.Available {
-			unavailable = append(unavailable, is.Name)
-			if len(is.Missing) != 1 || !strings.Contains(is.Missing[0], "binlog_format") {
-				t.Errorf("%s is not available, as %q; want the setting", is.Name, is.Missing)
-			}
-			continue
-		}
-		sku := fmt.Sprint("/api/v1/skus/", i+1)
-		ask(t, s, "PUT", sku, `{"name":"秒杀","stock":2}`).want(t, is.Name+" is reset", 200, "")
-		buy := func(what string, user, status int, code string, headers ...string) (sold sale) {
-			body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d}`, i+1, user)
-			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+is.Name, body, headers...)
-			if r.want(t, is.Name+": "+what, status, code); status == 200 {
-				r.into(t, &sold)
-			}
-			return sold
-		}
-		first := buy("the first unit", 1, 200, "", "Idempotency-Key: "+is.Name)
-		buy("a second order", 1, 409, "duplicate")
-		buy("the last unit", 2, 200, "")
-		buy("nothing is left", 3, 409, "sold_out")
-		ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, is.Name+": a cancellation", 200, "")
-		buy("the returned unit", 3, 200, "")
-		var report struct{ Verdict string }
-		if ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "").into(t, &report); report.Verdict != "held" {
-			t.Errorf("%s: the verdict is %s", is.Name, report.Verdict)
-		}
-	}
+	unavailable := sellsAll(t, s, "binlog_format")
 	want := []string{"one-trip", "queued", "merged", "merged-early", "unit-rows", "unit-rows-hasty"}
-	if !slices.Equal(unavailable, want) || len(all.Strategies) != len(strategies.All()) {
+	if !slices.Equal(unavailable, want) {
 		t.Errorf("not available are %v, want %v", unavailable, want)
 	}
 	if text := log.String(); !strings.Contains(text, "binlog_format") || !strings.Contains(text, strings.Join(want, ", ")) {
@@ -148,4 +111,70 @@ func waitsTwice(t *testing.T, config backend.Config, admin *sql.DB) {
 		t.Errorf("another buyer is answered %v, want %v", err, seckill.ErrBusy)
 	}
 	labtest.Must(t, second.Release(t.Context()))
+}
+
+// A user of Redis and one of the quorum's nodes may not send one command each. The strategies that send it name user
+// and command, and all others sell.
+func TestUserOfRedisLacksARight(t *testing.T) {
+	config := labtest.Config(t, backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	config.RedisAddrs = labtest.RedisUser(t, config.RedisAddrs, "shop", "~*", "&*", "+@all", "-zadd")
+	config.RedlockAddrs = labtest.RedisUser(t, config.RedlockAddrs, "shop", "~*", "&*", "+@all", "-evalsha")
+	in := labtest.Open(t, config)
+	migrate(t, in)
+	var log bytes.Buffer
+	s := serverWith(t, nil, httpapi.Config{Instance: in, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if got, want := sellsAll(t, s, "user shop of Redis has no right to "), []string{"redlock", "redis-counter-mysql"}; !slices.Equal(got, want) {
+		t.Errorf("not available are %v, want %v", got, want)
+	}
+	for _, says := range []string{"no right to EVALSHA", "strategies=redlock", "no right to ZADD", "strategies=redis-counter-mysql"} {
+		if text := log.String(); !strings.Contains(text, says) {
+			t.Errorf("the log does not say %q:\n%s", says, text)
+		}
+	}
+}
+
+// sellsAll has each strategy that is available sell, refuse and cancel, and returns the others, which must name a reason.
+func sellsAll(t *testing.T, s *httpapi.Server, reason string) (unavailable []string) {
+	t.Helper()
+	var all struct {
+		Strategies []struct {
+			Name      string
+			Available bool
+			Missing   []string
+		}
+	}
+	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &all)
+	if len(all.Strategies) != len(strategies.All()) {
+		t.Errorf("%d strategies are listed, want %d", len(all.Strategies), len(strategies.All()))
+	}
+	for i, is := range all.Strategies {
+		if !is.Available {
+			unavailable = append(unavailable, is.Name)
+			if len(is.Missing) != 1 || !strings.Contains(is.Missing[0], reason) {
+				t.Errorf("%s is not available, as %q; want %s", is.Name, is.Missing, reason)
+			}
+			continue
+		}
+		sku := fmt.Sprint("/api/v1/skus/", i+1)
+		ask(t, s, "PUT", sku, `{"name":"秒杀","stock":2}`).want(t, is.Name+" is reset", 200, "")
+		buy := func(what string, user, status int, code string, headers ...string) (sold sale) {
+			body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d}`, i+1, user)
+			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+is.Name, body, headers...)
+			if r.want(t, is.Name+": "+what, status, code); status == 200 {
+				r.into(t, &sold)
+			}
+			return sold
+		}
+		first := buy("the first unit", 1, 200, "", "Idempotency-Key: "+is.Name)
+		buy("a second order", 1, 409, "duplicate")
+		buy("the last unit", 2, 200, "")
+		buy("nothing is left", 3, 409, "sold_out")
+		ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, is.Name+": a cancellation", 200, "")
+		buy("the returned unit", 3, 200, "")
+		var report struct{ Verdict string }
+		if ask(t, s, "GET", fmt.Sprint("/api/v1/audit?sku_id=", i+1), "").into(t, &report); report.Verdict != "held" {
+			t.Errorf("%s: the verdict is %s", is.Name, report.Verdict)
+		}
+	}
+	return unavailable
 }

@@ -24,6 +24,7 @@ var RedisCounter = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
 			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
+	Redis: []string{"MULTI", "DECRBY", "GET", "EXEC"},
 	Stock: ledger.InRedis,
 	Also:  []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -28,6 +28,7 @@ var RedisMulti = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
 			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
+	Redis: []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
 	Stock: ledger.InRedis,
 	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

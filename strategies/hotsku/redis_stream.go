@@ -52,6 +52,7 @@ var RedisStream = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
+	Redis: []string{"GET", "HGET", "XLEN"},
 	Stock: ledger.InStream,
 	Also: []string{
 		"stream_accept.lua", "stream_writer.go", "stream_next.lua",

@@ -25,6 +25,7 @@ var RedisStreamTwoCalls = catalog.Info{
 			catalog.BuyerLeaves),
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Redis:  []string{"XADD", "GET", "HGET", "XLEN"},
 	Stock:  ledger.InStream,
 	Also: []string{
 		"stream_accept.lua", "redis_stream.go", "stream_writer.go",

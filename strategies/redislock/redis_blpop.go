@@ -39,6 +39,7 @@ var RedisBLPOP = catalog.Info{
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET", "BLPOP"},
 	Stock: ledger.InRow,
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},

@@ -23,6 +23,7 @@ var RedisGetSet = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.Owner, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"GET", "SET", "DEL"},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},

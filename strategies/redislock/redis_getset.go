@@ -28,6 +28,7 @@ var RedisGETSET = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET", "GET", "GETSET", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -23,6 +23,7 @@ var RedisLockMySQL = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
+	Redis: []string{"SET"},
 	Stock: ledger.InRow,
 	Also:  []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -33,6 +33,7 @@ var RedisLua = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET"},
 	Stock: ledger.InRow,
 	Also:  []string{"compare_and_delete.lua", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

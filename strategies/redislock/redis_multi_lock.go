@@ -26,6 +26,8 @@ var RedisMultiLock = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{
+		"WATCH", "EXISTS", "MULTI", "SET", "EXEC", "UNWATCH", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -24,6 +24,7 @@ var RedisRandomKey = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},

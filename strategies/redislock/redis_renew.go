@@ -25,6 +25,7 @@ var RedisRenew = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
 			catalog.Renewal, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},
 	Renews: true,

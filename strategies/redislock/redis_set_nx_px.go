@@ -24,6 +24,7 @@ var RedisSetNXPX = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

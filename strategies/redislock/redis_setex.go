@@ -22,6 +22,7 @@ var RedisSetEX = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"PSETEX", "DEL"},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},

@@ -22,6 +22,7 @@ var RedisSetNX = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.LateCommand, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},

@@ -26,6 +26,7 @@ var RedisSetNXExpire = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss,
 			catalog.BuyerLeaves),
 	Needs:  []backend.Capability{backend.Redis},
+	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,
 	Also:   []string{"answers.go"},

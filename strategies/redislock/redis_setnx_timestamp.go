@@ -28,6 +28,7 @@ var RedisSetNXTimestamp = catalog.Info{
 			catalog.Owner, catalog.LateCommand, catalog.NodeLoss,
 			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"GET", "SET", "PEXPIRE", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

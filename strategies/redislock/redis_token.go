@@ -27,6 +27,7 @@ var RedisToken = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET", "GET", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

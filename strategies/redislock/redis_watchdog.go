@@ -49,6 +49,7 @@ var RedisWatchdog = catalog.Info{
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SUBSCRIBE"},
 	Stock: ledger.InRow,
 	Also: []string{
 		"answers.go", "watchdog_lock.lua", "watchdog_renew.lua",

@@ -34,6 +34,7 @@ var Redlock = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.RedisQuorum},
+	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

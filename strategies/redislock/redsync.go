@@ -31,6 +31,7 @@ var Redsync = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
+	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
 	Stock: ledger.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/ncruces/go-sqlite3"
+	"github.com/redis/go-redis/v9"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
@@ -157,6 +159,21 @@ func Elsewhere(t testing.TB, config backend.Config) backend.Config {
 	t.Cleanup(drop)
 	config.MySQLDSN = own
 	return config
+}
+
+// RedisUser gives each Redis at addresses a user with these rights, whose password is pw, for the length of the test,
+// and returns the user's addresses.
+func RedisUser(t testing.TB, addresses []string, name string, rules ...any) (own []string) {
+	t.Helper()
+	for _, address := range addresses {
+		at, err := backend.ParseRedis(address)
+		Must(t, err)
+		admin := redis.NewClient(at)
+		Must(t, admin.Do(t.Context(), append([]any{"ACL", "SETUSER", name, "reset", "on", ">pw"}, rules...)...).Err())
+		t.Cleanup(func() { admin.Do(context.Background(), "ACL", "DELUSER", name); admin.Close() })
+		own = append(own, (&url.URL{Scheme: "redis", User: url.UserPassword(name, "pw"), Host: at.Addr}).String())
+	}
+	return own
 }
 
 // Instance opens an instance on what is needed, and nothing else, for the

@@ -1,0 +1,59 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisCalls has a call of every command that a strategy sends to Redis, or that its scripts run there. A key follows.
+var redisCalls = [...]any{"BLPOP", "DECRBY", "DEL", "EVAL script 1", "EVALSHA script 1", "EXEC", "EXISTS", "GET", "GETSET", "HDEL",
+	"HEXISTS", "HGET", "HLEN", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "MGET", "MULTI", "PEXPIRE", "PSETEX", "PTTL", "PUBLISH",
+	"SET", "SUBSCRIBE", "TYPE", "UNWATCH", "WATCH", "XACK", "XADD", "XAUTOCLAIM", "XDEL", "XGROUP CREATE", "XLEN", "XPENDING",
+	"XRANGE", "XREADGROUP GROUP writers me STREAMS", "ZADD", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREM", "ZSCORE"}
+
+// deniedLua returns the names of the calls in ARGV that its caller may not make with our keys and channel. Redis 7
+// knows. Unlike ACL DRYRUN, this needs no right of an administrator.
+const deniedLua = `
+local denied, channel = {}, 'redisson_lock__channel:{seckill:lock:stock:1}'
+for _, call in ipairs(ARGV) do
+	local keys = {channel, 'seckill:lock:stock:1', '{seckill:stock:1}:run'}
+	if call == 'PUBLISH' or call == 'SUBSCRIBE' then keys = {channel} end
+	for _, key in ipairs(keys) do
+		local words = {}
+		for word in string.gmatch(call .. ' ' .. key, '%S+') do table.insert(words, word) end
+		if not redis.acl_check_cmd(unpack(words)) then
+			table.insert(denied, words[1])
+			break
+		end
+	end
+end
+return denied`
+
+// Right is the capability to send a command to Redis, or to the nodes of a quorum.
+func Right(of Capability, command string) Capability { return of + Capability(" "+command) }
+
+// server is the capability without the command of a Right.
+func (c Capability) server() Capability {
+	of, _, _ := strings.Cut(string(c), " ")
+	return Capability(of)
+}
+
+// askRights notes in Lacks which commands the user of a Redis may not send. A server that cannot tell denies nothing.
+func (in *Instance) askRights(ctx context.Context, c redis.Scripter, of Capability, addresses []string) {
+	denied, err := c.Eval(ctx, deniedLua, nil, redisCalls[:]...).StringSlice()
+	if redis.IsPermissionError(err) {
+		denied = []string{"EVAL"}
+	}
+	login, err := ParseRedis(addresses[0])
+	if err != nil {
+		return
+	}
+	for _, command := range denied {
+		in.Lacks[Right(of, command)] = fmt.Sprintf("user %s of Redis has no right to %s: docs/cli.md lists what it needs",
+			cmp.Or(login.Username, "default"), command)
+	}
+}
