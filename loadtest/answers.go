@@ -301,10 +301,14 @@ func (c *client) order(p purchase) wantedSale {
 // cancel cancels an order, or the reservation.
 func (b *buyer) cancel(p purchase, id string) reply {
 	b.header, b.body = b.header[:0], b.body[:0]
+	means, at := cancelled, orders
 	if b.Reserve > 0 {
-		return b.ask(p, released, http.MethodDelete, reservations, "/", id)
+		means = released
+		if !p.order {
+			at = reservations
+		}
 	}
-	return b.ask(p, cancelled, http.MethodDelete, orders, "/", id)
+	return b.ask(p, means, http.MethodDelete, at, "/", id)
 }
 
 // pay pays a reservation.

@@ -80,6 +80,7 @@ func (w *worker) insist(p purchase, kind ledger.Call, sent, holds time.Duration,
 		early := r.Outcome == ledger.OutcomeExpired && final.at < holds
 		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+		p.patience = 0 // the next call is waited for
 		if try >= w.Retry || !r.Again() || !w.pause(w.before(p.index, try, r)) {
 			return final, doubt
 		}
@@ -157,10 +158,28 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	case !reserved:
 	case p.forgets:
 		w.tally.count(func(r *Result) { r.Reservations.Forgotten++ })
+		if p.returns {
+			w.copies.Go(func() {
+				c := w.take()
+				defer w.put(c)
+				c.comeBack(p, about(c.cancel))
+			})
+		}
 	default:
 		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.pay))
 		w.tally.paid(p, r, doubt)
 	}
+}
+
+// comeBack cancels a reservation that has expired, and its order besides: neither gives anything back.
+func (w *worker) comeBack(p purchase, cancel func(purchase) reply) {
+	if !w.pause(w.Reserve + time.Second) { // it was swept by then
+		return
+	}
+	for _, p.order = range []bool{false, true} {
+		w.insist(p, ledger.CallCancel, w.elapsed(), 0, cancel)
+	}
+	w.tally.count(func(r *Result) { r.Reservations.Returned++ })
 }
 
 const (

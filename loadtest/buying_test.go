@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -77,6 +78,12 @@ func TestRetriesAndCopies(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.Held, retries: true},
+		{name: "is slow, and buyers hang up", plant: func(f *fake) {
+			f.outside = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+				time.Sleep(time.Duration(n%2) * maxPatience)
+				return false
+			}
+		}, adjust: func(c *Config) { c.Cuts, c.Copies = .5, .5 }, verdict: ledger.Held, retries: true},
 		{name: "sells once more to a retry", plant: func(f *fake) {
 			lost, again := "", false
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
@@ -161,6 +168,10 @@ func TestRetriesAndCopies(t *testing.T) {
 			}
 			if sold := r.Counts[ledger.OutcomeSold]; test.verdict == ledger.Held && r.Counts[ledger.OutcomeUnknown] == 0 && sold != r.Audit.Orders+r.Audit.Cancelled {
 				t.Errorf("%d buyers know that they bought, and the ledger has %d orders", sold, r.Audit.Orders+r.Audit.Cancelled)
+			}
+			if did, not := r.Exercised(); (r.Cut > 0) != (c.Cuts > 0) || strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) ||
+				len(did)+len(not) < 7 {
+				t.Errorf("%d of %d connections were cut; tried are %q, and not %q", r.Cut, r.Requests, did, not)
 			}
 			if r.Requests != c.Buyers || f.seen != r.Requests+r.Copies+r.Retries {
 				t.Errorf("%d requests, %d copies and %d retries; the service saw %d calls", r.Requests, r.Copies, r.Retries, f.seen)

@@ -92,6 +92,9 @@ func (b *buyer) ask(p purchase, means func(response) reply, method string, path 
 			return noAnswer(err)
 		}
 	}
+	if p.patience > 0 {
+		deadline = time.Now().Add(p.patience)
+	}
 	_ = l.conn.SetDeadline(deadline)
 	if b.interrupted.Load() { // perhaps before the line above
 		_ = l.conn.SetDeadline(longAgo)
@@ -112,6 +115,8 @@ func (b *buyer) ask(p purchase, means func(response) reply, method string, path 
 		return nonsense("%s", o)
 	case b.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded):
 		return noAnswer(context.Canceled)
+	case p.patience > 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		return unknown(codeLost, "the buyer hung up before the answer")
 	case err != nil:
 		return noAnswer(err)
 	}

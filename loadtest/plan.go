@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"time"
 )
 
 // A plan is every request of one run. Which user asks for what in request i
@@ -38,6 +39,9 @@ const (
 	drawCancel
 	drawCopies
 	drawPay
+	drawReturn
+	drawCut
+	drawCutAfter
 	drawPause // and above it, by the number of the call
 )
 
@@ -73,12 +77,18 @@ type purchase struct {
 	index         int
 	sku, quantity int64
 	user          int64
-	key           string // idempotency key: see plan.key
-	turn          int    // of the target to ask, counted from the request's first
-	copied        bool   // it is sent several times at once
-	cancels       bool   // the buyer cancels a sale
-	forgets       bool   // … never pays what they have reserved
+	key           string        // idempotency key: see plan.key
+	turn          int           // of the target to ask, counted from the request's first
+	copied        bool          // it is sent several times at once
+	cancels       bool          // the buyer cancels a sale
+	forgets       bool          // … never pays what they have reserved
+	returns       bool          // … and cancels it when it has expired
+	order         bool          // what is cancelled is named as an order, not as a reservation
+	patience      time.Duration // after which the buyer hangs up; 0: the time-out
 }
+
+// maxPatience is the longest that a buyer waits who hangs up: most purchases take about so long.
+const maxPatience = 20 * time.Millisecond
 
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
@@ -87,6 +97,10 @@ func (p *plan) purchase(i int) purchase {
 		copied:  p.Copies > 0 && p.share(i, drawCopies) < p.Copies,
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
 	asked.forgets = p.Reserve > 0 && !asked.cancels && p.share(i, drawPay) < p.Forget
+	asked.returns = asked.forgets && p.share(i, drawReturn) < 0.5
+	if p.Cuts > 0 && p.share(i, drawCut) < p.Cuts {
+		asked.patience = 1 + time.Duration(p.share(i, drawCutAfter)*float64(maxPatience))
+	}
 	return asked
 }
 

@@ -26,7 +26,8 @@ type Result struct {
 	// once, or again.
 	Copies         int      `json:"copies"`
 	Retries        int      `json:"retries"`
-	Answers        []Answer `json:"answers"` // every other answer to a call than a sale, by code
+	Cut            int      `json:"cut,omitempty"` // calls whose buyer hung up before the answer
+	Answers        []Answer `json:"answers"`       // every other answer to a call than a sale, by code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
 	SellingSeconds float64  `json:"selling_seconds"`  // first request to last sale; 0: none
@@ -69,6 +70,9 @@ type Result struct {
 	// Problems are the reasons why this run by itself proves nothing.
 	Problems []Problem `json:"problems"`
 
+	// Fault is what befell the services while buyers bought, set by the caller of Run; "": nothing that could matter.
+	Fault string `json:"fault,omitempty"`
+
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.
 	Verdict ledger.Verdict `json:"verdict"`
@@ -92,6 +96,7 @@ type Reservations struct {
 	Expired   int `json:"expired"` // payments that were told so
 	Refused   int `json:"refused"` // … for another reason
 	Unknown   int `json:"unknown"`
+	Returned  int `json:"returned,omitempty"` // … and cancelled when they had been forgotten
 }
 
 // Processor is the processor time of one load, in seconds. What is not known is

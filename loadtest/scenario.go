@@ -44,7 +44,7 @@ type Scenario struct {
 	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
 	// Duplicates are asked with another request id. Only one may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who ask a second time (load: ${LoadDuplicates}, compare: none)."`
-	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
+	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (load: ${LoadCancellations}, compare: none)."`
 	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
 	// who cancel do not pay.
 	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
@@ -53,7 +53,9 @@ type Scenario struct {
 	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 	// Copies go to different targets where there are several.
 	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
-	Retry  int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
+	// Cuts: the buyer hangs up while a call is under way, and then makes it again.
+	Cuts  float64 `json:"cuts,omitempty" yaml:"cuts" group:"rare" placeholder:"SHARE" help:"Share of buyers who hang up before the answer (${LoadCuts})."`
+	Retry int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
 
 	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant."` // empty: Closed
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
@@ -82,11 +84,18 @@ const (
 var profiles = []Profile{Closed, Spike, Constant}
 
 // DefaultScenario is what `seckill load` runs when nothing else is asked for. With its
-// copies, retries and duplicates every run tests exactly-once, and one order per user;
-// comparisons of rates have none.
+// copies, retries, duplicates and cancellations every run tests exactly-once, one order per
+// user, and units that come back; comparisons of rates have none.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
-		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: 0.05, Copies: 0.01, Retry: 1}
+		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: 0.05, Cancellations: 0.03, Copies: 0.01, Retry: 1}
+}
+
+// ThoroughScenario has all that can go wrong in one sale, but reservations, which few strategies have.
+func ThoroughScenario() Scenario {
+	s := DefaultScenario()
+	s.Stock, s.Buyers, s.Cancellations, s.Copies, s.Cuts, s.Retry = 300, 1000, 0.2, 0.1, 0.1, 3
+	return s
 }
 
 // Every call of a run is kept until it has been judged, in at most MaxMemory bytes.
@@ -241,7 +250,7 @@ func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 var Ranges = map[string]Range{
 	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
-	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
+	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "cuts": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
 	"concurrency": {1, 50_000}, "rate": {1e-6, 1_000_000},
 	"duration": wait, "timeout": wait,
 	"reserve": {1, 60}, // a run waits for its last deadline
@@ -258,7 +267,7 @@ var wait = Range{.001, (24 * time.Hour).Seconds()}
 func (s Scenario) numbers() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
-		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "retry": float64(s.Retry),
+		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "cuts": s.Cuts, "retry": float64(s.Retry),
 		"forget": s.Forget, "timeout": s.Timeout.Seconds(),
 	}
 	if s.SKUs > 1 {

@@ -120,6 +120,9 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
 		t.unsure[p.sku-t.plan.SKU] = true
 	}
+	if p.patience > 0 && r.Code == codeLost {
+		t.result.Cut++
+	}
 	switch {
 	case call.Call != ledger.CallBuy:
 	case try > 0:

@@ -189,6 +189,38 @@ func (r *Result) Summary() string {
 	return "this run proves nothing"
 }
 
+// Exercised says what a run has tried besides plain purchases, and what it has not.
+func (r *Result) Exercised() (did, not []string) {
+	none := "reservations"
+	if !r.Strategy.Reserves {
+		none += " (the strategy has none)"
+	}
+	held, cancels := r.Reservations, r.Cancellations
+	for _, tried := range []struct {
+		n              int
+		one, many, not string
+	}{
+		{r.Counts[ledger.OutcomeDuplicate], "second purchase of a buyer", "second purchases of a buyer", ""},
+		{cancels.Done + cancels.Refused + cancels.Unknown, "cancellation", "cancellations", ""},
+		{held.Paid + held.Forgotten + held.Expired + held.Refused + held.Unknown, "reservation", "reservations", none},
+		{held.Returned, "expired reservation cancelled", "expired reservations cancelled", none},
+		{r.Copies, "copy", "copies", ""},
+		{r.Retries, "retry", "retries", ""},
+		{r.Accepted, "answer in two steps", "answers in two steps", ""},
+		{r.Cut, "connection cut", "connections cut", ""},
+	} {
+		if tried.n > 0 {
+			did = append(did, measure.CountOf(tried.n, tried.one, tried.many))
+		} else if why := cmp.Or(tried.not, tried.many); !slices.Contains(not, why) {
+			not = append(not, why)
+		}
+	}
+	if r.Fault != "" {
+		return append(did, r.Fault), not
+	}
+	return did, append(not, "a fault of the services")
+}
+
 // Signs are the two questions in a verdict, apart: is the ledger right, and were
 // the buyers served? A sale can be right to the last unit and stand still, or
 // answer at once and sell too much.

@@ -8,10 +8,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"seckill/internal/fault"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
@@ -24,6 +27,7 @@ type LoadCmd struct {
 	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." placeholder:"FILE"`
+	Thorough bool              `help:"Also copies, cut connections and, where there are any, reservations; and a service of the lab's own is killed." group:"sale"`
 	Scenario loadtest.Scenario `embed:""`
 
 	Output
@@ -41,6 +45,9 @@ func (c *LoadCmd) Help() string {
 // override them.
 func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 	c.Scenario = loadtest.DefaultScenario()
+	if slices.ContainsFunc(line.Path, func(given *kong.Path) bool { return given.Flag != nil && given.Flag.Name == "thorough" }) {
+		c.Scenario = loadtest.ThoroughScenario()
+	}
 	c.Scenario.Seed = rand.Uint64()
 	for _, given := range line.Path {
 		if given.Flag == nil || given.Flag.Name != "scenario" {
@@ -67,6 +74,9 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 		}
 	}
 	known, err := strategyNamed("--strategy", s.Strategy)
+	if c.Thorough && known.Reserves && s.Reserve == 0 && !s.Async {
+		s.Reserve, s.Forget = time.Second, max(s.Forget, 0.2)
+	}
 	switch {
 	case err != nil && len(c.Target) == 0: // services may have others
 		return err
@@ -95,11 +105,14 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	var done func()
 	config.OnProgress, done = c.progress(stderr, config)
+	kill := c.plannedKill(ctx, where, &config)
 	result, err := loadtest.Run(ctx, config)
 	done()
+	happened := kill()
 	if err != nil {
 		return err
 	}
+	result.Fault = happened
 	written := report.Of(result)
 	written.JSON = struct { // where it comes from, as a comparison says it
 		Command string          `json:"command"` // without passwords
@@ -111,6 +124,34 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
 	return ended(result.ExitStatus())
+}
+
+// plannedKill has the last service process of the run's own lab killed when a quarter of the stock is sold, and started
+// again. killed says afterwards what happened; "": nothing that could matter.
+func (c *LoadCmd) plannedKill(ctx context.Context, where *place, run *loadtest.Config) (killed func() string) {
+	if !c.Thorough || where.lab == nil {
+		return func() string { return "" }
+	}
+	sale := fault.Sale{Strategy: c.Scenario.Strategy, SKU: c.Scenario.SKU}
+	in := fault.NewInjector(ctx, fault.In(where.lab), []fault.Sale{sale}, nil)
+	_, _ = in.Add(fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, Busy: true})
+	watch, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
+	run.Outage, run.Faulty = in.Outage, func() bool { return true }
+	run.OnProgress = func(p loadtest.Progress) {
+		if p.Left <= units*3/4 {
+			in.Begin()
+		}
+		if watch != nil {
+			watch(p)
+		}
+	}
+	return func() string {
+		in.End()
+		if all := in.Faults(); len(all) == 1 && all[0].Effect != nil && all[0].Effect.Matters {
+			return "a service process killed while it sold"
+		}
+		return ""
+	}
 }
 
 // progress shows the progress of the run on a terminal, and elsewhere what is run.

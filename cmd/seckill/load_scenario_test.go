@@ -36,6 +36,12 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want\n%+v", got, want)
 	}
+	got, err = parseLoad(t, "--strategy", "reserve", "--copies", "0.5", "--thorough", "--seed", "7")
+	want = loadtest.ThoroughScenario()
+	want.Strategy, want.Copies, want.Seed, want.Reserve, want.Forget = "reserve", 0.5, 7, time.Second, 0.2
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("--thorough is %+v (%v), want\n%+v", got, err, want)
+	}
 	a, _ := parseLoad(t)
 	b, _ := parseLoad(t)
 	if a.Seed == b.Seed {

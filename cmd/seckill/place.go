@@ -22,6 +22,7 @@ type place struct {
 	token   string         // of the targets' admin calls; "": none is known
 	sql     backend.Config // what the ledger is read from
 	closers []func()       // the last is called first
+	lab     *lab.Lab       // that was started for the run; nil: none was
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
 }
@@ -87,7 +88,7 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func
 	if err != nil {
 		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start a lab for this run: %w", err))
 	}
-	p := &place{closers: []func(){func() { endLab(stderr, own) }}}
+	p := &place{lab: own, closers: []func(){func() { endLab(stderr, own) }}}
 	if err := serve(own); err != nil {
 		p.leave()
 		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))

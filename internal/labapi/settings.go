@@ -46,10 +46,10 @@ const (
 	pauseMargin = 2000
 )
 
-// defaultScenario is the command line's, without duplicates.
+// defaultScenario is the command line's, without duplicates and cancellations.
 func defaultScenario() loadtest.Scenario {
 	s := loadtest.DefaultScenario()
-	s.Strategy, s.Duplicates, s.Timeout, s.Seed = "", 0, buyerTimeout, newSeed()
+	s.Strategy, s.Duplicates, s.Cancellations, s.Timeout, s.Seed = "", 0, 0, buyerTimeout, newSeed()
 	return s
 }
 

@@ -253,6 +253,7 @@ func TestJudge(t *testing.T) {
 		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
 		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
 		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
+		{"an order of an earlier run, and the ledger alone", func(e *Evidence) { e.order(6).Run, e.Told = 3, nil }, "straggler"},
 		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 5 }), "straggler oversold negative_stock"},
 
 		// Where the stock is kept.
@@ -482,6 +483,7 @@ func TestJudgeReservations(t *testing.T) {
 	}
 	judged(t, reservations, []planted{
 		{"as it should be", all(), ""},
+		{"told reserved, and missing", func(e *Evidence) { e.drop(5) }, "missing_order"},
 		{"sold out before reservations expired", func(e *Evidence) { e.says(9, 1, OutcomeSoldOut) }, ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
 		{"paid in the ledger, and given back", func(e *Evidence) { e.Told, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},

@@ -50,7 +50,7 @@ type Preset struct {
 func Presets() []Preset {
 	preset := func(name, by, says string, change func(*Settings), strategies ...string) Preset {
 		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(), Rounds: 3, Turn: 500 * time.Millisecond, By: by}
-		s.Strategy, s.Duplicates, s.Copies, s.Retry = "", 0, 0, 0
+		s.Strategy, s.Duplicates, s.Cancellations, s.Copies, s.Retry = "", 0, 0, 0, 0
 		change(&s)
 		return Preset{name, says, s}
 	}

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,8 @@ func answer(r *loadtest.Result) []string {
 	case r.Verdict == ledger.Oversold, r.Verdict == ledger.Lost:
 		all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
 	}
-	return all
+	did, not := r.Exercised()
+	return append(all, "Tried besides purchases: "+cmp.Or(strings.Join(did, ", "), "nothing")+". Not tried: "+strings.Join(not, ", ")+".")
 }
 
 // findings are the rules that were violated.
