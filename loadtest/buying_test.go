@@ -173,7 +173,8 @@ func TestRetriesAndCopies(t *testing.T) {
 				len(did)+len(not) < 7 {
 				t.Errorf("%d of %d connections were cut; tried are %q, and not %q", r.Cut, r.Requests, did, not)
 			}
-			if r.Requests != c.Buyers || f.seen != r.Requests+r.Copies+r.Retries {
+			calls := r.Requests + r.Copies + r.Retries // of those that are cut some never arrive
+			if r.Requests != c.Buyers || f.seen > calls || f.seen < calls-r.Cut {
 				t.Errorf("%d requests, %d copies and %d retries; the service saw %d calls", r.Requests, r.Copies, r.Retries, f.seen)
 			}
 			if c.Copies > 0 && (r.Copies < 20 || r.Copies%(CopiesEach-1) != 0) || test.retries && r.Retries == 0 {
