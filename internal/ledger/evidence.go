@@ -337,7 +337,7 @@ func (s *sale) hear(calls []*Told) {
 		switch {
 		case t.Call == CallPay:
 			s.pays = append(s.pays, t)
-		case t.Call == CallCancel && (t.took() || t.Outcome == OutcomeInProgress):
+		case t.took() || t.Outcome == OutcomeInProgress:
 			s.cancels = append(s.cancels, t)
 		}
 	}

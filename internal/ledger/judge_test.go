@@ -258,6 +258,7 @@ func TestJudge(t *testing.T) {
 
 		// Where the stock is kept.
 		{"two stores, and a third counter", func(e *Evidence) { by("redis-lua", InLockTable, 9)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
+		{"two stores, and the counter of one", func(e *Evidence) { by("redis-lua", InRedis, 3)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
 		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
 		{"the counter could not be read, and the row has more", all(by("redis-lua", InLockTable, 10), row(3)), "unknown_stock"},
 		{"the counter could not be read, and the row has less", all(by("redis-lua", InLockTable, 10), row(-1)), "unknown_stock"},
@@ -290,6 +291,7 @@ func TestJudge(t *testing.T) {
 		{"the receipt names another order", func(e *Evidence) { e.told(1, CallBuy).OrderID = "o2" }, "wrong_receipt"},
 		{"the receipt has another remaining", func(e *Evidence) { e.told(1, CallBuy).Remaining++ }, "wrong_receipt"},
 		{"the receipt has another quantity", func(e *Evidence) { e.told(1, CallBuy).Quantity++ }, "wrong_receipt"},
+		{"two users with one key", func(e *Evidence) { e.told(4, CallBuy).RequestID = "r3" }, ""},
 		{"one request, two orders", func(e *Evidence) {
 			e.Told = append(e.Told, e.Told[1])
 			e.Told[1].OrderID = "another"
