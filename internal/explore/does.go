@@ -288,7 +288,7 @@ var accepts = actorKind{
 // untold asks what became of those who were told accepted, when all is over.
 func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
 	for _, o := range s.Buyers {
-		if !o.Accepted || o.Dead {
+		if !o.Accepted || o.Dead || s.mayBeOver(o) {
 			continue
 		}
 		buy := w.purchase(o.Buyer)

@@ -29,7 +29,13 @@ func (r *run) judge(ctx context.Context) error {
 	e.Initial, e.Run, e.Told = w.stock, firstRun, []ledger.Told{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
-			e.Told = append(e.Told, tell(w, b)...)
+			told := tell(w, b)
+			for i := range told {
+				if told[i].Outcome == ledger.OutcomeAccepted && s.mayBeOver(b) {
+					told[i].Outcome = ledger.OutcomeUnknown
+				}
+			}
+			e.Told = append(e.Told, told...)
 		}
 	}
 	if r.scenario.does(Resets) {
@@ -81,6 +87,12 @@ func (s *Schedule) wanted() (units int64) {
 	return units
 }
 
+// mayBeOver reports whether what a buyer was told may be of a sale before a reset: one was not through when they came.
+func (s *Schedule) mayBeOver(b Outcome) bool {
+	came := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Who == b.Name })
+	return slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Does == Resets && o.Ended > came })
+}
+
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
 // and refusals, which may be of either. A request that got an order of the new
 // sale after one of the old is of the new: a reset forgets requests.
@@ -93,7 +105,8 @@ func (w *World) ofThisRun(ctx context.Context, told []ledger.Told, run int64) ([
 	}
 	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
 	return slices.DeleteFunc(told, func(t ledger.Told) bool {
-		refused := t.Outcome != ledger.OutcomeSold && t.Outcome != ledger.OutcomeUnknown && t.Outcome != ledger.OutcomeCancelled
+		refused := t.Outcome != ledger.OutcomeCancelled && t.Outcome != ledger.OutcomeAccepted && t.Outcome != ledger.OutcomeSold &&
+			t.Outcome != ledger.OutcomeUnknown
 		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next
 	}), nil
 }
