@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ const (
 	PaysLate Does = "pays late"
 	Sweeps   Does = "sweeps"
 	Comes    Does = "comes later"
+	Reserves Does = "asks to reserve"
 )
 
 // An actorKind is one kind of actor.
@@ -120,6 +122,8 @@ var actorKinds = map[Does]actorKind{
 	},
 	Accepts: accepts,
 	Asks:    asks,
+	// It is Asks for a reservation.
+	Reserves: {can: func(i catalog.Info) bool { return i.Reserves }, prepare: asks.prepare, perform: asks.perform, told: asks.told},
 
 	// These are at one order, or reservation, that was placed before they came. Several may
 	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
@@ -322,8 +326,8 @@ var asks = actorKind{
 		}
 		// A buyer who asks for too much makes the service read the SKU now: in the
 		// schedule it would do so past the tap.
-		var o Outcome
-		ask(ctx, p.service, seckill.Purchase{SKU: w.sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, w.sku)}, &o)
+		o, sku := Outcome{Buyer: b}, w.purchase(b).SKU
+		ask(ctx, p.service, seckill.Purchase{SKU: sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, sku)}, &o)
 		if !errors.Is(o.Err, seckill.ErrSoldOut) {
 			return fmt.Errorf("asking for more than the stock was answered: %w", o.Err)
 		}
@@ -359,15 +363,29 @@ const strangeUser = 98
 // client sends it again.
 func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told ledger.Told, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
-	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/seckill", bytes.NewBufferString(body))
+	path := "/api/v1/seckill"
+	if o.Does == Reserves {
+		path = "/api/v1/reservations"
+	}
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, path, bytes.NewBufferString(body))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", p.RequestID)
 	rec := httptest.NewRecorder()
 	service.ServeHTTP(rec, req)
 
 	o.Receipt, o.Err = seckill.Receipt{}, nil
-	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &o.Receipt) == nil {
+	var got struct {
+		seckill.Receipt
+		Reservation string `json:"reservation_id"`
+		State       seckill.ReservationState
+	}
+	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &got) == nil {
+		o.Receipt = got.Receipt
+		o.Receipt.OrderID = cmp.Or(got.OrderID, got.Reservation)
 		told = wire.Told(p, o.Receipt, nil)
+		if got.State == seckill.Reserved {
+			told.Outcome = ledger.OutcomeReserved
+		}
 		told.Replayed = rec.Header().Get("Idempotency-Replayed") == "true"
 		return told, false
 	}
@@ -388,6 +406,6 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	}
 	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
 	told = wire.Told(p, o.Receipt, r.Err)
-	told.ThisCall = problem.Ask != ""
+	told.ThisCall = problem.Ask != "" || errors.Is(r.Err, seckill.ErrMismatch)
 	return told, again
 }

@@ -3,12 +3,14 @@ package explore
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/explore/policy"
+	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
@@ -98,6 +100,16 @@ var faultKinds = map[Fault]faultKind{
 		at:      atCommands(Panics, writesRow),
 		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "panics", errPanics) },
 	},
+	IDTaken: {
+		at: atCommands(IDTaken, func(c *tap.Command) bool { return batchedID.MatchString(c.Text) }),
+		strikes: func(r *run, c *call, step Step) {
+			ids := batchedID.FindAllStringSubmatch(c.command.Text, -1)
+			r.send(c, step)
+			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, "+
+				"run, status, reason) VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
+				ids[len(ids)-1][1], strangeUser, r.world.sku, firstRun, ledger.Refused).Error
+		},
+	},
 	ReplyLost: {
 		at: atCommands(ReplyLost, anyCommand),
 		strikes: func(r *run, c *call, step Step) {
@@ -181,6 +193,9 @@ var faultKinds = map[Fault]faultKind{
 		},
 	},
 }
+
+// batchedID finds the ids of the orders that a command writes as one of several.
+var batchedID = regexp.MustCompile(`\((\d+), 'o`)
 
 // befalls is every actor whom a fault could befall.
 func befalls(f Fault, may func(*run, *actor) bool) func(*run, []*thread) []policy.Option {

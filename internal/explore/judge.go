@@ -63,6 +63,8 @@ func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Probl
 			return o.owner() == b.owner() && (o.Does == Pays || o.Does == PaysLate) && o.Err == nil && !o.Dead
 		})
 		switch {
+		case b.Other && b.Does == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.other():
+			list = append(list, Problem{ledger.RuleKeyRefused, b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
 		case b.Dead || b.Other:
 		case b.Does == Releases && b.Err == nil && paid:
 			list = append(list, Problem{ledger.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})

@@ -89,6 +89,9 @@ const (
 	// GivenUp: the server ends the session or the lease of a process that has
 	// died. It follows Dies at any later moment, and is no fault of its own.
 	GivenUp Fault = "given up by the server"
+	// IDTaken: another process has made the same id in the same microsecond: a row has that of the last order which
+	// the next command is to write. Only of commands that write several.
+	IDTaken Fault = "id taken"
 	// ReplyLost: the next command takes effect, the buyer sees an error.
 	ReplyLost Fault = "reply lost"
 	// CommandLost: the next command never arrives, the buyer sees an error.

@@ -20,6 +20,7 @@ var letters = []faultLetter{
 	{'G', explore.GivenUp, false},
 	{'Q', explore.Leaves, false},
 	{'P', explore.Panics, false},
+	{'I', explore.IDTaken, false},
 	{'R', explore.ReplyLost, false},
 	{'C', explore.CommandLost, false},
 	{'W', explore.Delayed, false},

@@ -102,8 +102,8 @@ func Questions() []Question {
 			ask:  withoutFault("processes", 2, func(rule string) bool { return rule != explore.RuleOverlap })},
 		// No buyer comes afterwards: they would buy the units that show it.
 		{ID: "sold-out", Title: "sold out told rightly",
-			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies: " +
-				"is a buyer told sold out of units that stay unsold to the end?",
+			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, " +
+				"or a batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",
 			premise: "it breaks with enough for all",
 			breaks:  func(rule string) bool { return rule == ledger.RuleUndersold },
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
@@ -306,11 +306,22 @@ func Questions() []Question {
 		{ID: "same-key", Title: "one key, one order",
 			Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, commands come late, a process dies, and they are sent again: " +
 				"do all copies hear one final answer, and is a request that has an order never refused? And has one user who buys with two keys one order? " +
+				"Is a key refused that was used for another quantity or call, and not for another SKU? " +
 				"Where a buyer is answered before the order is written: does every accepted request come to an order or a refusal, " +
 				"also after a death, and is its buyer told which?",
 			premise: "it breaks when every request comes once", breaks: explore.LedgerRule,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				return append(b.accepted(processes),
+				used := buyers(processes, explore.Asks, explore.Asks, explore.Asks)
+				used[1].Same, used[2].Same, used[2].Other = "A", "A", true
+				list := append(b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, an id is taken", Stock: 6,
+					Faults: []explore.Fault{explore.IDTaken}}), b.accepted(processes)...)
+				list = append(list, &explore.Scenario{Name: "one key for two quantities, and for another SKU", Stock: 4, Buyers: used})
+				if b.info.Reserves {
+					used := buyers(processes, explore.Asks, explore.Reserves)
+					used[1].Same, used[1].Quantity = "A", used[0].Quantity
+					list = append(list, &explore.Scenario{Name: "one key for a purchase and a reservation", Stock: 4, Buyers: used})
+				}
+				return append(list,
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost, or one dies", Stock: 4,
 						Buyers: twice(processes, 1, explore.Asks), Faults: fails},

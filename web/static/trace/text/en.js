@@ -21,7 +21,7 @@ export default {
   play: 'Play', pause: 'Pause', position: 'Step',
   at: (n, all) => `${n === 0 ? 'Before the first step' : `Step ${count(n)}`} of ${count(all)}`,
   faults: {
-    'lease ends': 'lease ends', dies: 'dies', leaves: 'leaves', panics: 'panics', 'given up by the server': 'given up', 'reply lost': 'reply lost',
+    'lease ends': 'lease ends', dies: 'dies', leaves: 'leaves', panics: 'panics', 'id taken': 'id is taken', 'given up by the server': 'given up', 'reply lost': 'reply lost',
     'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
     'clock jumps': 'clock jumps',
   },
@@ -29,6 +29,7 @@ export default {
     'lease ends': 'The server ends the lease. The holder is paused and does not know.',
     dies: 'The buyer’s process dies before its next command, without any clean-up, and everyone in it with it.',
     leaves: 'The buyer closes their connection, or their time is up. Their process lives on.',
+    'id taken': 'Another process has made the same id in the same microsecond: the last order that the command is to write finds it taken.',
     panics: 'The code that serves the buyer panics in place of the command. Their process recovers and lives on.',
     'given up by the server': 'The server gives up the session or lease of a process that has died.',
     'reply lost': 'The command takes effect, and the buyer sees an error.',
@@ -60,6 +61,7 @@ export default {
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
       resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data', 'comes later': `comes while others are at work, and buys${units}`,
+      'asks to reserve': `asks the service to reserve${units}${b.same ? `, with the key of ${b.same}’s request` : ''}`,
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `retries without a final answer (${count(b.again)}×)`].filter(Boolean).join(', ');

@@ -21,7 +21,7 @@ export default {
   play: '播放', pause: '暂停', position: '步骤',
   at: (n, all) => `${n === 0 ? '第一步之前' : `第 ${count(n)} 步`}，共 ${count(all)} 步`,
   faults: {
-    'lease ends': '租约到期', dies: '死亡', leaves: '离开', panics: 'panic', 'given up by the server': '被服务器放弃', 'reply lost': '应答丢失',
+    'lease ends': '租约到期', dies: '死亡', leaves: '离开', panics: 'panic', 'id taken': 'id 已被占用', 'given up by the server': '被服务器放弃', 'reply lost': '应答丢失',
     'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
     'clock jumps': '时钟跳变',
   },
@@ -29,6 +29,7 @@ export default {
     'lease ends': '服务器结束了租约。持有者正在停顿，并不知道。',
     dies: '买家的进程在下一条命令之前死掉，没有做任何清理；同一进程里的其他买家也跟着死掉。',
     leaves: '买家断开了连接，或者时间用完了；所在的进程还活着。',
+    'id taken': '另一个进程在同一微秒里生成了相同的 id：这条命令要写的最后一张订单，id 已被占用。',
     panics: '服务这个买家的代码在这条命令的位置 panic；进程恢复过来，还活着。',
     'given up by the server': '服务器放弃了已死进程的会话或租约。',
     'reply lost': '命令已生效，买家看到的却是错误。',
@@ -66,6 +67,7 @@ export default {
       locks: '加锁，再释放', pays: `为${b.same ? ` ${b.same} 的` : '一条'}预留付款`,
       releases: `取消${b.same ? ` ${b.same} 的` : '一条'}预留`, sweeps: '让截止时间过去，然后清理',
       resets: '重置这场销售', starts: '开始这场销售', forgets: '让 Redis 丢失数据', 'comes later': `在别人进行中到来，购买${units}`,
+      'asks to reserve': `向服务请求预留${units}${b.same ? `，用 ${b.same} 的幂等键` : ''}`,
     }[b.does] ?? b.does;
     return [doing, b.other && '另一件商品', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`].filter(Boolean).join('，');
