@@ -155,6 +155,9 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	case p.cancels:
 		r, doubt := w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.cancel))
 		w.tally.cancelled(p, r.reply, doubt, !reserved)
+		if p.copied { // and cancels it again, which gives nothing back
+			w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.cancel))
+		}
 	case !reserved:
 	case p.forgets:
 		w.tally.count(func(r *Result) { r.Reservations.Forgotten++ })

@@ -94,7 +94,7 @@ func DefaultScenario() Scenario {
 // ThoroughScenario has all that can go wrong in one sale, but reservations, which few strategies have.
 func ThoroughScenario() Scenario {
 	s := DefaultScenario()
-	s.Stock, s.Buyers, s.Cancellations, s.Copies, s.Cuts, s.Retry = 300, 1000, 0.2, 0.1, 0.1, 3
+	s.Stock, s.Buyers, s.Cancellations, s.Copies, s.Cuts, s.Retry = 300, 1000, 0.2, 0.1, 0.1, 6
 	return s
 }
 

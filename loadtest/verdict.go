@@ -218,7 +218,7 @@ func (r *Result) Exercised() (did, not []string) {
 	if r.Fault != "" {
 		return append(did, r.Fault), not
 	}
-	return did, append(not, "a fault of the services")
+	return did, append(not, "a fault of the servers")
 }
 
 // Signs are the two questions in a verdict, apart: is the ledger right, and were

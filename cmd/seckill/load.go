@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/measure"
 	"seckill/loadtest"
@@ -27,7 +28,7 @@ type LoadCmd struct {
 	Target   []string          `help:"Running services, beside their database (see --help-all). Without any, a lab's." placeholder:"URL"`
 	Strategy string            `placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})." group:"sale"`
 	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." placeholder:"FILE"`
-	Thorough bool              `help:"Also copies, cut connections and, where there are any, reservations; and a service of the lab's own is killed." group:"sale"`
+	Thorough bool              `help:"Also copies, cut connections and, where there are any, reservations; and a service, or the database, of the lab's own is killed." group:"sale"`
 	Scenario loadtest.Scenario `embed:""`
 
 	Output
@@ -105,10 +106,10 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	var done func()
 	config.OnProgress, done = c.progress(stderr, config)
-	kill := c.plannedKill(ctx, where, &config)
+	end := c.planFault(ctx, where, &config)
 	result, err := loadtest.Run(ctx, config)
 	done()
-	happened := kill()
+	happened := end()
 	if err != nil {
 		return err
 	}
@@ -126,15 +127,20 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	return ended(result.ExitStatus())
 }
 
-// plannedKill has the last service process of the run's own lab killed when a quarter of the stock is sold, and started
-// again. killed says afterwards what happened; "": nothing that could matter.
-func (c *LoadCmd) plannedKill(ctx context.Context, where *place, run *loadtest.Config) (killed func() string) {
+// planFault has a process of the run's own lab killed when a quarter of the stock is sold, and started again: the
+// last service process or, with every other seed, the database. end says afterwards what happened; "": nothing that
+// could matter.
+func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Config) (end func() string) {
 	if !c.Thorough || where.lab == nil {
 		return func() string { return "" }
 	}
 	sale := fault.Sale{Strategy: c.Scenario.Strategy, SKU: c.Scenario.SKU}
 	in := fault.NewInjector(ctx, fault.In(where.lab), []fault.Sale{sale}, nil)
-	_, _ = in.Add(fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, Busy: true})
+	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, Busy: true}
+	if _, err := where.lab.Process(backend.NameMySQL); err == nil && run.Seed%2 > 0 {
+		planned = fault.Planned{Kind: fault.RestartMySQL, Busy: true}
+	}
+	_, _ = in.Add(planned)
 	watch, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
 	run.Outage, run.Faulty = in.Outage, func() bool { return true }
 	run.OnProgress = func(p loadtest.Progress) {
@@ -148,7 +154,7 @@ func (c *LoadCmd) plannedKill(ctx context.Context, where *place, run *loadtest.C
 	return func() string {
 		in.End()
 		if all := in.Faults(); len(all) == 1 && all[0].Effect != nil && all[0].Effect.Matters {
-			return "a service process killed while it sold"
+			return "a fault (" + strings.ReplaceAll(string(planned.Kind), "_", " ") + ")"
 		}
 		return ""
 	}

@@ -199,9 +199,9 @@ func TestThoroughLoad(t *testing.T) {
 	c := LoadCmd{Thorough: true, Scenario: loadtest.ThoroughScenario()}
 	c.Scenario.Stock, c.Scenario.Buyers = 1000, 2500
 	config, first := loadtest.Config{Targets: urls, Ledger: store, Scenario: c.Scenario}, processes[1].Done()
-	killed := c.plannedKill(t.Context(), &place{lab: l}, &config)
+	end := c.planFault(t.Context(), &place{lab: l}, &config)
 	r := loadRun(t, config)
-	r.Fault = killed()
+	r.Fault = end()
 	did, not := r.Exercised()
 	t.Logf("tried: %v, not: %v", did, not)
 	if r.Verdict != ledger.Held || r.Fault == "" || len(not) > 2 || r.Cut == 0 {
