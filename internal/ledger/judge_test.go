@@ -411,6 +411,7 @@ func TestJudge(t *testing.T) {
 		{"accepted, and lost", accepted("", 0, 0), "lost_request"},
 		{"accepted, and refused as the buyer was told", accepted(OutcomeSoldOut, 100, 300), ""},
 		{"accepted, and the buyer has another order", accepted(OutcomeDuplicate, 100, 300), ""},
+		{"accepted, and refused the moment that it was sent", accepted(OutcomeSoldOut, 50, 100), ""},
 		{"accepted after it was refused", accepted(OutcomeSoldOut, 10, 20), "lost_request"},
 		{"accepted, and a copy told busy", accepted(OutcomeBusy, 200, 210), "lost_request"},
 		{"accepted, and refused as the ledger says", all(accepted("", 0, 0), func(e *Evidence) {
