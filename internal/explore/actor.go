@@ -177,6 +177,7 @@ type call struct {
 
 	answer    chan error // lets it go on
 	loseReply bool
+	refused   bool                        // Redis denies Scenario.Denies until it is over
 	step      int                         // index of the schedule's step that let it go
 	rung      bool                        // the limit of this wait is over
 	deliver   func(context.Context) error // has a delayed command arrive
@@ -281,6 +282,9 @@ func (a *actor) After(ctx context.Context, c *tap.Command, err error) error {
 	s, ok := c.Own.(*call)
 	if !ok { // a back-off
 		return err
+	}
+	if s.refused {
+		err = errors.Join(err, a.run.world.probes.Allow(context.Background(), a.run.scenario.Denies))
 	}
 	a.tell(func() { a.run.left(s, err) })
 	if s.loseReply {

@@ -122,6 +122,18 @@ var faultKinds = map[Fault]faultKind{
 		at:      atCommands(CommandLost, anyCommand),
 		strikes: func(r *run, c *call, step Step) { r.fail(c, step, "never arrives", errCommandLost) },
 	},
+	Refused: {
+		at: func(r *run, can []*thread) []policy.Option {
+			return atCommands(Refused, func(c *tap.Command) bool {
+				return c.Name == r.scenario.Denies || c.Name == "EVALSHA" || c.Name == "EVAL"
+			})(r, can)
+		},
+		strikes: func(r *run, c *call, step Step) {
+			r.send(c, step)
+			c.refused = true
+			c.answer <- r.world.probes.Deny(context.Background(), r.scenario.Denies)
+		},
+	},
 	// ZooKeeper's commands are not delayed: a session's are in order, and end with its
 	// connection. On a connection to the SQL server nothing follows one that is, as its
 	// sender closes the connection: what was open there stays open until it arrives.

@@ -24,6 +24,11 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	defer cancel()
 	r := w.newRun(s, peek)
 	defer r.end()
+	if s.Denies != "" { // also what a schedule that was given up has left
+		if err := w.probes.Allow(ctx, s.Denies); err != nil {
+			return r.schedule, err
+		}
+	}
 	if err := r.start(ctx, choose); err != nil {
 		return r.schedule, err
 	}

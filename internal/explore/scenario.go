@@ -33,6 +33,8 @@ type Scenario struct {
 	// one schedule.
 	Faults    []Fault `json:"faults,omitzero"`
 	MaxFaults int     `json:"max_faults,omitempty"`
+	// Denies is the command that Redis refuses by Refused.
+	Denies string `json:"denies,omitempty"`
 	// Renewals: renewers of locks act at any moment, so often in one schedule at
 	// most. With 0 no time passes for them.
 	Renewals int `json:"renewals,omitempty"`
@@ -96,6 +98,9 @@ const (
 	ReplyLost Fault = "reply lost"
 	// CommandLost: the next command never arrives, the buyer sees an error.
 	CommandLost Fault = "command lost"
+	// Refused: during the next command Redis refuses Scenario.Denies, as an administrator
+	// withdraws a right. A script keeps what it has written before.
+	Refused Fault = "refused"
 	// Delayed: the next command stays in the network, the buyer sees an error
 	// and goes on.
 	Delayed Fault = "delayed"

@@ -23,6 +23,7 @@ var letters = []faultLetter{
 	{'I', explore.IDTaken, false},
 	{'R', explore.ReplyLost, false},
 	{'C', explore.CommandLost, false},
+	{'X', explore.Refused, false},
 	{'W', explore.Delayed, false},
 	{'V', explore.Arrives, false},
 	{'J', explore.ClockJumps, false},
@@ -76,7 +77,7 @@ func ParseSchedule(text string) (list []explore.Choice, err error) {
 		case i >= len(text):
 			return wrong(i-1, "a buyer's letter must follow")
 		case text[i] < 'a' || text[i] >= 'a'+maxBuyers:
-			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, P, R, C, W, V, J and S", text[i]))
+			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, P, R, C, X, W, V, J and S", text[i]))
 		}
 		c.Who = strings.ToUpper(text[i : i+1])
 		list = append(list, c)

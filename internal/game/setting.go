@@ -66,7 +66,7 @@ var (
 	ofExamples = bounds{minBuyers: 1, maxBuyers: maxBuyers, maxStock: 1000, maxFaults: 10, renewals: 10,
 		does: append([]explore.Does{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks, explore.PaysLate, explore.Comes, explore.Reserves},
 			ofGames.does...),
-		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost}, ofGames.faults...)}
+		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost, explore.Refused}, ofGames.faults...)}
 )
 
 // check says what makes no sense in a scenario, or is beyond the bounds; nil: nothing.

@@ -105,6 +105,12 @@ func (s *Set) Wake(ctx context.Context, ports []string) (any bool, err error) {
 	return any, err
 }
 
+// Deny withdraws the right to a command from the user of Redis that all processes have.
+func (s *Set) Deny(ctx context.Context, command string) error { return s.redis.may(ctx, "-"+command) }
+
+// Allow gives the right back.
+func (s *Set) Allow(ctx context.Context, command string) error { return s.redis.may(ctx, "+"+command) }
+
 // Expire ends the lease of the lock's holder, who has not heard of it, and says what
 // it did: nothing if there was no lease. h is nil when it is not known who holds it.
 func (s *Set) Expire(ctx context.Context, sku int64, h *Holder) (did []string, err error) {

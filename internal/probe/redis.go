@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -56,15 +57,36 @@ func (p *redisProbe) waits(ctx context.Context) (list []Wait, err error) {
 		}
 		return nil
 	}
-	switch c := p.one.(type) {
-	case *redis.Client:
-		err = ask(ctx, c)
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, ask)
-	case *redis.Ring:
-		err = c.ForEachShard(ctx, ask)
+	if p.one != nil {
+		err = p.each(ctx, ask)
 	}
 	return list, err
+}
+
+// may changes what this client's user may do.
+func (p *redisProbe) may(ctx context.Context, rule string) error {
+	return p.each(ctx, func(ctx context.Context, c *redis.Client) error {
+		user, err := c.Do(ctx, "ACL", "WHOAMI").Text()
+		if err == nil {
+			err = c.Do(ctx, "ACL", "SETUSER", user, rule).Err()
+		}
+		return err
+	})
+}
+
+// each visits the servers: of a Cluster every primary.
+func (p *redisProbe) each(ctx context.Context, visit func(context.Context, *redis.Client) error) (err error) {
+	for _, c := range p.nodes {
+		switch c := c.(type) {
+		case *redis.Client:
+			err = errors.Join(err, visit(ctx, c))
+		case *redis.ClusterClient:
+			err = c.ForEachMaster(ctx, visit)
+		case *redis.Ring:
+			err = c.ForEachShard(ctx, visit)
+		}
+	}
+	return err
 }
 
 // expire removes the lock's key, or the lease of what was read from a stream. On

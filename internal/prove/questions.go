@@ -217,13 +217,20 @@ func Questions() []Question {
 					{Name: "one has the lock, two wait for it, a command is late", InLine: true, Buyers: neighbours, Faults: late}}
 			}},
 		{ID: "lost-reply", Title: "lost reply",
-			Asks:    "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?",
+			Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever? " +
+				"And if Redis refuses a command in the middle of a script, and keeps what the script has written?",
 			premise: "it breaks with every reply heard", nothing: nothingEnds, breaks: notOverlap,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
-				return append(b.shared(processes, explore.Buys, explore.Scenario{
+				one := buyers(processes, explore.Buys, explore.Cancels)
+				if b.info.Accepts {
+					one[0].Does = explore.Accepts
+				}
+				one[0].Again, one[1].Again = 1, 1
+				return append(append(b.shared(processes, explore.Buys, explore.Scenario{
 					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
 					&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
-						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost})
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost}),
+					b.refused("one buys, one cancels, and again; Redis refuses a command, perhaps of a script", one, written...)...)
 			}},
 		{ID: "late-command", Title: "late command", Choosing: true,
 			Asks: "Any one command is delayed: its sender gets no answer, cleans up and leaves, and it arrives at any later moment. " +
@@ -272,7 +279,7 @@ func Questions() []Question {
 						Buyers: beside, Faults: fails})
 			}},
 		{ID: "reset", Title: "reset and start",
-			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset: " +
+			Asks: "The sale is set anew, or starts, beside buyers, cancellations and another reset, or Redis refuses a part of it: " +
 				"is the new sale's stock right, and is nothing sold before the start?",
 			premise: "it breaks without a reset", breaks: wrongStock,
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
@@ -288,6 +295,10 @@ func Questions() []Question {
 					copies := append(twice(processes, 0, explore.Accepts), buyers(processes, explore.Buys, explore.Buys, explore.Resets)[2])
 					list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew", Stock: 4, Next: true,
 						Buyers: copies})
+				}
+				if b.info.Stock != ledger.InRow {
+					list = append(list, b.refused("one cancels while the sale is set anew; Redis refuses a command, perhaps of a script",
+						buyers(processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 				}
 				if b.info.Stock == ledger.InStream { // a writer may sleep, and another refuse what it has read
 					taken := few("two buy while the sale starts, the writer's lease ends", explore.Buys, explore.Buys, explore.Starts)
@@ -413,6 +424,23 @@ func (b *bench) accepted(processes int) []*explore.Scenario {
 			Buyers: two, Faults: faults},
 		{Name: "two accept the same request; a reply or a command is lost, or one dies", Stock: 6, Next: true,
 			Buyers: twice(processes, 1, explore.Accepts), Faults: faults}}
+}
+
+// written are the commands that change something in Redis.
+var written = []string{"DECRBY", "DEL", "HDEL", "HSET", "HSETNX", "INCR", "INCRBY", "LPUSH", "PEXPIRE", "PUBLISH", "SET", "XACK", "XADD",
+	"XAUTOCLAIM", "XDEL", "XGROUP", "XREADGROUP", "ZADD", "ZREM"}
+
+// refused are scenarios in which Redis refuses one of the commands, each in turn, to a strategy that has scripts.
+// Others have none: what is refused outside of a script changes nothing.
+func (b *bench) refused(name string, of []explore.Buyer, commands ...string) (list []*explore.Scenario) {
+	sent := b.info.RedisCommands()
+	for _, command := range commands {
+		if slices.Contains(sent, "EVALSHA") && slices.Contains(sent, command) {
+			list = append(list, &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: of,
+				Faults: []explore.Fault{explore.Refused}, Denies: command})
+		}
+	}
+	return list
 }
 
 // shared are further scenarios for a strategy whose buyers share a transaction

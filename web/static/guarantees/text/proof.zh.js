@@ -62,6 +62,8 @@ export default {
   "a shared transaction, one process may die, or one buyer leave": "几个买家合用一个事务，一个进程可能死去，或者一个买家离开",
   "a third contender dies first; two find what it left behind": "第三个竞争者先死；另外两个遇到它留下的东西",
   "one buys, one cancels, one process": "一个购买，一个取消，同一进程",
+  "one buys, one cancels, and again; Redis refuses a command, perhaps of a script": "一个购买，一个取消，再来一次；Redis 拒绝一条命令，可能在脚本中间",
+  "one cancels while the sale is set anew; Redis refuses a command, perhaps of a script": "一个取消，同时销售被重新设置；Redis 拒绝一条命令，可能在脚本中间",
   "one buys, one cancels, and again; a reply or a command is lost, or one dies": "一个购买，一个取消，再来一次；一条应答或命令丢失，或者有人死去",
   "one buys, one cancels, two processes": "一个购买，一个取消，两个进程",
   "one pays, a sweeper comes": "一个付款，清理程序到来",

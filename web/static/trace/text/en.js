@@ -22,7 +22,7 @@ export default {
   at: (n, all) => `${n === 0 ? 'Before the first step' : `Step ${count(n)}`} of ${count(all)}`,
   faults: {
     'lease ends': 'lease ends', dies: 'dies', leaves: 'leaves', panics: 'panics', 'id taken': 'id is taken', 'given up by the server': 'given up', 'reply lost': 'reply lost',
-    'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
+    'command lost': 'command lost', refused: 'Redis refuses', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
     'clock jumps': 'clock jumps',
   },
   faultHints: {
@@ -34,6 +34,7 @@ export default {
     'given up by the server': 'The server gives up the session or lease of a process that has died.',
     'reply lost': 'The command takes effect, and the buyer sees an error.',
     'command lost': 'The command never arrives, and the buyer sees an error.',
+    refused: 'Redis refuses one command, also in the middle of a script, and keeps what the script has written.',
     'clock jumps': 'The clock of the buyer’s process jumps ahead by more than a lease. The servers’ clocks do not.',
     'a node is lost': 'One server of the backend is gone.',
     'time passes': 'No actor can continue until the clocks advance.',

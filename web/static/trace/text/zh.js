@@ -22,7 +22,7 @@ export default {
   at: (n, all) => `${n === 0 ? '第一步之前' : `第 ${count(n)} 步`}，共 ${count(all)} 步`,
   faults: {
     'lease ends': '租约到期', dies: '死亡', leaves: '离开', panics: 'panic', 'id taken': 'id 已被占用', 'given up by the server': '被服务器放弃', 'reply lost': '应答丢失',
-    'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
+    'command lost': '命令丢失', refused: 'Redis 拒绝', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
     'clock jumps': '时钟跳变',
   },
   faultHints: {
@@ -34,6 +34,7 @@ export default {
     'given up by the server': '服务器放弃了已死进程的会话或租约。',
     'reply lost': '命令已生效，买家看到的却是错误。',
     'command lost': '命令根本没送到，买家看到的是错误。',
+    refused: 'Redis 拒绝一条命令，也可能在脚本中间；脚本之前写入的内容保留。',
     'clock jumps': '买家所在进程的时钟向前跳了不止一个租约；服务器的时钟不变。',
     'a node is lost': '后端丢失了一台服务器。',
     'time passes': '时钟前进之前，没有参与者能继续。',
