@@ -214,6 +214,14 @@ func (c *ZooKeeperClient) established() {
 	close(c.up)
 }
 
+// Expire has the client believe that the server has ended its session and given it another,
+// for a proof that has removed the nodes of the first.
+func (c *ZooKeeperClient) Expire() {
+	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
+		c.heed(zk.Event{Type: zk.EventSession, State: state})
+	}
+}
+
 // watch ends s when the server was silent for the session's time-out.
 func (c *ZooKeeperClient) watch(s *ZooKeeperSession) {
 	c.mu.Lock()

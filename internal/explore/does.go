@@ -77,12 +77,16 @@ var actorKinds = map[Does]actorKind{
 		},
 		told: tellPurchase,
 	},
-	// It takes the lock, works a step, and frees it: no stock.
+	// It takes the lock, works a step, and frees it, and again (Buyer.Again): no stock.
 	Locks: {
-		next:    Locks,
-		can:     func(i catalog.Info) bool { return i.Locker != nil },
-		perform: func(ctx context.Context, w *World, p *process, o *Outcome) { o.Err = w.hold(ctx, p) },
-		answer:  "had the lock",
+		next: Locks,
+		can:  func(i catalog.Info) bool { return i.Locker != nil },
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			for n := 0; n <= o.Again && o.Err == nil; n++ {
+				o.Err = w.hold(ctx, p)
+			}
+		},
+		answer: "had the lock",
 	},
 	// It sets the sale anew.
 	Resets: {

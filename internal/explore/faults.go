@@ -32,9 +32,13 @@ var follow = []Fault{GivenUp, Arrives}
 
 var faultKinds = map[Fault]faultKind{
 	// If the strategy is no lock, a transaction ends with its connection: that of the buyer
-	// who is named or, without a name, of the last of them.
+	// who is named or, without a name, of the last of them. With latecomers it
+	// befalls those who queue for a lock, and not its holder.
 	LeaseEnds: {
 		at: func(r *run, _ []*thread) (list []policy.Option) {
+			if r.scenario.Latecomers > 0 {
+				return befalls(LeaseEnds, (*run).isQueued)(r, nil)
+			}
 			all := r.leaseholders()
 			if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
 				list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
@@ -47,11 +51,19 @@ var faultKinds = map[Fault]faultKind{
 			return list
 		},
 		happens: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
-			if a == nil {
-				a = r.leaseholder()
+			queued := a != nil && r.isQueued(a)
+			if queued {
+				step.Command, err = r.endSession(ctx, a)
+			} else {
+				if a == nil {
+					a = r.leaseholder()
+				}
+				step.Command, err = r.endLease(ctx, a, true)
 			}
-			step.Command, err = r.endLease(ctx, a, true)
-			r.last, r.paused = nil, a // to go next takes no turn away
+			if !queued || r.last == a.program() { // to go next takes no turn away
+				r.last = nil
+			}
+			r.paused = a
 			return err
 		},
 	},
@@ -77,13 +89,10 @@ var faultKinds = map[Fault]faultKind{
 			}
 			return list
 		},
-		happens: func(ctx context.Context, r *run, a *actor, step *Step) error {
+		happens: func(ctx context.Context, r *run, a *actor, step *Step) (err error) {
 			a.life = givenUp
-			did, err := r.world.probes.GiveUp(ctx, r.world.sku, &a.keeps)
-			if did == nil {
-				did = []string{"nothing of theirs is left"}
-			}
-			step.Command = r.world.names.Plain(strings.Join(did, "; "))
+			step.Command, err = r.endSession(ctx, a)
+			step.Command = cmp.Or(step.Command, "nothing of theirs is left")
 			return err
 		},
 	},
@@ -271,6 +280,25 @@ func (r *run) aimed(c Choice) (sleeps *call) {
 		sleeps = cmp.Or(sleeps, t.sleeper())
 	}
 	return sleeps
+}
+
+// isQueued reports whether a contender may have a place in a lock's queue, in a server
+// that keeps sessions, while no actor of its process has the lock.
+func (r *run) isQueued(a *actor) bool {
+	return r.world.info.Locker != nil && a.buying() && (a.attempt.used[tap.ZooKeeper] || a.attempt.used[tap.Etcd]) &&
+		!slices.ContainsFunc(r.actors, func(o *actor) bool { return o.process == a.process && o.lock != notHeld })
+}
+
+// endSession has the servers end what they keep for an actor's process, and says what
+// that did; "" if they kept nothing. A client of ZooKeeper that lives cannot send another
+// command before it hears of it; one of etcd can.
+func (r *run) endSession(ctx context.Context, of *actor) (what string, err error) {
+	did, err := r.world.probes.GiveUp(ctx, r.world.sku, &of.keeps)
+	of.process.tainted = of.process.tainted || r.world.admin.Etcd != nil // as in endLease
+	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
+		zk.Expire()
+	}
+	return r.world.names.Plain(strings.Join(did, "; ")), err
 }
 
 // leaseholders are the actors whose lease has not ended or, if the strategy is no

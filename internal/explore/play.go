@@ -77,7 +77,7 @@ func (r *run) start(ctx context.Context, choose chooser) error {
 		if err := r.enter(ctx, b); err != nil {
 			return err
 		}
-		if s.InLine {
+		if s.InLine && i < len(s.Buyers)-s.Latecomers {
 			if err := r.intoLine(ctx, r.actors[i], choose); err != nil {
 				return err
 			}

@@ -44,6 +44,10 @@ type Scenario struct {
 	// InLine: before anything is chosen the first buyer takes the lock, and the
 	// others come, one after the other, and wait for it.
 	InLine bool `json:"in_line,omitempty"`
+	// Latecomers are so many of the last buyers, who are not brought into line: each of
+	// their commands is a choice. LeaseEnds then ends the session of one who queues, in
+	// place of the holder's.
+	Latecomers int `json:"latecomers,omitempty"`
 	// Next sends one more buyer through when all others are done: a lock that
 	// was left behind, or stock that was lost, shows by it.
 	Next bool `json:"next,omitempty"`
@@ -66,7 +70,8 @@ type Buyer struct {
 	Same string `json:"same,omitempty"`
 	// User names the buyer who sends this one's requests, too; "" is its own.
 	User string `json:"user,omitempty"`
-	// Again is how often a request is sent again that got no final answer.
+	// Again is how often a request is sent again that got no final answer, or a lock is
+	// taken again that was freed.
 	Again int `json:"again,omitempty"`
 }
 
