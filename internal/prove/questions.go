@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"seckill/internal/backend"
 	"seckill/internal/explore"
 	"seckill/internal/ledger"
 )
@@ -146,9 +147,16 @@ func Questions() []Question {
 					return list
 				}
 				contenders := buyers(processes, explore.Locks, explore.Locks, explore.Locks)
+				again := buyers(processes, explore.Locks, explore.Locks)
+				again[0].Again = 1
+				if slices.Contains(b.info.Needs, backend.ZooKeeper) || slices.Contains(b.info.Needs, backend.Etcd) {
+					list = append(list, &explore.Scenario{Name: "one has the lock, one waits for it, a third comes, and the session of one of these ends",
+						InLine: true, Latecomers: 1, Buyers: contenders, Faults: ends})
+				}
 				return append(list,
 					&explore.Scenario{Name: "a third contender dies first; two find what it left behind", Buyers: contenders, DiesFirst: true},
-					&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true, Faults: dies})
+					&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true, Faults: dies},
+					&explore.Scenario{Name: "one has the lock and takes it again, another comes", InLine: true, Latecomers: 1, Buyers: again})
 			}},
 		// What a buyer who leaves is told goes to the log, and to the copy of the request
 		// that comes next. All are in one process: a queue there has a third buyer, behind

@@ -82,6 +82,8 @@ export default {
   "the reservation is cancelled": "预留已取消",
   "the reservation is paid": "预留已付款",
   "one has the lock, two wait for it, one may die": "一个持有锁，两个在等，其中一个可能死去",
+  "one has the lock and takes it again, another comes": "一个持有锁，释放后再次获取，另一个到来",
+  "one has the lock, one waits for it, a third comes, and the session of one of these ends": "一个持有锁，一个在等，第三个到来；后两者之一的会话结束",
   "one wants all units, one more than there are": "一个要买全部，另一个要的比库存还多",
   "the primary is lost with what it had not replicated, while @ is inside": "{0} 还在里面时，丢失主节点和它尚未复制的数据",
   "two buyers of different SKUs": "两个买家，不同的商品",
