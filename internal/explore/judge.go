@@ -68,6 +68,8 @@ func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Probl
 		case b.Dead || b.Other:
 		case b.Does == Releases && b.Err == nil && paid:
 			list = append(list, Problem{ledger.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
+		case b.Does == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
+			list = append(list, Problem{ledger.RuleExpiredHeld, b.Name + " paid after the deadline, was not told so, and the units were held still"})
 		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && (alone || !s.Scenario.does(Resets)):
 			list = append(list, Problem{ledger.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
 		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.does(Resets) && s.wanted() <= s.Scenario.Stock:
