@@ -48,6 +48,7 @@ type Refusals struct {
 // A writtenRefusal is a refusal on its way into the table.
 type writtenRefusal struct {
 	Refusal
+	id     int64     // of its row
 	turn   chan bool // true: lead the next INSERT; false: what follows is set
 	alone  bool      // the shared INSERT failed: this refusal needs one of its own
 	answer Order
@@ -61,7 +62,8 @@ const maxRefusals = 256
 func NewRefusals(store *Store) *Refusals { return &Refusals{store: store} }
 
 // Write writes a refusal and returns the row that the request has now: this refusal, or
-// the order or refusal that was there before. Write waits for a transaction that has written
+// the order or refusal that was there before. A refusal that is written now has no CreatedAt
+// yet, which the database sets. Write waits for a transaction that has written
 // such a row and not ended. ErrRunOver: the sale was set anew, and nothing counts. After any
 // other error the refusal may have been written or not, and must not be told.
 func (w *Refusals) Write(ctx context.Context, r Refusal) (Order, error) {
@@ -148,19 +150,20 @@ var intoRefusals = " INTO orders " + orderColumns(", reason") + " VALUES "
 
 const refusalRow = "(?, '', ?, ?, ?, ?, 0, ?, ?, ?, ?)"
 
-func (r *Refusal) values() []any {
-	return []any{newOrderID(), r.RequestID, r.User, r.SKU, r.Quantity, r.Strategy, r.Run, Refused, r.Reason}
+func (r *writtenRefusal) values() []any {
+	r.id = newOrderID()
+	return []any{r.id, r.RequestID, r.User, r.SKU, r.Quantity, r.Strategy, r.Run, Refused, r.Reason}
 }
 
 // Refuse writes a refusal in the transaction that has decided it. ErrDuplicate: the request
 // has an answer already.
 func (s *Store) Refuse(tx *gorm.DB, r Refusal) error {
-	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, r.values()...)
+	_, _, err := s.Exec(tx, "INSERT"+intoRefusals+refusalRow, (&writtenRefusal{Refusal: r}).values()...)
 	return notRecorded(err)
 }
 
 // writeRefusals writes refusals in one INSERT, in the order of their users, in which every
-// process locks them, and reads the rows that their requests have then. After an error it
+// process locks them, and notes the answers that their requests have then. After an error it
 // is the err of each.
 func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) (err error) {
 	defer func() {
@@ -171,43 +174,65 @@ func (s *Store) writeRefusals(ctx context.Context, batch []*writtenRefusal) (err
 		}
 	}()
 	sorted := slices.SortedFunc(slices.Values(batch), func(a, b *writtenRefusal) int { return cmp.Compare(a.User, b.User) })
-	insert, written := insertIgnore(s.db)+intoRefusals, []any{}
+	statement, values := insertIgnore(s.db)+intoRefusals, []any{}
+	for i, r := range sorted {
+		statement += []string{"", ", "}[min(i, 1)] + refusalRow
+		values = append(values, r.values()...)
+	}
+	var inserted int64
+	err = retry(ctx, func() error {
+		inserted, _, err = s.Exec(s.DB(ctx), statement, values...)
+		return err
+	})
+	if err == nil && inserted == int64(len(batch)) {
+		err = s.confirmRuns(ctx, batch)
+	} else if err == nil {
+		err = s.findAnswers(ctx, batch)
+	}
+	return before(err)
+}
+
+// confirmRuns makes refusals that are written the answers of their requests if the runs
+// in which they were decided are still on.
+func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error {
+	var skus []int64
+	for _, one := range batch {
+		if !slices.Contains(skus, one.SKU) {
+			skus = append(skus, one.SKU)
+		}
+	}
+	var stocks []Stock
+	err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE id IN ?", skus).Scan(&stocks).Error
+	for _, st := range stocks {
+		for _, one := range batch {
+			if one.SKU == st.ID && one.Run == st.Run {
+				one.answer = Order{ID: one.id, RequestID: one.RequestID, Run: one.Run, UserID: one.User, SKUID: one.SKU,
+					Quantity: one.Quantity, Status: Refused, Reason: one.Reason, Strategy: one.Strategy}
+			}
+		}
+	}
+	return err
+}
+
+// findAnswers reads the rows that requests have in the runs that are on.
+func (s *Store) findAnswers(ctx context.Context, batch []*writtenRefusal) error {
 	index := "FORCE INDEX (orders_request_in_run) " // early in a sale, statistics still say that a scan is cheaper
 	if s.db.Name() == "sqlite" {
 		index = ""
 	}
-	find, asked := "SELECT * FROM orders "+index+"WHERE run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
-		"AND (request_id, user_id, sku_id) IN (", []any{}
-	for i, r := range sorted {
-		if i > 0 {
-			insert, find = insert+", ", find+", "
-		}
-		insert += refusalRow
-		written = append(written, r.values()...)
-		find += "(?, ?, ?)"
-		asked = append(asked, r.RequestID, r.User, r.SKU)
-	}
-	err = retry(ctx, func() error {
-		_, _, err := s.Exec(s.DB(ctx), insert, written...)
-		return err
-	})
-	if err != nil {
-		return before(err)
+	var requests [][]any
+	for _, one := range batch {
+		requests = append(requests, []any{one.RequestID, one.User, one.SKU})
 	}
 	var rows []Order
-	if err := s.DB(ctx).Raw(find+")", asked...).Scan(&rows).Error; err != nil {
-		return before(err)
-	}
-	type request struct {
-		id        string
-		user, sku int64
-	}
-	found := make(map[request]Order, len(rows))
+	err := s.DB(ctx).Raw("SELECT * FROM orders "+index+"WHERE run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id) "+
+		"AND (request_id, user_id, sku_id) IN ?", requests).Scan(&rows).Error
 	for _, o := range rows {
-		found[request{o.RequestID, o.UserID, o.SKUID}] = o
+		for _, one := range batch {
+			if o.RequestID == one.RequestID && o.UserID == one.User && o.SKUID == one.SKU {
+				one.answer = o
+			}
+		}
 	}
-	for _, one := range batch {
-		one.answer = found[request{one.RequestID, one.User, one.SKU}]
-	}
-	return nil
+	return err
 }
