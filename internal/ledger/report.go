@@ -273,7 +273,8 @@ func (h *hearing) traffic() *traffic {
 	}
 	for i := range h.requests {
 		r := &h.requests[i]
-		until := min(r.firstTold(OutcomeSold, OutcomeReserved, OutcomeSoldOut), cmp.Or(holds[r.user], never))
+		final := r.firstTold(OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
+		until := min(final, cmp.Or(holds[r.user], never))
 		for _, c := range r.calls {
 			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < until {
 				t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
