@@ -24,7 +24,7 @@ type Name string
 type Fault struct {
 	Name     Name
 	Describe string // in one line
-	// Question is the column of the guarantee matrix that asks the same; "": none does.
+	// Question is the column of the guarantee matrix that asks the same: a strategy that holds there must withstand this.
 	Question catalog.Question
 	Lasts    bool // it has an end of its own, after Aim.For
 
@@ -124,7 +124,7 @@ var All = []Fault{
 	// elsewhere go on.
 	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: LoseMySQL, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
+	{Name: LoseMySQL, Question: catalog.LostReply, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }
 

@@ -37,3 +37,12 @@ func TestOutage(t *testing.T) {
 		}
 	}
 }
+
+// The exit status of chaos is by what a strategy promises in the question of a fault.
+func TestEveryFaultHasItsQuestion(t *testing.T) {
+	for _, f := range All {
+		if f.Question == "" {
+			t.Errorf("%s has none, so no strategy would have to withstand it", f.Name)
+		}
+	}
+}
