@@ -218,7 +218,7 @@ func (in *Instance) askSQL(ctx context.Context) error {
 
 // askRedlock needs the majority that the lock needs.
 func (in *Instance) askRedlock(ctx context.Context) error {
-	_, err := in.majority(ctx)
+	_, err := in.reachMajority(ctx)
 	return err
 }
 

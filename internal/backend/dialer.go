@@ -55,9 +55,9 @@ func (d *Dialer) dial(ctx context.Context, backend, network, addr string) (net.C
 	return tracked, nil
 }
 
-// reach dials until one of the servers takes a connection. The clients of some backends
+// dialAny dials until one of the servers takes a connection. The clients of some backends
 // would try servers that refuse them again and again, and not say why.
-func (d *Dialer) reach(ctx context.Context, backend string, addrs ...string) (err error) {
+func (d *Dialer) dialAny(ctx context.Context, backend string, addrs ...string) (err error) {
 	for _, addr := range addrs {
 		var conn net.Conn
 		if conn, err = d.dial(ctx, backend, "tcp", addr); err == nil {

@@ -48,7 +48,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		if user != "" { // it has tried to log in
 			err = fmt.Errorf("user %s: %w", user, err)
 		}
-		return unreachable(NameEtcd, strings.Join(endpoints, ","), err)
+		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
 	}
 	in.closers = append(in.closers, c.Close)
 	for _, endpoint := range endpoints {
@@ -59,7 +59,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return unreachable(NameEtcd, strings.Join(endpoints, ","), err)
+		return explainUnreachable(NameEtcd, strings.Join(endpoints, ","), err)
 	}
 	tap.WrapEtcd(c)
 	in.Etcd = c
@@ -70,7 +70,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 func (in *Instance) meetEtcd(ctx context.Context, c *clientv3.Client, endpoint string) (*clientv3.StatusResponse, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Second, errSilent)
 	defer cancel()
-	if err := in.Dialer.reach(ctx, tap.Etcd, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
+	if err := in.Dialer.dialAny(ctx, tap.Etcd, endpoint[strings.LastIndexByte(endpoint, '/')+1:]); err != nil {
 		return nil, err
 	}
 	status, err := c.Status(ctx, endpoint)

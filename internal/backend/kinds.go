@@ -56,7 +56,7 @@ func (a Address) In(c Config) []string {
 	return nil
 }
 
-func (a Address) set(c *Config, to []string) {
+func (a Address) setIn(c *Config, to []string) {
 	if a.list != nil {
 		*a.list(c) = to
 	} else {
@@ -83,9 +83,9 @@ func (k Kind) Flags(c Config) string {
 	return strings.Join(flags, " and ")
 }
 
-func (k Kind) copy(to, from *Config) {
+func (k Kind) copyAddresses(to, from *Config) {
 	for _, a := range k.Addresses {
-		a.set(to, a.In(*from))
+		a.setIn(to, a.In(*from))
 	}
 }
 
@@ -125,7 +125,7 @@ func NamesOf(needs ...Capability) []string {
 func (c Config) Only(needs ...Capability) Config {
 	for _, k := range Kinds {
 		if !k.offersAny(needs) {
-			k.copy(&c, &Config{})
+			k.copyAddresses(&c, &Config{})
 		}
 	}
 	return c
@@ -135,7 +135,7 @@ func (c Config) Only(needs ...Capability) Config {
 func (c Config) Or(other Config) Config {
 	for _, k := range Kinds {
 		if len(k.In(c)) == 0 {
-			k.copy(&c, &other)
+			k.copyAddresses(&c, &other)
 		}
 	}
 	return c
@@ -186,4 +186,4 @@ func (c Config) Environment() map[string]string {
 }
 
 // Set configures a backend by its first kind of address.
-func (k Kind) Set(c *Config, addresses ...string) { k.Addresses[0].set(c, addresses) }
+func (k Kind) Set(c *Config, addresses ...string) { k.Addresses[0].setIn(c, addresses) }

@@ -83,13 +83,13 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	in.closers = append(in.closers, c.Close)
 	in.Redis = c
 	if hosts, _, wrong := parseRedisList(addresses); wrong == nil && len(in.Config.RedisRing) == 0 {
-		err = in.Dialer.reach(ctx, tap.Redis, hosts...)
+		err = in.Dialer.dialAny(ctx, tap.Redis, hosts...)
 	}
 	if err == nil {
 		err = in.askRedis(ctx)
 	}
 	if err != nil {
-		return unreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
+		return explainUnreachable(NameRedis, showAddresses(addresses), in.explainRedis(ctx, addresses[0], err))
 	}
 	in.versions[NameRedis] = redisVersion(ctx, c)
 	in.askRights(ctx, c, Redis, addresses)
@@ -204,19 +204,19 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, redisWait)
 	defer cancel()
-	node, err := in.majority(ctx)
+	node, err := in.reachMajority(ctx)
 	if err != nil {
 		err = in.explainRedis(ctx, in.Config.RedlockAddrs[0], err)
-		return unreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
+		return explainUnreachable(NameRedlock, showAddresses(in.Config.RedlockAddrs), err)
 	}
 	in.versions[NameRedlock] = redisVersion(ctx, node)
 	in.askRights(ctx, node, RedisQuorum, in.Config.RedlockAddrs)
 	return nil
 }
 
-// majority asks all nodes at once, and returns one that answers as soon as most have
+// reachMajority asks all nodes at once, and returns one that answers as soon as most have
 // answered, or an error as soon as too many have not.
-func (in *Instance) majority(ctx context.Context) (one *redis.Client, err error) {
+func (in *Instance) reachMajority(ctx context.Context) (one *redis.Client, err error) {
 	type answer struct {
 		node *redis.Client
 		err  error
@@ -307,15 +307,15 @@ type redisConn struct{ net.Conn }
 
 func (c redisConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	return n, unanswered(err)
+	return n, markUnanswered(err)
 }
 
 func (c redisConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	return n, unanswered(err)
+	return n, markUnanswered(err)
 }
 
-func unanswered(err error) error {
+func markUnanswered(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -39,14 +39,14 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	pins, err := in.prepareServer(ctx, cfg)
 	if err != nil {
-		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
 	in.Database = cfg.DBName
 	inner, err := in.mysqlConnector(cfg)
 	if err != nil {
 		return err
 	}
-	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: session(pins), Error: leaveReadOnly})
+	connector := tap.Connector(inner, tap.SQLOptions{OnConnect: prepareSession(pins), Error: leaveReadOnly})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -55,13 +55,13 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 		return "MySQL " + v
 	})
 	if err != nil {
-		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+		return explainUnreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
 	}
 	return in.openLockPool(connector)
 }
 
-// session prepares a new connection by a statement.
-func session(statement string) func(context.Context, sqldriver.Conn) error {
+// prepareSession prepares a new connection by a statement.
+func prepareSession(statement string) func(context.Context, sqldriver.Conn) error {
 	return func(ctx context.Context, c sqldriver.Conn) error {
 		_, err := c.(sqldriver.ExecerContext).ExecContext(ctx, statement, nil)
 		return err
@@ -208,7 +208,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 	return nil
 }
 
-func unreachable(name, address string, err error) error {
+func explainUnreachable(name, address string, err error) error {
 	if errors.Is(err, context.Canceled) { // it tells nothing of the server
 		return err
 	}

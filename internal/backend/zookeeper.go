@@ -84,17 +84,17 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
 		up: make(chan struct{}),
 	}
-	if err := in.Dialer.reach(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
+		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
-	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.heed),
+	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.handleEvent),
 		zk.WithHostProvider(&zkHosts{}), zk.WithLogger(log.New(io.Discard, "", 0))) // its errors are returned
 	if err != nil {
 		c.end()
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
 	}
 	in.closers = append(in.closers, c.Close)
 	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperWithin, fmt.Errorf("no session: %w", errSilent))
@@ -102,7 +102,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	select {
 	case <-c.up:
 	case <-ctx.Done():
-		return unreachable(NameZooKeeper, strings.Join(addrs, ","), context.Cause(ctx))
+		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), context.Cause(ctx))
 	}
 	in.ZooKeeper = c
 	ctx, cancel = context.WithTimeout(ctx, time.Second)
@@ -169,8 +169,8 @@ func (c *ZooKeeperClient) Session(ctx context.Context) (*ZooKeeperSession, error
 	}
 }
 
-// heed handles the connection's events, on the library's goroutines.
-func (c *ZooKeeperClient) heed(ev zk.Event) {
+// handleEvent handles the connection's events, on the library's goroutines.
+func (c *ZooKeeperClient) handleEvent(ev zk.Event) {
 	if ev.Type != zk.EventSession {
 		return
 	}
@@ -181,7 +181,7 @@ func (c *ZooKeeperClient) heed(ev zk.Event) {
 	}
 	switch ev.State {
 	case zk.StateHasSession:
-		c.established()
+		c.noteConnected()
 	case zk.StateDisconnected:
 		if c.connected {
 			c.connected, c.up = false, make(chan struct{})
@@ -194,8 +194,8 @@ func (c *ZooKeeperClient) heed(ev zk.Event) {
 	}
 }
 
-func (c *ZooKeeperClient) established() {
-	id, timeout := c.link.granted()
+func (c *ZooKeeperClient) noteConnected() {
+	id, timeout := c.link.grantedSession()
 	if s := c.session; s == nil || s.ID != id || s.alive.Err() != nil {
 		if s != nil {
 			s.watchdog.Stop()
@@ -205,7 +205,7 @@ func (c *ZooKeeperClient) established() {
 		// it counts as a new one: its earlier holders were told that it ended.
 		s = &ZooKeeperSession{ID: id, Timeout: timeout}
 		s.alive, s.over = context.WithCancelCause(context.Background())
-		s.watchdog = time.AfterFunc(timeout, func() { c.watch(s) })
+		s.watchdog = time.AfterFunc(timeout, func() { c.watchSession(s) })
 		c.session = s
 	} else {
 		c.link.watchesFirst()
@@ -218,18 +218,18 @@ func (c *ZooKeeperClient) established() {
 // for a proof that has removed the nodes of the first.
 func (c *ZooKeeperClient) Expire() {
 	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
-		c.heed(zk.Event{Type: zk.EventSession, State: state})
+		c.handleEvent(zk.Event{Type: zk.EventSession, State: state})
 	}
 }
 
-// watch ends s when the server was silent for the session's time-out.
-func (c *ZooKeeperClient) watch(s *ZooKeeperSession) {
+// watchSession ends s when the server was silent for the session's time-out.
+func (c *ZooKeeperClient) watchSession(s *ZooKeeperSession) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.alive.Err() != nil {
 		return
 	}
-	if left := s.Timeout - c.wire.silence(); left > 0 {
+	if left := s.Timeout - c.wire.silentFor(); left > 0 {
 		s.watchdog.Reset(left)
 		return
 	}

@@ -14,17 +14,17 @@ type wireClock struct {
 	asked, heard atomic.Int64 // since start; asked 0: nothing is unanswered
 }
 
-func (w *wireClock) sent() {
+func (w *wireClock) noteSent() {
 	w.asked.CompareAndSwap(0, max(1, int64(time.Since(w.start))))
 }
 
-func (w *wireClock) received() {
+func (w *wireClock) noteReceived() {
 	if asked := w.asked.Swap(0); asked != 0 {
 		w.heard.Store(asked)
 	}
 }
 
-func (w *wireClock) silence() time.Duration {
+func (w *wireClock) silentFor() time.Duration {
 	return time.Since(w.start) - time.Duration(w.heard.Load())
 }
 
@@ -75,7 +75,7 @@ func (l *zkLink) Read(p []byte) (int, error) {
 		l.waited = true
 	}
 	if n > 0 {
-		l.clock.received()
+		l.clock.noteReceived()
 		if missing := headLen - len(l.head); missing > 0 {
 			l.head = append(l.head, p[:min(n, missing)]...)
 		}
@@ -84,7 +84,7 @@ func (l *zkLink) Read(p []byte) (int, error) {
 }
 
 func (l *zkLink) Write(p []byte) (int, error) {
-	l.clock.sent()
+	l.clock.noteSent()
 	n, err := l.Conn.Write(p)
 	if l.watchesSent != nil && len(p) >= requestHead && binary.BigEndian.Uint32(p[requestOp:]) == opSetWatches {
 		l.sentOnce.Do(func() { close(l.watchesSent) })
@@ -101,7 +101,7 @@ func (l *zkLink) SetReadDeadline(t time.Time) error {
 	return l.Conn.SetReadDeadline(t)
 }
 
-func (l *zkLink) granted() (id int64, timeout time.Duration) {
+func (l *zkLink) grantedSession() (id int64, timeout time.Duration) {
 	if len(l.head) < headLen {
 		return 0, 0
 	}

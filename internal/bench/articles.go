@@ -46,36 +46,36 @@ func RunArticles(ctx context.Context, o Options, central, segmented, polling cat
 		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
 	scenes := []*Scene{a.Central, a.Segmented}
 	sweep := func(to time.Duration, s catalog.Settings, hold func() time.Duration) *Scene {
-		scene := o.scene(polling, s, sweepers)
+		scene := o.newScene(polling, s, sweepers)
 		scene.ms, scene.load.hold = 1000*to.Seconds(), hold
 		scenes = append(scenes, scene)
 		return scene
 	}
 	for _, x := range pollFactors {
 		s := usual
-		s.LockPoll = times(o.Hold, x)
+		s.LockPoll = multiply(o.Hold, x)
 		a.Polls = append(a.Polls, sweep(s.LockPoll, s, func() time.Duration { return o.Hold }))
 	}
 	for _, x := range leaseFactors {
 		s := usual
 		s.LockPoll = max(time.Millisecond, o.Hold/5)
-		s.LockLease = max(time.Millisecond, times(o.Hold, x))
+		s.LockLease = max(time.Millisecond, multiply(o.Hold, x))
 		// Tasks take exponentially distributed time, because a few that take
 		// several times the mean are what a lease must cover.
-		a.Leases = append(a.Leases, sweep(s.LockLease, s, func() time.Duration { return times(o.Hold, rand.ExpFloat64()) }))
+		a.Leases = append(a.Leases, sweep(s.LockLease, s, func() time.Duration { return multiply(o.Hold, rand.ExpFloat64()) }))
 	}
-	err := o.measure(ctx, scenes)
-	if !a.Central.valid() || !a.Segmented.valid() {
+	err := o.measureScenes(ctx, scenes)
+	if !a.Central.isValid() || !a.Segmented.isValid() {
 		return a, errors.Join(err, errors.New("a lock table failed or let two holders in at a time: there is no ratio of the two"))
 	}
-	a.Ratio = a.Segmented.series(rate).Over(a.Central.series(rate)).Spread()
+	a.Ratio = a.Segmented.seriesOf(locksPerSecondOf).Over(a.Central.seriesOf(locksPerSecondOf)).Spread()
 	return a, err
 }
 
 // onManyNames has few workers wait for a lock, and all of them for what its
 // table does beside.
 func (o Options) onManyNames(info catalog.Info, s catalog.Settings) *Scene {
-	scene := o.scene(info, s, workers)
+	scene := o.newScene(info, s, workers)
 	scene.load.keys = make([]string, 5*workers)
 	for i := range scene.load.keys {
 		scene.load.keys[i] = fmt.Sprint(info.Key(sku), ":", i)
@@ -83,11 +83,11 @@ func (o Options) onManyNames(info catalog.Info, s catalog.Settings) *Scene {
 	return scene
 }
 
-func times(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
+func multiply(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
 
 var (
-	lost = percent(func(p Pass) int { return p.Lost })
-	gone = percent(func(p Pass) int { return p.Gone })
+	lost = percentOfTaken(func(p Pass) int { return p.Lost })
+	gone = percentOfTaken(func(p Pass) int { return p.Gone })
 )
 
 // ArticlesName is of the block of figures in Markdown files, and of their member in
@@ -102,11 +102,11 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 	}
 	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
 	tables := []measure.Table{
-		table(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio), "lock",
+		sceneTable(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio), "lock",
 			[]column{locksPerSecond, longWait}, a.Central, a.Segmented),
-		table("Pauses between attempts: "+swept, "poll ms",
-			[]column{locksPerSecond, longWait, {"fewest/most", fairness, true}, {"commands", commands, true}}, a.Polls...),
-		table("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
+		sceneTable("Pauses between attempts: "+swept, "poll ms",
+			[]column{locksPerSecond, longWait, {"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
+		sceneTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
 			[]column{locksPerSecond, {"gone at release %", gone, true}, {"updates lost %", lost, true}}, a.Leases...)}
 	return measure.Report{Tables: tables, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
@@ -123,7 +123,7 @@ func (a *Articles) Report(run measure.Run) measure.Report {
 func sweepFigures(all []*Scene) (figures []map[string]any) {
 	for _, s := range all {
 		if len(s.Passes) > 0 {
-			of := s.figures()
+			of := s.jsonFigures()
 			of["ms"] = s.ms
 			figures = append(figures, of)
 		}

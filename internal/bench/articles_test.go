@@ -26,10 +26,10 @@ func TestExperiments(t *testing.T) {
 	c, err := RunArticles(t.Context(), o, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua)
 	labtest.Must(t, err)
 	first, last := c.Leases[0], c.Leases[len(c.Leases)-1]
-	if first.spread(lost).Median() == 0 || first.spread(gone).Median() == 0 || last.spread(lost).Median() >= first.spread(lost).Median() {
-		t.Errorf("a lease of half the task lost %v %%, one of ten times %v %%", first.spread(lost), last.spread(lost))
+	if first.spreadOf(lost).Median() == 0 || first.spreadOf(gone).Median() == 0 || last.spreadOf(lost).Median() >= first.spreadOf(lost).Median() {
+		t.Errorf("a lease of half the task lost %v %%, one of ten times %v %%", first.spreadOf(lost), last.spreadOf(lost))
 	}
-	if c.Ratio[1] <= 0 || len(c.Polls) != len(pollFactors) || c.Polls[0].spread(rate).Median() <= 0 {
+	if c.Ratio[1] <= 0 || len(c.Polls) != len(pollFactors) || c.Polls[0].spreadOf(locksPerSecondOf).Median() <= 0 {
 		t.Errorf("central over segmented %v, pauses %+v", c.Ratio, c.Polls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,7 @@ func TestManyNamesAreManyLocks(t *testing.T) {
 	info.Needs = nil // of a purchase
 	scene := Options{For: 100 * time.Millisecond}.onManyNames(info, catalog.DefaultSettings())
 	scene.load.hold = func() time.Duration { return time.Millisecond }
-	pass, err := scene.load.pass(t.Context(), backend.Config{}, scene.Contenders)
+	pass, err := scene.load.measurePass(t.Context(), backend.Config{}, scene.Contenders)
 	if err != nil || pass.Taken == 0 || pass.Lost > 0 {
 		t.Errorf("%+v, %v", pass, err)
 	}

@@ -45,8 +45,8 @@ type Scene struct {
 	ms   float64 // in a sweep: the value that is tried
 }
 
-// scene is one of a lock with the settings of a purchase.
-func (o Options) scene(info catalog.Info, s catalog.Settings, contenders int) *Scene {
+// newScene is one of a lock with the settings of a purchase.
+func (o Options) newScene(info catalog.Info, s catalog.Settings, contenders int) *Scene {
 	return &Scene{Lock: info.Name, Contenders: contenders, load: load{
 		info: info, settings: s, keys: []string{info.Key(sku)}, warm: o.For / 10, measured: o.For}}
 }
@@ -54,17 +54,17 @@ func (o Options) scene(info catalog.Info, s catalog.Settings, contenders int) *S
 // sku is not on sale: on a server that was given, the locks of its sales stay free.
 const sku = 9_000_000
 
-// valid reports that it was measured in full, and that its lock let no two in.
-func (s *Scene) valid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lost() == 0 }
+// isValid reports that it was measured in full, and that its lock let no two in.
+func (s *Scene) isValid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lostUpdates() == 0 }
 
-func (s *Scene) lost() (n int) {
+func (s *Scene) lostUpdates() (n int) {
 	for _, p := range s.Passes {
 		n += p.Lost
 	}
 	return n
 }
 
-func (s *Scene) series(of figure) measure.Series {
+func (s *Scene) seriesOf(of figure) measure.Series {
 	all := measure.Series{}
 	for _, p := range s.Passes {
 		all[p.Round] = of(p)
@@ -72,7 +72,7 @@ func (s *Scene) series(of figure) measure.Series {
 	return all
 }
 
-func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() }
+func (s *Scene) spreadOf(of figure) measure.Spread { return s.seriesOf(of).Spread() }
 
 // A Report is what one run measured of locks.
 type Report struct {
@@ -95,7 +95,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			if last := i > 0 && i == len(o.Contenders); last && o.Crowd != nil && !slices.Contains(o.Crowd, info.Name) {
 				continue
 			}
-			s := o.scene(info, catalog.DefaultSettings(), n)
+			s := o.newScene(info, catalog.DefaultSettings(), n)
 			if n > 1 {
 				s.load.hold = func() time.Duration { return o.Hold }
 				s.load.warm, s.load.measured = max(s.load.warm, round*3/2), max(o.For, turns*round)
@@ -103,18 +103,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			r.Scenes = append(r.Scenes, s)
 		}
 	}
-	return r, o.measure(ctx, r.Scenes)
+	return r, o.measureScenes(ctx, r.Scenes)
 }
 
-func (o Options) measure(ctx context.Context, scenes []*Scene) (failed error) {
+func (o Options) measureScenes(ctx context.Context, scenes []*Scene) (failed error) {
 	turns := measure.Turns(o.Rounds, len(scenes))
 	for done, turn := range turns {
 		s := scenes[turn.Subject]
-		o.Progress(done, len(turns), s.Lock+", "+crowd(s.Contenders))
+		o.Progress(done, len(turns), s.Lock+", "+describeContenders(s.Contenders))
 		if s.Error != "" {
 			continue
 		}
-		pass, err := s.load.pass(ctx, o.Backends, s.Contenders)
+		pass, err := s.load.measurePass(ctx, o.Backends, s.Contenders)
 		if err == nil || pass.Lost > 0 { // what overlapped did so, however the pass ended
 			pass.Round = turn.Round
 			s.Passes = append(s.Passes, pass)
@@ -124,13 +124,13 @@ func (o Options) measure(ctx context.Context, scenes []*Scene) (failed error) {
 			return errors.Join(failed, context.Cause(ctx))
 		case err != nil:
 			s.Error = err.Error()
-			failed = errors.Join(failed, fmt.Errorf("%s, %s: %w", s.Lock, crowd(s.Contenders), err))
+			failed = errors.Join(failed, fmt.Errorf("%s, %s: %w", s.Lock, describeContenders(s.Contenders), err))
 		}
 	}
 	return failed
 }
 
-func crowd(contenders int) string {
+func describeContenders(contenders int) string {
 	if contenders == 1 {
 		return "uncontended"
 	}
@@ -140,27 +140,27 @@ func crowd(contenders int) string {
 // Overlaps names the locks that let two holders in at a time.
 func (r *Report) Overlaps() (names []string) {
 	for _, s := range r.Scenes {
-		if s.lost() > 0 && !slices.Contains(names, s.Lock) {
+		if s.lostUpdates() > 0 && !slices.Contains(names, s.Lock) {
 			names = append(names, s.Lock)
 		}
 	}
 	return names
 }
 
-// tables are the report for people: one for each number of contenders.
-func (r *Report) tables() (all []measure.Table) {
+// reportTables are the report for people: one for each number of contenders.
+func (r *Report) reportTables() (all []measure.Table) {
 	crowds := map[int][]*Scene{}
 	for _, s := range r.Scenes {
 		crowds[s.Contenders] = append(crowds[s.Contenders], s)
 	}
 	for _, n := range slices.Sorted(maps.Keys(crowds)) {
 		title := "Uncontended: acquire and release, one after the other"
-		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, longWait, {"commands", commands, false}}
+		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, longWait, {"commands", commandsPerLock, false}}
 		if n > 1 {
 			title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
-			columns = slices.Insert(columns, 3, column{"fewest/most", fairness, false})
+			columns = slices.Insert(columns, 3, column{"fewest/most", fewestOverMost, false})
 		}
-		all = append(all, table(title, "lock", columns, crowds[n]...))
+		all = append(all, sceneTable(title, "lock", columns, crowds[n]...))
 	}
 	if len(all) > 0 {
 		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).", measure.Count(r.Rounds, "round"))}
@@ -176,12 +176,12 @@ type column struct {
 }
 
 var (
-	locksPerSecond = column{"locks/s", rate, true}
+	locksPerSecond = column{"locks/s", locksPerSecondOf, true}
 	longWait       = column{"p99 ms", waitP99, false}
 )
 
-// table has a line for each scene: those of a sweep by their value, others by their lock.
-func table(title, first string, columns []column, scenes ...*Scene) measure.Table {
+// sceneTable has a line for each scene: those of a sweep by their value, others by their lock.
+func sceneTable(title, first string, columns []column, scenes ...*Scene) measure.Table {
 	t := measure.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
 		t.Head = append(t.Head, c.head)
@@ -191,8 +191,8 @@ func table(title, first string, columns []column, scenes ...*Scene) measure.Tabl
 		switch {
 		case s.ms > 0: // updates that are lost are a figure of it
 			row[0] = measure.Number(s.ms)
-		case s.lost() > 0:
-			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost())
+		case s.lostUpdates() > 0:
+			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lostUpdates())
 		case s.Error != "":
 			void = "failed"
 		}
@@ -203,9 +203,9 @@ func table(title, first string, columns []column, scenes ...*Scene) measure.Tabl
 				cell = void
 			case void != "" || len(s.Passes) == 0:
 			case c.spread:
-				cell = s.spread(c.of).String()
+				cell = s.spreadOf(c.of).String()
 			default:
-				cell = measure.Number(s.spread(c.of).Median())
+				cell = measure.Number(s.spreadOf(c.of).Median())
 			}
 			row = append(row, cell)
 		}
@@ -222,15 +222,15 @@ const LocksName = "locks"
 func (r *Report) Report(run measure.Run) measure.Report {
 	locks := map[string]map[int]any{} // by the number of contenders
 	for _, s := range r.Scenes {
-		if !s.valid() {
+		if !s.isValid() {
 			continue
 		}
 		if locks[s.Lock] == nil {
 			locks[s.Lock] = map[int]any{}
 		}
-		locks[s.Lock][s.Contenders] = s.figures()
+		locks[s.Lock][s.Contenders] = s.jsonFigures()
 	}
-	return measure.Report{Tables: r.tables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+	return measure.Report{Tables: r.reportTables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
 			measure.Run
 			HoldMS float64                `json:"hold_ms"`
@@ -238,7 +238,7 @@ func (r *Report) Report(run measure.Run) measure.Report {
 		}{run, r.HoldMS, locks}}
 }
 
-// figures are what results say of a scene.
-func (s *Scene) figures() map[string]any {
-	return map[string]any{"locks_per_second": s.spread(rate), "p99_ms": s.spread(waitP99), "commands": s.spread(commands), "lost_percent": s.spread(lost)}
+// jsonFigures are what results say of a scene.
+func (s *Scene) jsonFigures() map[string]any {
+	return map[string]any{"locks_per_second": s.spreadOf(locksPerSecondOf), "p99_ms": s.spreadOf(waitP99), "commands": s.spreadOf(commandsPerLock), "lost_percent": s.spreadOf(lost)}
 }

@@ -41,14 +41,14 @@ func TestEveryLockIsMeasured(t *testing.T) {
 	r, err := Run(t.Context(), short(t, all...))
 	labtest.Must(t, err)
 	for _, s := range r.Scenes {
-		if s.Error != "" || s.lost() > 0 || len(s.Passes) != 2 {
-			t.Errorf("%s, %s: %d passes, %d updates lost, %q", s.Lock, crowd(s.Contenders), len(s.Passes), s.lost(), s.Error)
+		if s.Error != "" || s.lostUpdates() > 0 || len(s.Passes) != 2 {
+			t.Errorf("%s, %s: %d passes, %d updates lost, %q", s.Lock, describeContenders(s.Contenders), len(s.Passes), s.lostUpdates(), s.Error)
 			continue
 		}
 		for _, p := range s.Passes {
 			// Two commands at least: to take it, and to give it back.
 			if p.Locks == 0 || p.Rate <= 0 || p.WaitP99 < p.WaitP50 || p.WaitP99 <= 0 || p.Taken < p.Locks || p.Commands < 1.9 {
-				t.Errorf("%s, %s: %+v", s.Lock, crowd(s.Contenders), p)
+				t.Errorf("%s, %s: %+v", s.Lock, describeContenders(s.Contenders), p)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func TestAFailureDoesNotStopOthers(t *testing.T) {
 	if got := r.Overlaps(); !slices.Equal(got, []string{"open"}) {
 		t.Errorf("overlap in %v, want open alone", got)
 	}
-	if s := r.Scenes[len(r.Scenes)-1]; s.Lock != "redis-lua" || !s.valid() || len(s.Passes) != 2 {
+	if s := r.Scenes[len(r.Scenes)-1]; s.Lock != "redis-lua" || !s.isValid() || len(s.Passes) != 2 {
 		t.Errorf("%s has %d passes, want 2", s.Lock, len(s.Passes))
 	}
 }

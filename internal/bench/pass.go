@@ -43,22 +43,22 @@ type Pass struct {
 // A figure of a pass.
 type figure func(Pass) float64
 
-func rate(p Pass) float64     { return p.Rate }
-func waitP50(p Pass) float64  { return p.WaitP50 }
-func waitP99(p Pass) float64  { return p.WaitP99 }
-func commands(p Pass) float64 { return p.Commands }
+func locksPerSecondOf(p Pass) float64 { return p.Rate }
+func waitP50(p Pass) float64          { return p.WaitP50 }
+func waitP99(p Pass) float64          { return p.WaitP99 }
+func commandsPerLock(p Pass) float64  { return p.Commands }
 
-// fairness is fewest/most locks per contender: 1 is even, 0 means that one got
+// fewestOverMost is fewest/most locks per contender: 1 is even, 0 means that one got
 // none.
-func fairness(p Pass) float64 {
+func fewestOverMost(p Pass) float64 {
 	if p.Most == 0 {
 		return 0
 	}
 	return float64(p.Fewest) / float64(p.Most)
 }
 
-// percent is a part of all acquisitions.
-func percent(part func(Pass) int) figure {
+// percentOfTaken is a part of all acquisitions.
+func percentOfTaken(part func(Pass) int) figure {
 	return func(p Pass) float64 {
 		if p.Taken == 0 {
 			return 0
@@ -83,8 +83,8 @@ const grace = 20 * time.Second
 
 var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
 
-// pass measures the lock once, with the pools and sessions of one process.
-func (l load) pass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
+// measurePass measures the lock once, with the pools and sessions of one process.
+func (l load) measurePass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.warm+l.measured+grace, errStalled)
 	defer cancel()
 	config = config.Only(l.info.Needs...)
@@ -105,7 +105,7 @@ func (l load) pass(ctx context.Context, config backend.Config, contenders int) (
 	}
 	// The first acquisition is not measured: it makes things on a server, such as
 	// the parent of a queue's nodes.
-	lease, _, err := r.take(ctx)
+	lease, _, err := r.acquireNext(ctx)
 	if err != nil {
 		return pass, err
 	}
@@ -113,7 +113,7 @@ func (l load) pass(ctx context.Context, config backend.Config, contenders int) (
 		return pass, err
 	}
 	var seen tap.Counter
-	pass, err = r.run(tap.Counting(ctx, &seen), contenders)
+	pass, err = r.runRace(tap.Counting(ctx, &seen), contenders)
 	if pass.Taken > 0 {
 		sent := uint64(0)
 		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
@@ -137,7 +137,7 @@ type race struct {
 // An unprotected counter loses increments that overlap.
 type unprotected struct{ n atomic.Int64 }
 
-func (u *unprotected) increment(work func()) {
+func (u *unprotected) incrementAround(work func()) {
 	n := u.n.Load()
 	work()
 	u.n.Store(n + 1)
@@ -149,9 +149,9 @@ type lane struct {
 	waits []time.Duration
 }
 
-// take is an acquisition of a purchase, without a limit on the wait, with the counter that this lock
+// acquireNext is an acquisition of a purchase, without a limit on the wait, with the counter that this lock
 // protects.
-func (r *race) take(ctx context.Context) (lock.Lease, *unprotected, error) {
+func (r *race) acquireNext(ctx context.Context) (lock.Lease, *unprotected, error) {
 	o := r.info.LockOptions(r.settings)
 	o.Wait = -1
 	key := r.turn.Add(1) % int64(len(r.keys))
@@ -159,7 +159,7 @@ func (r *race) take(ctx context.Context) (lock.Lease, *unprotected, error) {
 	return lease, &r.counters[key], err
 }
 
-func (r *race) run(ctx context.Context, contenders int) (Pass, error) {
+func (r *race) runRace(ctx context.Context, contenders int) (Pass, error) {
 	now := time.Now()
 	r.begin, r.end = now.Add(r.warm), now.Add(r.warm+r.measured)
 	lanes := make([]lane, contenders)
@@ -168,22 +168,22 @@ func (r *race) run(ctx context.Context, contenders int) (Pass, error) {
 	freeing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
 	for i := range lanes {
-		all.Go(func() error { return r.contend(racing, freeing, &lanes[i]) })
+		all.Go(func() error { return r.contendUntilEnd(racing, freeing, &lanes[i]) })
 	}
 	err := all.Wait()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return r.result(lanes), err
+	return r.sumUp(lanes), err
 }
 
-func (r *race) contend(ctx, freeing context.Context, l *lane) error {
+func (r *race) contendUntilEnd(ctx, freeing context.Context, l *lane) error {
 	for {
 		asked := time.Now()
 		if asked.After(r.end) {
 			return nil
 		}
-		lease, counter, err := r.take(ctx)
+		lease, counter, err := r.acquireNext(ctx)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 			l.locks++
 		}
 		r.all.Add(1)
-		counter.increment(func() {
+		counter.incrementAround(func() {
 			if r.hold != nil {
 				time.Sleep(r.hold())
 			}
@@ -209,7 +209,7 @@ func (r *race) contend(ctx, freeing context.Context, l *lane) error {
 	}
 }
 
-func (r *race) result(lanes []lane) Pass {
+func (r *race) sumUp(lanes []lane) Pass {
 	pass := Pass{Fewest: lanes[0].locks, Taken: int(r.all.Load()),
 		Lost: int(r.all.Load()), Gone: int(r.gone.Load())}
 	for i := range r.counters {

@@ -48,25 +48,25 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 		return nil, err
 	}
 	g := &Game{setting: s, level: level, place: p}
-	if err := g.replay(ctx, moves); err != nil {
+	if err := g.replayMoves(ctx, moves); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
 }
 
-// replay begins anew, with these moves. After an error the game keeps its previous
+// replayMoves begins anew, with these moves. After an error the game keeps its previous
 // moves and what they led to, and the next move begins it again.
-func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
+func (g *Game) replayMoves(ctx context.Context, moves []explore.Choice) (err error) {
 	had, saw := g.moves, g.view
 	defer func() {
 		if err != nil {
-			g.end()
+			g.endLive()
 			g.moves, g.view = had, saw
 		}
 	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
-	g.end()
+	g.endLive()
 	live, view, err := g.place.world.Begin(ctx, &g.setting.Scenario)
 	if err != nil {
 		return fmt.Errorf("begin the game: %w", err)
@@ -75,14 +75,14 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 	for i, m := range moves {
 		// A counterexample's schedule does not say when time passes.
 		for m.Fault != explore.TimePasses && len(g.view.Options) > 0 && g.view.Options[0].Fault == explore.TimePasses {
-			if err := g.choose(ctx, g.view.Options[0].Choice); err != nil {
+			if err := g.makeMove(ctx, g.view.Options[0].Choice); err != nil {
 				return err
 			}
 		}
-		if err := g.choose(ctx, m); err != nil {
+		if err := g.makeMove(ctx, m); err != nil {
 			var refused *web.Problem
 			if errors.As(err, &refused) {
-				return problem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, FormatSchedule(m), refused.Detail)
+				return newProblem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, FormatSchedule(m), refused.Detail)
 			}
 			return err
 		}
@@ -90,35 +90,35 @@ func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 	return nil
 }
 
-func (g *Game) end() {
+func (g *Game) endLive() {
 	if g.live != nil {
 		g.live.End()
 		g.live = nil
 	}
 }
 
-// choose makes one move.
-func (g *Game) choose(ctx context.Context, m explore.Choice) error {
+// makeMove makes one move.
+func (g *Game) makeMove(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
 	case errors.Is(err, explore.ErrImpossible):
 		var moves []string
-		for _, m := range g.possible() {
+		for _, m := range g.possibleMoves() {
 			moves = append(moves, m.Move)
 		}
-		return problem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", FormatSchedule(m), strings.Join(moves, " "))
+		return newProblem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", FormatSchedule(m), strings.Join(moves, " "))
 	case errors.Is(err, explore.ErrOver):
-		return problem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
+		return newProblem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
 	case err != nil:
-		g.end()
+		g.endLive()
 		return fmt.Errorf("make the move %s: %w", FormatSchedule(m), err)
 	}
 	g.view, g.moves = view, append(g.moves, m)
 	return nil
 }
 
-// possible are the moves that can be made now.
-func (g *Game) possible() []Move {
+// possibleMoves are the moves that can be made now.
+func (g *Game) possibleMoves() []Move {
 	moves := []Move{}
 	for _, o := range g.view.Options {
 		moves = append(moves, Move{FormatSchedule(o.Choice), o})
@@ -130,23 +130,23 @@ func (g *Game) possible() []Move {
 func (g *Game) State() State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.state()
+	return g.currentState()
 }
 
-func (g *Game) state() State {
-	s := State{ID: g.id, Setting: g.setting, Schedule: FormatSchedule(g.moves...), View: g.view, Moves: g.possible(),
+func (g *Game) currentState() State {
+	s := State{ID: g.id, Setting: g.setting, Schedule: FormatSchedule(g.moves...), View: g.view, Moves: g.possibleMoves(),
 		MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults, Over: g.view.Judged != nil}
 	if s.Over {
-		s.Verdict = verdict(g.setting, g.view.Judged)
+		s.Verdict = verdictOf(g.setting, g.view.Judged)
 	}
 	if g.level != nil {
 		s.Level = g.level.Name
-		s.Grade = g.level.grade(s, g.said)
+		s.Grade = g.level.gradeState(s, g.said)
 	}
 	return s
 }
 
-func verdict(s Setting, o *explore.Schedule) *Verdict {
+func verdictOf(s Setting, o *explore.Schedule) *Verdict {
 	v := &Verdict{Broken: len(o.Problems) > 0, Problems: append([]explore.Problem{}, o.Problems...), Stock: s.Stock,
 		Sold: o.Audit.Sold, Left: o.Audit.Remaining}
 	for _, b := range o.Buyers {
@@ -161,7 +161,7 @@ func verdict(s Setting, o *explore.Schedule) *Verdict {
 func (g *Game) Move(ctx context.Context, move string) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.ready(ctx); err != nil {
+	if err := g.ensureLive(ctx); err != nil {
 		return State{}, err
 	}
 	m, err := readMove(move)
@@ -169,14 +169,14 @@ func (g *Game) Move(ctx context.Context, move string) (State, error) {
 		return State{}, err
 	}
 	if len(g.moves) >= longest {
-		return State{}, problem(http.StatusConflict, "impossible_move", "The game has %d moves, which is the most there may be: undo some.", longest)
+		return State{}, newProblem(http.StatusConflict, "impossible_move", "The game has %d moves, which is the most there may be: undo some.", longest)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
-	if err := g.choose(ctx, m); err != nil {
+	if err := g.makeMove(ctx, m); err != nil {
 		return State{}, err
 	}
-	return g.state(), nil
+	return g.currentState(), nil
 }
 
 // Undo takes back the last n moves.
@@ -187,12 +187,12 @@ func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
-		return State{}, problem(http.StatusConflict, "nothing_to_undo", "Give how many moves to take back, from 1 to the %d made so far.", len(g.moves))
+		return State{}, newProblem(http.StatusConflict, "nothing_to_undo", "Give how many moves to take back, from 1 to the %d made so far.", len(g.moves))
 	}
-	if err := g.replay(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
+	if err := g.replayMoves(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
 		return State{}, err
 	}
-	return g.state(), nil
+	return g.currentState(), nil
 }
 
 // SayImpossible is the player's answer to a level: no schedule wins it.
@@ -200,29 +200,29 @@ func (g *Game) SayImpossible() (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.level == nil {
-		return State{}, problem(http.StatusConflict, "no_level", "Only a level can be said to be impossible: this game is free play.")
+		return State{}, newProblem(http.StatusConflict, "no_level", "Only a level can be said to be impossible: this game is free play.")
 	}
 	g.said = true
-	return g.state(), nil
+	return g.currentState(), nil
 }
 
-// ready begins the game again after a failure.
-func (g *Game) ready(ctx context.Context) error {
+// ensureLive begins the game again after a failure.
+func (g *Game) ensureLive(ctx context.Context) error {
 	if g.ending.Load() {
 		return unknownGame
 	}
 	if g.live != nil {
 		return nil
 	}
-	return g.replay(ctx, g.moves)
+	return g.replayMoves(ctx, g.moves)
 }
 
-// problem is what a player asked for that cannot be done. The game is as it was.
-func problem(status int, code, format string, args ...any) *web.Problem {
+// newProblem is what a player asked for that cannot be done. The game is as it was.
+func newProblem(status int, code, format string, args ...any) *web.Problem {
 	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-func clip(text string) string {
+func clipText(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"
 	}
@@ -230,9 +230,9 @@ func clip(text string) string {
 }
 
 // LabCloses refuses what would begin while the lab is being stopped.
-var LabCloses = problem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so nothing begins any more.")
+var LabCloses = newProblem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so nothing begins any more.")
 
-var unknownGame = problem(http.StatusNotFound, "unknown_game", "There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
+var unknownGame = newProblem(http.StatusNotFound, "unknown_game", "There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
 
 // Close ends the game and leaves nothing of it on the servers. It waits for a move
 // that is being made.
@@ -242,6 +242,6 @@ func (g *Game) Close(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.end()
-	return g.place.leave(ctx)
+	g.endLive()
+	return g.place.closeAll(ctx)
 }

@@ -47,16 +47,16 @@ type Request struct {
 	Schedule  string `json:"schedule"`
 }
 
-// setting is what is asked for.
-func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, level *Level, err error) {
+// readSetting is what is asked for.
+func (r Request) readSetting(all []catalog.Info) (info catalog.Info, s Setting, level *Level, err error) {
 	if r.Level != "" {
 		if level = LevelNamed(r.Level); level == nil {
-			return info, s, nil, problem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))
+			return info, s, nil, newProblem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clipText(r.Level))
 		}
 		r.Strategy, s = level.Setting.Strategy, level.Setting
 	}
 	if r.Processes < 0 || r.Processes > 1 {
-		return info, s, nil, problem(http.StatusBadRequest, "invalid", "processes is %d: give 1, which the buyers share, or 0: each has their own.", r.Processes)
+		return info, s, nil, newProblem(http.StatusBadRequest, "invalid", "processes is %d: give 1, which the buyers share, or 0: each has their own.", r.Processes)
 	}
 	for _, i := range all {
 		if i.Name == r.Strategy {
@@ -66,16 +66,16 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, leve
 			return i, s, level, s.Check()
 		}
 	}
-	return info, s, nil, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))
+	return info, s, nil, newProblem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clipText(r.Strategy))
 }
 
 // Begin begins a game, and returns its name.
 func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err error) {
-	info, setting, level, err := r.setting(gs.Strategies)
+	info, setting, level, err := r.readSetting(gs.Strategies)
 	if err != nil {
 		return "", s, err
 	}
-	if err = gs.enter(info); err != nil {
+	if err = gs.admit(info); err != nil {
 		return "", s, err
 	}
 	g, err := Open(ctx, gs.Servers(), info, setting, level, r.Schedule)
@@ -84,11 +84,11 @@ func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err 
 		return "", s, err
 	}
 	g.id = rand.Text()
-	gs.keep(g)
+	gs.addGame(g)
 	return g.id, g.State(), nil
 }
 
-func (gs *Games) missing(info catalog.Info) []string {
+func (gs *Games) missingFor(info catalog.Info) []string {
 	if gs.Missing != nil {
 		if why := gs.Missing(info); why != nil {
 			return why
@@ -100,10 +100,10 @@ func (gs *Games) missing(info catalog.Info) []string {
 	return nil
 }
 
-// enter is called before a game of a strategy begins, or a replay. Close waits for its end.
-func (gs *Games) enter(info catalog.Info) error {
-	if why := gs.missing(info); why != nil {
-		return problem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
+// admit is called before a game of a strategy begins, or a replay. Close waits for its end.
+func (gs *Games) admit(info catalog.Info) error {
+	if why := gs.missingFor(info); why != nil {
+		return newProblem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
 	}
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -114,24 +114,24 @@ func (gs *Games) enter(info catalog.Info) error {
 	return nil
 }
 
-// keep takes a game that has begun. One gives way if there are too many, and it does
+// addGame takes a game that has begun. One gives way if there are too many, and it does
 // itself if all have been ended meanwhile.
-func (gs *Games) keep(g *Game) {
+func (gs *Games) addGame(g *Game) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	if gs.closed {
-		go gs.end(g)
+		go gs.closeGame(g)
 		return
 	}
 	gs.games = append(gs.games, g)
 	if len(gs.games) > cmp.Or(gs.Most, MostGames) {
-		go gs.end(gs.take(gs.games[0].id)) // the next player does not wait for it; Close does
+		go gs.closeGame(gs.removeGame(gs.games[0].id)) // the next player does not wait for it; Close does
 	}
 }
 
-// take removes a game from the list; nil: there is none of this name. The caller holds
+// removeGame removes a game from the list; nil: there is none of this name. The caller holds
 // mu.
-func (gs *Games) take(id string) (g *Game) {
+func (gs *Games) removeGame(id string) (g *Game) {
 	if i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id }); i >= 0 {
 		g = gs.games[i]
 		gs.games = slices.Delete(gs.games, i, i+1)
@@ -143,7 +143,7 @@ func (gs *Games) take(id string) (g *Game) {
 func (gs *Games) Game(id string) (*Game, error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
-	g := gs.take(id)
+	g := gs.removeGame(id)
 	if g == nil {
 		return nil, unknownGame
 	}
@@ -154,16 +154,16 @@ func (gs *Games) Game(id string) (*Game, error) {
 // End ends a game.
 func (gs *Games) End(id string) error {
 	gs.mu.Lock()
-	g := gs.take(id)
+	g := gs.removeGame(id)
 	gs.mu.Unlock()
 	if g == nil {
 		return unknownGame
 	}
-	gs.end(g)
+	gs.closeGame(g)
 	return nil
 }
 
-func (gs *Games) end(g *Game) {
+func (gs *Games) closeGame(g *Game) {
 	defer gs.busy.Done()
 	if err := g.Close(context.Background()); err != nil && gs.Log != nil {
 		gs.Log.Warn("a game left something behind", "error", err)
@@ -176,7 +176,7 @@ func (gs *Games) Close(ctx context.Context) error {
 	gs.mu.Lock()
 	gs.closed = true
 	for _, g := range gs.games {
-		go gs.end(g)
+		go gs.closeGame(g)
 	}
 	gs.games = nil
 	gs.mu.Unlock()
@@ -200,7 +200,7 @@ func (gs *Games) Levels() []Level {
 		l := *t
 		for _, info := range gs.Strategies {
 			if info.Name == t.Setting.Strategy {
-				l.Missing = gs.missing(info)
+				l.Missing = gs.missingFor(info)
 			}
 		}
 		l.Available = l.Missing == nil

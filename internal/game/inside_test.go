@@ -17,7 +17,7 @@ func TestAFailedUndoChangesNothing(t *testing.T) {
 	g, err := Open(t.Context(), labtest.Start(t, strategies.Named(level.Setting.Strategy).Uses()...).Config(), strategies.Named(level.Setting.Strategy), level.Setting, level, "abb")
 	labtest.Must(t, err)
 	defer func() { labtest.Must(t, g.Close(t.Context())) }()
-	if err := g.replay(t.Context(), []explore.Choice{{Who: "A"}, {Who: "C"}}); err == nil {
+	if err := g.replayMoves(t.Context(), []explore.Choice{{Who: "A"}, {Who: "C"}}); err == nil {
 		t.Fatal("a move of a buyer who is not there was made")
 	}
 	if s := g.State(); s.Schedule != "abb" || len(s.Steps) != 3 {
@@ -48,7 +48,7 @@ func TestImpossibleLevels(t *testing.T) {
 			t.Parallel()
 			p, err := openPlace(t.Context(), servers, strategies.Named(level.Setting.Strategy))
 			labtest.Must(t, err)
-			defer p.leave(t.Context())
+			defer p.closeAll(t.Context())
 			res, err := p.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
 				Broken: func(s *explore.Schedule) bool {
 					return s.Breaks(func(rule string) bool { return slices.Contains(level.Breaks, rule) })

@@ -93,9 +93,9 @@ func Read(schedule string) ([]explore.Choice, error) {
 	list, err := ParseSchedule(schedule)
 	switch {
 	case err != nil:
-		return nil, problem(http.StatusBadRequest, "bad_schedule", "The schedule %q makes no sense at %v.", clip(schedule), err)
+		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule %q makes no sense at %v.", clipText(schedule), err)
 	case len(list) > longest:
-		return nil, problem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", longest)
+		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", longest)
 	}
 	return list, nil
 }
@@ -104,8 +104,8 @@ func Read(schedule string) ([]explore.Choice, error) {
 func readMove(text string) (explore.Choice, error) {
 	list, err := Read(text)
 	if err != nil || len(list) != 1 {
-		return explore.Choice{}, problem(http.StatusConflict, "impossible_move", "%q is not one move. A move is a for buyer A's next command, "+
-			"or a fault's letter, with the buyer's behind it: L, Da, Ra. The game's moves list those that are possible.", clip(text))
+		return explore.Choice{}, newProblem(http.StatusConflict, "impossible_move", "%q is not one move. A move is a for buyer A's next command, "+
+			"or a fault's letter, with the buyer's behind it: L, Da, Ra. The game's moves list those that are possible.", clipText(text))
 	}
 	return list[0], nil
 }

@@ -40,7 +40,7 @@ func readLevel(name string, text []byte) (*Level, error) {
 	t := &file.Level
 	t.Name = m[2]
 	t.Number, _ = strconv.Atoi(m[1])
-	t.Setting.fill(file.Processes)
+	t.Setting.fillDefaults(file.Processes)
 	if t.Setting.Faults == nil {
 		t.Setting.Faults = []explore.Fault{}
 	} else {
@@ -79,9 +79,9 @@ func LevelNamed(name string) *Level {
 	return nil
 }
 
-// grade says how a game of the level went; nil while it is open.
-func (t *Level) grade(s State, said bool) *Grade {
-	won := s.Over && t.won(s)
+// gradeState says how a game of the level went; nil while it is open.
+func (t *Level) gradeState(s State, said bool) *Grade {
+	won := s.Over && t.isWon(s)
 	if said && !won { // who said so wrongly may still solve it
 		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Searched: t.Impossible}
 	}
@@ -94,7 +94,7 @@ func (t *Level) grade(s State, said bool) *Grade {
 	return &Grade{Won: true, BestMoves: t.Moves}
 }
 
-// won: a rule that the level names is broken.
-func (t *Level) won(s State) bool {
+// isWon: a rule that the level names is broken.
+func (t *Level) isWon(s State) bool {
 	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
 }

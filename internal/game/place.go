@@ -35,7 +35,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 		config.MySQLDSN = p.cfg.FormatDSN()
 		p.world, err = explore.Open(ctx, info, config, explore.Options{ByHand: true})
 		if err != nil {
-			err = errors.Join(err, p.leave(ctx))
+			err = errors.Join(err, p.closeAll(ctx))
 		}
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func claimPlace(ctx context.Context, config backend.Config) (p *place, err error
 		err = p.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", p.cfg.DBName).Scan(&claimed)
 	}
 	if err == nil {
-		err = p.drop(ctx)
+		err = p.dropDatabase(ctx)
 	}
 	if err != nil {
 		if p.claim != nil { // Close of the server would leave the connection open, and the claim with it
@@ -74,7 +74,7 @@ func claimPlace(ctx context.Context, config backend.Config) (p *place, err error
 	return p, nil
 }
 
-func (p *place) drop(ctx context.Context) error {
+func (p *place) dropDatabase(ctx context.Context) error {
 	_, err := p.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+p.cfg.DBName+"`")
 	return err
 }
@@ -82,16 +82,16 @@ func (p *place) drop(ctx context.Context) error {
 // leaving bounds how long the end of a game may take.
 const leaving = 30 * time.Second
 
-// leave drops the database and frees its name, even after ctx has ended: nothing else
+// closeAll drops the database and frees its name, even after ctx has ended: nothing else
 // removes it.
-func (p *place) leave(ctx context.Context) error {
+func (p *place) closeAll(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()
 	var err error
 	if p.world != nil {
 		err = p.world.Close()
 	}
-	return errors.Join(err, p.drop(ctx), p.claim.Close(), p.server.Close())
+	return errors.Join(err, p.dropDatabase(ctx), p.claim.Close(), p.server.Close())
 }
 
 // Missing says why no game of a strategy can be played on these servers; "" if one

@@ -17,7 +17,7 @@ var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+$`)
 
 // readExample reads a counterexample of the proof. The error is a *web.Problem.
 func readExample(files fs.FS, name string) (e Example, err error) {
-	unknown := problem(http.StatusNotFound, "unknown_example", "There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clip(name))
+	unknown := newProblem(http.StatusNotFound, "unknown_example", "There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clipText(name))
 	if files == nil || !exampleName.MatchString(name) {
 		return e, unknown
 	}
@@ -42,14 +42,14 @@ func (gs *Games) Replay(ctx context.Context, name string) (now Example, err erro
 	}
 	i := slices.IndexFunc(gs.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
 	if i < 0 {
-		return now, problem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))
+		return now, newProblem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clipText(e.Strategy))
 	}
 	info := gs.Strategies[i]
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return now, problem(http.StatusBadRequest, "not_replayable", "A server is lost in it, and the lab's servers are shared. "+
+		return now, newProblem(http.StatusBadRequest, "not_replayable", "A server is lost in it, and the lab's servers are shared. "+
 			"seckill prove --replay starts servers of its own.")
 	}
-	if err := gs.enter(info); err != nil {
+	if err := gs.admit(info); err != nil {
 		return now, err
 	}
 	defer gs.busy.Done()
@@ -60,7 +60,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now Example, err erro
 		return now, err
 	}
 	defer func() {
-		err = errors.Join(err, p.leave(ctx))
+		err = errors.Join(err, p.closeAll(ctx))
 	}()
 	choices, err := e.Choices()
 	if err != nil {
@@ -68,7 +68,7 @@ func (gs *Games) Replay(ctx context.Context, name string) (now Example, err erro
 	}
 	schedule, err := p.world.Again(ctx, &e.Scenario, choices)
 	if errors.Is(err, explore.ErrDiverged) {
-		return now, problem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
+		return now, newProblem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
 			err, e.Strategy, e.Question)
 	}
 	if err != nil {

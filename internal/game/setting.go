@@ -19,15 +19,15 @@ func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
 	if buyers > 0 {
 		s.Buyers[0].Quantity = 2
 	}
-	s.fill(processes)
+	s.fillDefaults(processes)
 	if info.Renews {
 		s.Renewals = 2
 	}
 	return s
 }
 
-// fill gives each buyer what was not said of them. processes as for Free.
-func (s Setting) fill(processes int) {
+// fillDefaults gives each buyer what was not said of them. processes as for Free.
+func (s Setting) fillDefaults(processes int) {
 	for i := range s.Buyers {
 		b := &s.Buyers[i]
 		b.Name, b.Quantity, b.Does = string(rune('A'+i)), cmp.Or(b.Quantity, 1), cmp.Or(b.Does, explore.Buys)
@@ -39,9 +39,9 @@ func (s Setting) fill(processes int) {
 
 // Check says what is wrong with a setting; nil: nothing. The error is a *web.Problem.
 func (s Setting) Check() error {
-	if err := ofGames.check(&s.Scenario); err != nil {
+	if err := ofGames.checkScenario(&s.Scenario); err != nil {
 		what := err.Error()
-		return problem(http.StatusBadRequest, "invalid", "%s%s.", strings.ToUpper(what[:1]), what[1:])
+		return newProblem(http.StatusBadRequest, "invalid", "%s%s.", strings.ToUpper(what[:1]), what[1:])
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ var (
 		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost, explore.Refused}, ofGames.faults...)}
 )
 
-// check says what makes no sense in a scenario, or is beyond the bounds; nil: nothing.
-func (most bounds) check(s *explore.Scenario) error {
+// checkScenario says what makes no sense in a scenario, or is beyond the bounds; nil: nothing.
+func (most bounds) checkScenario(s *explore.Scenario) error {
 	switch {
 	case s.Stock < most.minStock || s.Stock > most.maxStock:
 		return fmt.Errorf("the stock is %d: give %d to %d units", s.Stock, most.minStock, most.maxStock)

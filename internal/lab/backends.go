@@ -34,7 +34,7 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	starting, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
 		starting.Go(func() error {
-			status, err := l.add(ctx, name)
+			status, err := l.addBackend(ctx, name)
 			if err != nil {
 				return err
 			}
@@ -50,9 +50,9 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// add takes a backend, in this order, from an address that was given, a program
+// addBackend takes a backend, in this order, from an address that was given, a program
 // of this machine, an embedded engine. Without any, the status says why.
-func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
+func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
 		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
@@ -79,17 +79,17 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	start := l.topology.start[k.Name]
 	if start == nil {
-		start = (*Lab).alike
+		start = (*Lab).startAlike
 	}
 	e, err := start(l, ctx, k, program)
 	if err != nil && l.IsArranged(k.Name) {
 		err = fmt.Errorf("start %s with topology %s: %w", k.Title, l.topology.name, err)
 	}
 	if err != nil {
-		l.discard(k.Name)
+		l.discardBackend(k.Name)
 		return backend.Status{}, err
 	}
-	e.prepare(k.Name)
+	e.setDefaults(k.Name)
 	version := e.Nodes[0].version
 	if l.IsArranged(k.Name) {
 		version += fmt.Sprintf(" (%s of %d)", l.topology.name, len(e.Nodes))
@@ -103,9 +103,9 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrsOf(e.Nodes), ","), Version: version}, nil
 }
 
-// discard ends the servers of a backend of which others could not be started, or that
+// discardBackend ends the servers of a backend of which others could not be started, or that
 // could not be arranged: the next Add starts all of them.
-func (l *Lab) discard(name string) {
+func (l *Lab) discardBackend(name string) {
 	l.mu.Lock()
 	var started []*Process
 	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool {
@@ -119,8 +119,8 @@ func (l *Lab) discard(name string) {
 	killAll(started)
 }
 
-// alike are servers that know nothing of each other.
-func (l *Lab) alike(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+// startAlike are servers that know nothing of each other.
+func (l *Lab) startAlike(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, max(1, k.count))
 	e := &Ensemble{Nodes: nodes}
 	if len(nodes) > 1 {
@@ -241,8 +241,8 @@ func (l *Lab) serverEnv() []string {
 	return env
 }
 
-// command runs a server.
-func (l *Lab) command(path string, args ...string) *exec.Cmd {
+// newCommand runs a server.
+func (l *Lab) newCommand(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Dir = l.serverEnv(), l.folder
 	return cmd

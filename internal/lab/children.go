@@ -63,8 +63,8 @@ func newChildren(folder string, env []string) (*children, error) {
 // ends its children in order.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// start runs a command, whose output is appended to a file.
-func (c *children) start(cmd *exec.Cmd, logFile string) (*running, error) {
+// startChild runs a command, whose output is appended to a file.
+func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (c *children) start(cmd *exec.Cmd, logFile string) (*running, error) {
 	return r, nil
 }
 
-// end kills what still runs, whose data goes with the folder, and waits for all. No more
+// killAll kills what still runs, whose data goes with the folder, and waits for all. No more
 // may start.
-func (c *children) end(ctx context.Context) error {
+func (c *children) killAll(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
 	all := slices.Collect(maps.Keys(c.all))
@@ -105,28 +105,28 @@ func (c *children) end(ctx context.Context) error {
 		_ = r.process.Kill()
 	}
 	for _, r := range all {
-		if err := r.await(ctx); err != nil {
+		if err := r.awaitExit(ctx); err != nil {
 			return fmt.Errorf("process %d of the lab has not ended yet: %w", r.process.Pid, err)
 		}
 	}
 	return nil
 }
 
-// dismiss ends the keeper.
-func (c *children) dismiss() {
+// dismissKeeper ends the keeper.
+func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
 		_ = c.keeper.Wait() // it may have been killed
 	}
 }
 
-// terminate asks a process to end. A paused one cannot.
-func (r *running) terminate() error {
+// sendTerm asks a process to end. A paused one cannot.
+func (r *running) sendTerm() error {
 	_ = r.process.Signal(syscall.SIGCONT)
 	return r.process.Signal(syscall.SIGTERM)
 }
 
-func (r *running) await(ctx context.Context) error {
+func (r *running) awaitExit(ctx context.Context) error {
 	select {
 	case <-r.done:
 		return nil

@@ -78,8 +78,8 @@ func (l *Lab) Group(name string) *Ensemble {
 	return l.groups[name]
 }
 
-// prepare completes what a startFunc has made.
-func (e *Ensemble) prepare(name string) {
+// setDefaults completes what a startFunc has made.
+func (e *Ensemble) setDefaults(name string) {
 	e.backend, e.turn = name, make(chan struct{}, 1)
 	if e.Node == nil { // they are all alike
 		e.Node = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
@@ -154,8 +154,8 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	return e.failOver(ctx)
 }
 
-// member names a server of so many.
-func member(of string, i, n int) string {
+// memberName names a server of so many.
+func memberName(of string, i, n int) string {
 	if n == 1 {
 		return of
 	}
@@ -198,12 +198,12 @@ type redisPair struct {
 }
 
 func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	door, err := l.door()
+	door, err := l.newRelay()
 	if err != nil {
 		return nil, err
 	}
 	names := []string{"redis-primary", "redis-replica"}
-	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
+	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, names[i], k.Name, soonReplicated...)
 	})
 	r := &redisPair{replicated{nodes, l.passwords.redis}, door}

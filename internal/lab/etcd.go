@@ -17,7 +17,7 @@ import (
 
 // etcdServers are the members of a cluster; one alone is a cluster, too.
 func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
-	return l.launch(ctx, n, 2, func(i int, ports [][]int) server {
+	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
 		// The peers' ports make names unique to this attempt to start.
 		var names, cluster []string
 		for i, p := range ports {
@@ -25,10 +25,10 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 			names, cluster = append(names, name), append(cluster, name+"="+etcdURL(p[1]))
 		}
 		return server{
-			name: member(backend.NameEtcd, i, n), backend: backend.NameEtcd,
+			name: memberName(backend.NameEtcd, i, n), backend: backend.NameEtcd,
 			command: func(ports []int) (*exec.Cmd, error) {
 				clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
-				return l.command(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
+				return l.newCommand(program.Path, "--name", names[i], "--data-dir", filepath.Join(l.folder, names[i]),
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
 					"--initial-cluster", strings.Join(cluster, ","),

@@ -92,25 +92,25 @@ func (s Search) Find(tool Tool) Program {
 	p := programs[tool]
 	switch tool {
 	case MariaDB:
-		p.Path = cmp.Or(s.lookup("mariadbd"), s.lookup("mysqld"))
+		p.Path = cmp.Or(s.lookupPath("mariadbd"), s.lookupPath("mysqld"))
 	case Redis:
-		p.Path = cmp.Or(s.lookup("redis-server"), s.lookup("valkey-server"))
+		p.Path = cmp.Or(s.lookupPath("redis-server"), s.lookupPath("valkey-server"))
 	case Etcd:
-		p.Path = s.lookup("etcd")
+		p.Path = s.lookupPath("etcd")
 	case GaleraLibrary:
 		if there, _ := filepath.Glob("/usr/lib*/galera*/" + galeraFile); s.folders != nil && there != nil {
 			p.Path = there[0]
 		}
 	case ZooKeeper:
-		if p.Java = s.java(); p.Java != "" {
+		if p.Java = s.findJava(); p.Java != "" {
 			p.Path, p.Classpath = s.zookeeperJar()
 		}
 	}
 	return p
 }
 
-// lookup returns a program's path, "" if there is none.
-func (s Search) lookup(name string) string {
+// lookupPath returns a program's path, "" if there is none.
+func (s Search) lookupPath(name string) string {
 	for _, folder := range s.folders {
 		if !filepath.IsAbs(folder) {
 			continue // would depend on the working folder
@@ -123,18 +123,18 @@ func (s Search) lookup(name string) string {
 	return ""
 }
 
-// java looks into Homebrew's folders first: macOS has a /usr/bin/java that only
+// findJava looks into Homebrew's folders first: macOS has a /usr/bin/java that only
 // says that there is none.
-func (s Search) java() (path string) {
+func (s Search) findJava() (path string) {
 	s.folders = slices.Concat([]string{filepath.Join(s.javaHome, "bin")}, javaFolders, s.folders)
-	return s.lookup("java")
+	return s.lookupPath("java")
 }
 
 // zookeeperJar looks for a release, as it is unpacked or as Homebrew installs it, and
 // for Debian's package.
 func (s Search) zookeeperJar() (jar, classpath string) {
 	homes := []string{s.zookeeper}
-	if script, err := filepath.EvalSymlinks(cmp.Or(s.lookup("zkServer.sh"), s.lookup("zkServer"))); err == nil {
+	if script, err := filepath.EvalSymlinks(cmp.Or(s.lookupPath("zkServer.sh"), s.lookupPath("zkServer"))); err == nil {
 		home := filepath.Dir(filepath.Dir(script))
 		homes = append(homes, home, filepath.Join(home, "libexec"))
 	}

@@ -24,7 +24,7 @@ func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	}
 	fmt.Fprintln(c.tell, "ended", all[1].Process.Pid)
 	fmt.Fprintln(c.tell, "ended", all[3].Process.Pid)
-	c.dismiss()
+	c.dismissKeeper()
 	for i, want := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM} {
 		_ = all[i].Process.Signal(syscall.SIGTERM) // reaches those that live
 		_ = all[i].Wait()

@@ -107,7 +107,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 			l.programs[tool] = search.Find(tool)
 		}
 	}
-	if err := l.open(); err != nil {
+	if err := l.makeFolder(); err != nil {
 		return nil, err
 	}
 	if err := l.Add(ctx, o.Backends...); err != nil {
@@ -118,8 +118,8 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// open makes the folder.
-func (l *Lab) open() error {
+// makeFolder makes the folder.
+func (l *Lab) makeFolder() error {
 	base, err := filepath.Abs(l.options.Host.Temp) // servers have another working folder
 	if err != nil {
 		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
@@ -201,7 +201,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 		ending.Go(func() error { return p.Terminate(ctx) })
 	}
 	_ = ending.Wait() // what has not ended is killed
-	if err := l.children.end(ctx); err != nil {
+	if err := l.children.killAll(ctx); err != nil {
 		return err
 	}
 	var errs []error
@@ -209,7 +209,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 		errs = append(errs, c())
 	}
 	errs = append(errs, os.RemoveAll(l.folder))
-	l.children.dismiss()
+	l.children.dismissKeeper()
 	return errors.Join(errs...)
 }
 

@@ -42,11 +42,11 @@ func (l *Lab) redisURL(addr string) string {
 // Login is the server's address with its password, in the form of the flags.
 func (p *Process) Login() string { return p.lab.kinds[p.server.backend].login(p.Addr) }
 
-// accounts is SQL that makes the account of services and users. The server runs
+// accountStatements is SQL that makes the account of services and users. The server runs
 // it at each start, before it accepts connections. The account has all rights to
 // the databases seckill… and may see lock waits, but has no rights beyond the
 // database, such as FILE or SUPER.
-func (m mysqlServer) accounts(password string) string {
+func (m mysqlServer) accountStatements(password string) string {
 	account := fmt.Sprintf("'%s'@'127.0.0.1'", mysqlUser)
 	sql := []string{
 		fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", account, password),
@@ -76,7 +76,7 @@ func socketUser() string {
 func (l *Lab) ClientsFile() (path string, err error) {
 	path = filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
-	exports := environment(c)
+	exports := environmentOf(c)
 	delete(exports, "SECKILL_TIERS") // to others these servers are given
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
@@ -90,7 +90,7 @@ func (l *Lab) ClientsFile() (path string, err error) {
 	}
 	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n" +
 		"#   . " + path + "\n# then: mysql -u " + mysqlUser + " seckill; redis-cli -p PORT\n"
-	for _, entry := range entries(exports) {
+	for _, entry := range environmentLines(exports) {
 		name, value, _ := strings.Cut(entry, "=")
 		text += fmt.Sprintf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
 	}

@@ -20,7 +20,7 @@ func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Proc
 	if err := l.prepareMySQL(ctx, m); err != nil {
 		return nil, err
 	}
-	return l.launch(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, backend.NameMySQL) })
+	return l.launchServers(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, backend.NameMySQL) })
 }
 
 // mysqlServer is one that has its data in a folder of that name.
@@ -34,8 +34,8 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
 		command: func(ports []int) (*exec.Cmd, error) {
-			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
-			return l.command(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
+			err := os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.passwords.mysql)), 0o600)
+			return l.newCommand(m.path, append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile())...), err
 		},
 		check: func(ctx context.Context, addr string) (string, error) { return askMySQL(ctx, l.mysqlDSN(addr, "")) },
 	}
@@ -102,7 +102,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 	if err := os.MkdirAll(m.data, 0o700); err != nil {
 		return err
 	}
-	cmd, log := l.command(m.path, m.bootstrapArgs()...), l.logFile("mysql-bootstrap")
+	cmd, log := l.newCommand(m.path, m.bootstrapArgs()...), l.logFile("mysql-bootstrap")
 	if m.mariadb {
 		sql, err := mariadbTables(m.path)
 		if err != nil {
@@ -110,11 +110,11 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		}
 		cmd.Stdin = strings.NewReader(sql)
 	}
-	run, err := l.children.start(cmd, log)
+	run, err := l.children.startChild(cmd, log)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
-	if err := run.await(ctx); err != nil {
+	if err := run.awaitExit(ctx); err != nil {
 		_ = run.process.Kill() // another attempt has the same folder
 		<-run.done
 		return err

@@ -59,10 +59,10 @@ const (
 	askGivenEvery = 300 * time.Millisecond
 )
 
-// launch starts n servers on so many free ports each, which build may tell all of
+// launchServers starts n servers on so many free ports each, which build may tell all of
 // them: some must know each other's before the first one starts. All or none of them
 // run when it returns.
-func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [][]int) server) ([]*Process, error) {
+func (l *Lab) launchServers(ctx context.Context, n, each int, build func(i int, ports [][]int) server) ([]*Process, error) {
 	if n < 1 {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [
 		p := &Process{Name: s.name, lab: l, server: s, ports: ports[i], Log: l.logFile(s.name),
 			Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i][0]))}
 		processes[i] = p
-		together.Go(func() error { return p.start(failed) })
+		together.Go(func() error { return p.startProcess(failed) })
 	}
 	if err := together.Wait(); err != nil {
 		killAll(processes)
@@ -125,14 +125,14 @@ func (l *Lab) freePorts(n int) (found []int, err error) {
 		lowestPort, highestPort)
 }
 
-// port is that of an address.
-func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
+// portOf is that of an address.
+func portOf(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
 
 func killAll(processes []*Process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
 	defer cancel()
 	for _, p := range processes {
-		if p.current() != nil {
+		if p.currentRun() != nil {
 			_ = p.Kill(ctx)
 		}
 	}
@@ -140,13 +140,13 @@ func killAll(processes []*Process) {
 
 func (l *Lab) logFile(name string) string { return filepath.Join(l.folder, name+".log") }
 
-// start runs the process and waits until it answers.
-func (p *Process) start(ctx context.Context) error {
+// startProcess runs the process and waits until it answers.
+func (p *Process) startProcess(ctx context.Context) error {
 	cmd, err := p.server.command(p.ports)
 	if err != nil {
 		return err
 	}
-	run, err := p.lab.children.start(cmd, p.Log)
+	run, err := p.lab.children.startChild(cmd, p.Log)
 	if err != nil {
 		return fmt.Errorf("start %s (%s): %w", p.Name, cmd.Path, err)
 	}
@@ -170,7 +170,7 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 	alive, ended := context.WithCancelCause(ctx)
 	defer ended(nil)
 	go func() {
-		if run.await(alive) == nil {
+		if run.awaitExit(alive) == nil {
 			ended(errors.New("it ended with " + run.ended))
 		}
 	}()
@@ -191,17 +191,17 @@ func withLog(err error, file string) error {
 	return fmt.Errorf("%w; its log ends:\n    %s", err, strings.Join(lines[max(0, len(lines)-20):], "\n    "))
 }
 
-func (p *Process) current() *running {
+func (p *Process) currentRun() *running {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.run
 }
 
 // PID of the current run.
-func (p *Process) PID() int { return p.current().process.Pid }
+func (p *Process) PID() int { return p.currentRun().process.Pid }
 
 // Done is closed when the current run ends. Each run has another.
-func (p *Process) Done() <-chan struct{} { return p.current().done }
+func (p *Process) Done() <-chan struct{} { return p.currentRun().done }
 
 // Alive: the process has not ended. It may be paused.
 func (p *Process) Alive() bool {
@@ -218,13 +218,13 @@ func (p *Process) Ended() string {
 	if p.Alive() {
 		return ""
 	}
-	return p.current().ended
+	return p.currentRun().ended
 }
 
 // Pause stops the process without ending it: its sockets stay open and nothing
 // answers.
 func (p *Process) Pause() error {
-	if err := p.current().process.Signal(syscall.SIGSTOP); err != nil {
+	if err := p.currentRun().process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("pause %s: %w", p.Name, err)
 	}
 	return nil
@@ -232,18 +232,18 @@ func (p *Process) Pause() error {
 
 // Resume continues a paused process.
 func (p *Process) Resume() error {
-	if err := p.current().process.Signal(syscall.SIGCONT); err != nil {
+	if err := p.currentRun().process.Signal(syscall.SIGCONT); err != nil {
 		return fmt.Errorf("resume %s: %w", p.Name, err)
 	}
 	return nil
 }
 
 // Paused reports whether the system says that the process stands still.
-func (p *Process) Paused() bool { return stopped(p.PID()) }
+func (p *Process) Paused() bool { return isStopped(p.PID()) }
 
 // Kill ends the process as a crash does, and waits until it has ended.
 func (p *Process) Kill(ctx context.Context) error {
-	return p.end(ctx, "kill", func(r *running) error { return r.process.Kill() })
+	return p.endBy(ctx, "kill", func(r *running) error { return r.process.Kill() })
 }
 
 // Terminate asks the process to end, kills it if that takes too long, and waits until it
@@ -251,7 +251,7 @@ func (p *Process) Kill(ctx context.Context) error {
 func (p *Process) Terminate(ctx context.Context) error {
 	gently, stop := context.WithTimeout(ctx, finishing)
 	defer stop()
-	if p.end(gently, "terminate", (*running).terminate) == nil {
+	if p.endBy(gently, "terminate", (*running).sendTerm) == nil {
 		return nil
 	}
 	return p.Kill(ctx)
@@ -265,23 +265,23 @@ func (p *Process) Restart(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.start(ctx)
+	return p.startProcess(ctx)
 }
 
-func (p *Process) end(ctx context.Context, what string, how func(*running) error) error {
-	run := p.current()
+func (p *Process) endBy(ctx context.Context, what string, how func(*running) error) error {
+	run := p.currentRun()
 	if err := how(run); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s %s: %w", what, p.Name, err)
 	}
-	if err := run.await(ctx); err != nil {
+	if err := run.awaitExit(ctx); err != nil {
 		return fmt.Errorf("%s has not ended yet: %w", p.Name, err)
 	}
 	return nil
 }
 
-// stopped reports whether the system says that a process stands still. Linux gives its
+// isStopped reports whether the system says that a process stands still. Linux gives its
 // state as the first field after its name, which is in brackets and may be anything.
-func stopped(pid int) bool {
+func isStopped(pid int) bool {
 	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil {
 		state = bytes.TrimSpace(state[bytes.LastIndexByte(state, ')')+1:])

@@ -19,7 +19,7 @@ import (
 
 // redisServers know nothing of each other.
 func (l *Lab) redisServers(ctx context.Context, program Program, n int, name, of string) ([]*Process, error) {
-	return l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.redisServer(program, member(name, i, n), of) })
+	return l.launchServers(ctx, n, 1, func(i int, _ [][]int) server { return l.redisServer(program, memberName(name, i, n), of) })
 }
 
 // redisServer keeps nothing on disk: after a restart it is empty. Clients,
@@ -30,7 +30,7 @@ func (l *Lab) redisServer(program Program, name, of string, more ...string) serv
 		command: func(ports []int) (*exec.Cmd, error) {
 			file := filepath.Join(l.folder, name+".conf") // only this user reads it
 			secrets := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
-			return l.command(program.Path, append([]string{file, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
+			return l.newCommand(program.Path, append([]string{file, "--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)...), os.WriteFile(file, []byte(secrets), 0o600)
 		},
 		check: l.checkRedis,
@@ -52,7 +52,7 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 		name: name, backend: backend.NameRedis,
 		command: func(ports []int) (*exec.Cmd, error) {
 			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
-			cmd := l.command(program.Path, file, "--sentinel")
+			cmd := l.newCommand(program.Path, file, "--sentinel")
 			if _, err := os.Stat(file); err == nil {
 				return cmd, nil
 			}
@@ -178,7 +178,7 @@ func (r replicated) follow(ctx context.Context, primary *Process) error {
 		return err
 	}
 	for _, p := range r.replicas(primary) {
-		if err := makeReplica(ctx, p.Login(), "127.0.0.1", port(primary.Addr)); err != nil {
+		if err := makeReplica(ctx, p.Login(), "127.0.0.1", portOf(primary.Addr)); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func (r replicated) caughtUp(ctx context.Context, primary *Process) error {
 			if err != nil {
 				return err
 			}
-			if by["master_link_status"] != "up" || by["master_port"] != port(primary.Addr) || by["slave_repl_offset"] != of["master_repl_offset"] {
+			if by["master_link_status"] != "up" || by["master_port"] != portOf(primary.Addr) || by["slave_repl_offset"] != of["master_repl_offset"] {
 				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, by["master_link_status"],
 					by["slave_repl_offset"], of["master_repl_offset"])
 			}

@@ -38,7 +38,7 @@ func ListenRelay() (*Relay, error) {
 			if err != nil {
 				return
 			}
-			r.work.Go(func() { r.serve(client) })
+			r.work.Go(func() { r.serveClient(client) })
 		}
 	})
 	return r, nil
@@ -54,7 +54,7 @@ func (r *Relay) Point(to string) {
 	defer r.mu.Unlock()
 	if r.to != to {
 		r.to = to
-		r.cut()
+		r.cutAll()
 	}
 }
 
@@ -62,16 +62,16 @@ func (r *Relay) Point(to string) {
 func (r *Relay) Drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cut()
+	r.cutAll()
 }
 
-// cut is called with r.mu locked.
-func (r *Relay) cut() {
+// cutAll is called with r.mu locked.
+func (r *Relay) cutAll() {
 	for c := range r.conns {
 		c.Close()
 	}
 	clear(r.conns)
-	r.flow()
+	r.releaseHeld()
 }
 
 // Hold holds back what is sent from now on in these directions, until Flow, or
@@ -89,11 +89,11 @@ func (r *Relay) Hold(directions ...int) {
 func (r *Relay) Flow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.flow()
+	r.releaseHeld()
 }
 
-// flow is called with r.mu locked.
-func (r *Relay) flow() {
+// releaseHeld is called with r.mu locked.
+func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()
 }
@@ -114,7 +114,7 @@ func (r *Relay) Close() error {
 	return err
 }
 
-func (r *Relay) serve(client net.Conn) {
+func (r *Relay) serveClient(client net.Conn) {
 	defer client.Close()
 	r.mu.Lock()
 	to := r.to
@@ -133,22 +133,22 @@ func (r *Relay) serve(client net.Conn) {
 	if !stays {
 		return
 	}
-	r.work.Go(func() { r.pass(server, client, Requests) })
-	r.pass(client, server, Replies)
+	r.work.Go(func() { r.copyBytes(server, client, Requests) })
+	r.copyBytes(client, server, Replies)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.conns, client)
 	delete(r.conns, server)
 }
 
-// pass copies until one end closes, then closes the other.
-func (r *Relay) pass(to, from net.Conn, direction int) {
+// copyBytes copies until one end closes, then closes the other.
+func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		r.wait(direction, from, n)
+		r.waitWhileHeld(direction, from, n)
 		if n > 0 {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
@@ -160,8 +160,8 @@ func (r *Relay) pass(to, from net.Conn, direction int) {
 	}
 }
 
-// wait returns when n bytes of a connection may go on, or are lost with it.
-func (r *Relay) wait(direction int, from net.Conn, n int) {
+// waitWhileHeld returns when n bytes of a connection may go on, or are lost with it.
+func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.holds[direction] {
@@ -175,10 +175,10 @@ func (r *Relay) wait(direction int, from net.Conn, n int) {
 // linkOf is what a link joins.
 type linkOf struct{ service, backend string }
 
-// linked is the lab's configuration for one service: with Options.Links, its
+// linkedConfig is the lab's configuration for one service: with Options.Links, its
 // private servers are at the ends of links of its own. Those of a topology, and
 // the five of redlock, have none.
-func (l *Lab) linked(service string) (backend.Config, error) {
+func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	c := l.Config()
 	if !l.options.Links {
 		return c, nil
@@ -188,7 +188,7 @@ func (l *Lab) linked(service string) (backend.Config, error) {
 		if err != nil || c.Tiers[name] != backend.Private || l.IsArranged(name) {
 			continue
 		}
-		r, err := l.link(linkOf{service, name}, p.Addr)
+		r, err := l.linkTo(linkOf{service, name}, p.Addr)
 		if err != nil {
 			return c, err
 		}
@@ -197,15 +197,15 @@ func (l *Lab) linked(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// link finds a link, or makes it.
-func (l *Lab) link(of linkOf, to string) (*Relay, error) {
+// linkTo finds a link, or makes it.
+func (l *Lab) linkTo(of linkOf, to string) (*Relay, error) {
 	l.mu.Lock()
 	r := l.links[of]
 	l.mu.Unlock()
 	if r != nil {
 		return r, nil
 	}
-	r, err := l.door()
+	r, err := l.newRelay()
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +216,8 @@ func (l *Lab) link(of linkOf, to string) (*Relay, error) {
 	return r, nil
 }
 
-// door is a relay that ends with the lab.
-func (l *Lab) door() (*Relay, error) {
+// newRelay is a relay that ends with the lab.
+func (l *Lab) newRelay() (*Relay, error) {
 	r, err := ListenRelay()
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type Service struct {
 // until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	there := len(l.ServiceProcesses())
-	_, err := l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.service(serviceName(there+i+1), args) })
+	_, err := l.launchServers(ctx, n, 1, func(i int, _ [][]int) server { return l.serverOfService(serviceName(there+i+1), args) })
 	return err
 }
 
@@ -38,11 +38,11 @@ const serviceFormat = "service-%d"
 
 func serviceName(i int) string { return fmt.Sprintf(serviceFormat, i) }
 
-func (l *Lab) service(name string, args []string) server {
+func (l *Lab) serverOfService(name string, args []string) server {
 	return server{
 		name: name,
 		command: func(ports []int) (*exec.Cmd, error) {
-			c, err := l.linked(name)
+			c, err := l.linkedConfig(name)
 			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...)...)
 			cmd.Env = slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
 				[]string{"SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
@@ -79,13 +79,13 @@ func AskReady(ctx context.Context, url string) error {
 // serviceEnv is ours with the lab's backends and token instead of its own. The
 // token is not an argument, since every user can read those.
 func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
-	lab := environment(c)
+	lab := environmentOf(c)
 	lab["SECKILL_TOKEN"] = l.Token()
 	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := lab[name]
 		return replaced
-	}), entries(lab)...)
+	}), environmentLines(lab)...)
 }
 
 // ownDatabase has each service process write at another node of a database that is
@@ -100,9 +100,9 @@ func (l *Lab) ownDatabase(service string) []string {
 	return []string{"SECKILL_MYSQL_DSN=" + e.Config(backend.Config{}, e.Nodes[(n-1)%len(e.Nodes)]).MySQLDSN}
 }
 
-// environment is a configuration as `seckill serve` reads it. Variables of
+// environmentOf is a configuration as `seckill serve` reads it. Variables of
 // backends that are not configured are empty.
-func environment(c backend.Config) map[string]string {
+func environmentOf(c backend.Config) map[string]string {
 	var tiers []string
 	for name, tier := range c.Tiers {
 		tiers = append(tiers, name+"="+string(tier))
@@ -113,7 +113,7 @@ func environment(c backend.Config) map[string]string {
 	return env
 }
 
-func entries(env map[string]string) []string {
+func environmentLines(env map[string]string) []string {
 	var list []string
 	for name, value := range env {
 		if value != "" {
@@ -158,8 +158,8 @@ type ServiceSettings struct {
 	Poll     int `json:"poll_ms"`  // about how long a polling lock pauses
 }
 
-// args are those of `seckill serve`.
-func (s ServiceSettings) args() []string {
+// serveArgs are those of `seckill serve`.
+func (s ServiceSettings) serveArgs() []string {
 	ms := func(n int) string { return fmt.Sprint(n, "ms") }
 	return []string{"--lock-lease", ms(s.Lease), "--lock-wait", ms(s.Wait), "--lock-poll", ms(s.Poll)}
 }
@@ -181,7 +181,7 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	l.mu.Lock()
 	anew := s != l.serving
 	l.mu.Unlock()
-	if err := l.serve(ctx, s, anew); err != nil {
+	if err := l.startServices(ctx, s, anew); err != nil {
 		killAll(l.ServiceProcesses()) // some may run with others
 		return err
 	}
@@ -191,9 +191,9 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// serve starts missing processes, and if anew is set, restarts the others.
-func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
-	args := append(slices.Clone(l.options.ServiceArgs), s.args()...)
+// startServices starts missing processes, and if anew is set, restarts the others.
+func (l *Lab) startServices(ctx context.Context, s ServiceSettings, anew bool) error {
+	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
 	if l.options.Given.MySQLDSN != "" {
 		args = append(args, "--mysql-conns", strconv.Itoa(max(2, givenConnections/(poolsOfService*s.Services))))
 	}
@@ -209,7 +209,7 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 		}
 		together.Go(func() error {
 			l.mu.Lock()
-			p.server = l.service(p.Name, args)
+			p.server = l.serverOfService(p.Name, args)
 			l.mu.Unlock()
 			return p.Restart(starting)
 		})

@@ -36,12 +36,12 @@ func topologies() []topology {
 	return []topology{
 		{name: Single},
 		{Cluster, redis((*Lab).redisCluster)},
-		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).voters, backend.NameEtcd: (*Lab).voters}},
+		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters}},
 		{Sentinel, redis((*Lab).redisSentinels)},
 		{Ring, redis((*Lab).redisRing)},
-		{Galera, map[string]startFunc{backend.NameMySQL: (*Lab).galera}},
-		{Losable, map[string]startFunc{backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).alike,
-			backend.NameZooKeeper: (*Lab).voters, backend.NameEtcd: (*Lab).voters}},
+		{Galera, map[string]startFunc{backend.NameMySQL: (*Lab).startGalera}},
+		{Losable, map[string]startFunc{backend.NameRedis: (*Lab).redisPair, backend.NameRedlock: (*Lab).startAlike,
+			backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters}},
 	}
 }
 

@@ -25,8 +25,8 @@ const (
 // redisCluster starts six servers and makes a Cluster of them. It has no roles: none
 // of them is lost.
 func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	nodes, err := l.launch(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
-		name := member(k.Name, i, clusterNodes)
+	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
+		name := memberName(k.Name, i, clusterNodes)
 		return l.redisServer(program, name, k.Name, "--cluster-enabled", "yes",
 			"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
 			"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
@@ -43,7 +43,7 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	}
 	for _, p := range nodes {
 		settled := func(ctx context.Context) error {
-			return withRedis(ctx, p.Login(), func(c *redis.Client) error { return settled(ctx, c) })
+			return withRedis(ctx, p.Login(), func(c *redis.Client) error { return clusterIsReady(ctx, c) })
 		}
 		if err := Await(ctx, forming, settled); err != nil {
 			return nil, fmt.Errorf("form a Cluster: %s: %w", p.Name, err)
@@ -52,9 +52,9 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 	return &Ensemble{Nodes: nodes}, nil
 }
 
-// settled checks that a node knows all others and answers, and a replica its master's
+// clusterIsReady checks that a node knows all others and answers, and a replica its master's
 // data. From then on it is patient.
-func settled(ctx context.Context, c *redis.Client) error {
+func clusterIsReady(ctx context.Context, c *redis.Client) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
 		return err

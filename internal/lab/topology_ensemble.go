@@ -21,8 +21,8 @@ func versionBy(ask asking) func(ctx context.Context, addr string) (string, error
 	}
 }
 
-// voters are three servers that elect a leader.
-func (l *Lab) voters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+// startVoters are three servers that elect a leader.
+func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, three)
 	if err != nil {
 		return nil, err

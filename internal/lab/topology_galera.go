@@ -35,7 +35,7 @@ type galera struct {
 //go:embed galera_copy.sh
 var galeraCopy []byte
 
-func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
+func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
@@ -46,18 +46,18 @@ func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble,
 	if err := os.WriteFile(filepath.Join(l.folder, "wsrep_sst_seckill"), galeraCopy, 0o700); err != nil {
 		return nil, err
 	}
-	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(k.Name, 0, three))); err != nil {
+	if err := l.prepareMySQL(ctx, l.mysqlServer(program, memberName(k.Name, 0, three))); err != nil {
 		return nil, err
 	}
 	g := &galera{lab: l}
-	g.nodes, err = l.launch(ctx, three, 3, func(i int, ports [][]int) server {
+	g.nodes, err = l.launchServers(ctx, three, 3, func(i int, ports [][]int) server {
 		return g.server(program, library.Path, i, ports)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for range three {
-		door, err := l.door()
+		door, err := l.newRelay()
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (l *Lab) galera(ctx context.Context, k kind, program Program) (_ *Ensemble,
 // server is a node. Its ports are those of clients, of the group, and of what a
 // node has missed.
 func (g *galera) server(program Program, library string, i int, ports [][]int) server {
-	l, name := g.lab, member(backend.NameMySQL, i, three)
+	l, name := g.lab, memberName(backend.NameMySQL, i, three)
 	m := l.mysqlServer(program, name)
 	s := l.ofMySQL(m, name)
 	var group []string
@@ -87,9 +87,9 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 		if i == 0 && g.nodes == nil { // it makes the cluster, and the accounts, which the others copy
 			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
-		cmd := l.command(program.Path, args...)
+		cmd := l.newCommand(program.Path, args...)
 		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600))
+		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.passwords.mysql)), 0o600))
 	}
 	answers := s.check
 	s.check = func(ctx context.Context, addr string) (string, error) {

@@ -19,8 +19,8 @@ type sentinels struct {
 // redisSentinels starts the servers, then those that watch them.
 func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *Ensemble, err error) {
 	s := &sentinels{replicated: replicated{password: l.passwords.redis}}
-	s.nodes, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, member(k.Name, i, three), k.Name, soonReplicated...)
+	s.nodes, err = l.launchServers(ctx, three, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, memberName(k.Name, i, three), k.Name, soonReplicated...)
 	})
 	if err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ func (l *Lab) redisSentinels(ctx context.Context, k kind, program Program) (_ *E
 	if err := s.follow(ctx, s.nodes[0]); err != nil {
 		return nil, err
 	}
-	s.watching, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
-		return l.sentinelServer(program, member("sentinel", i, three), s.nodes[0].ports[0])
+	s.watching, err = l.launchServers(ctx, three, 1, func(i int, _ [][]int) server {
+		return l.sentinelServer(program, memberName("sentinel", i, three), s.nodes[0].ports[0])
 	})
 	if err == nil {
 		err = s.know(ctx)
@@ -56,7 +56,7 @@ func (s *sentinels) primary(ctx context.Context) (primary *Process, err error) {
 			return err
 		}
 		for _, p := range s.nodes {
-			other := func(m map[string]string) bool { return m["port"] != port(p.Addr) }
+			other := func(m map[string]string) bool { return m["port"] != portOf(p.Addr) }
 			if p.Alive() && !slices.ContainsFunc(said, other) {
 				primary = p
 				return nil

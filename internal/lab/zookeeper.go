@@ -13,7 +13,7 @@ import (
 // zookeeperServers vote if they are several. Each has a port for clients, one for
 // followers and one for elections.
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
-	return l.launch(ctx, n, 3, func(i int, ports [][]int) server {
+	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
 		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
 		if n > 1 {
 			class, config = "org.apache.zookeeper.server.quorum.QuorumPeerMain", "initLimit=20\nsyncLimit=10\n"
@@ -21,12 +21,12 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
 			}
 		}
-		name := member(backend.NameZooKeeper, i, n)
+		name := memberName(backend.NameZooKeeper, i, n)
 		home := filepath.Join(l.folder, name)
 		return server{
 			name: name, backend: backend.NameZooKeeper,
 			command: func(ports []int) (*exec.Cmd, error) {
-				cmd := l.command(program.Java, l.zookeeperArgs(program, home, class)...)
+				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
 			check: versionBy(backend.AskZooKeeper),

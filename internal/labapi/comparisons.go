@@ -70,17 +70,17 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 	if wanted.Preset != preset.Name {
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
-	decided(p, wanted.Scenario)
+	refuseDecided(p, wanted.Scenario)
 	if chosen = s.Strategies; !slices.Equal(wanted.Strategies, []string{compare.All}) { // what cannot run here is listed as not run
-		chosen = s.chosen(wanted.Strategies, len(s.Strategies), p)
+		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}
-	blame(p, wanted.Check())
+	blameFields(p, wanted.Check())
 	return wanted, chosen, anyWrong(p)
 }
 
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
-		"comparisons": s.comparisons.list(), "presets": compare.Presets(), "ranges": compare.Ranges(),
+		"comparisons": s.comparisons.listEntries(), "presets": compare.Presets(), "ranges": compare.Ranges(),
 		"history": gin.H{"folder": s.History, "most": most},
 	})
 }
@@ -90,7 +90,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.turn.take("a comparison")
+	release, err := s.turn.takeTurn("a comparison")
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 	// there are.
 	serving := s.Lab.ServiceSettings()
 	err = s.haveServing(c.Request.Context(), serving)
-	targets := s.live()
+	targets := s.liveServices()
 	if err != nil || len(targets) == 0 {
 		release()
 		s.Log.Warn("start the service processes for a comparison", "error", err)
@@ -108,20 +108,20 @@ func (s *Server) startComparison(c *gin.Context) error {
 		e.value = Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
 			Settings: wanted, Command: wanted.Command(), Services: serving}
 	}, func(ctx context.Context, e *comparisonEntry) Comparison {
-		return s.compare(ctx, e, wanted, chosen, targets)
+		return s.runComparison(ctx, e, wanted, chosen, targets)
 	})
 	return err
 }
 
-// compare performs a comparison.
-func (s *Server) compare(ctx context.Context, e *comparisonEntry, wanted compare.Settings, chosen []catalog.Info, targets []string) Comparison {
+// runComparison performs a comparison.
+func (s *Server) runComparison(ctx context.Context, e *comparisonEntry, wanted compare.Settings, chosen []catalog.Info, targets []string) Comparison {
 	result := s.Compare(ctx, chosen, compare.Options{Settings: wanted,
 		Sale: loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		OnStep: func(done, total int, next compare.Step) {
-			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
+			s.comparisons.changeEntry(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })
 		},
 	})
-	c := s.comparisons.read(e)
+	c := s.comparisons.readEntry(e)
 	result.Command = c.Command
 	tally := result.Tally()
 	c.Turn = nil

@@ -105,7 +105,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
 	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
-	if _, err := s.turn.take("anything"); err != nil {
+	if _, err := s.turn.takeTurn("anything"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -178,10 +178,10 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	for path, body := range map[string]string{"/api/lab/v1/runs": goodRun, comparisonsPath: goodComparison} {
 		call{method: "POST", path: path, body: body}.wants(t, h.URL, 503, "lab_closes")
 	}
-	if len(s.runs.list()) > 0 || len(s.comparisons.list()) > 0 || len(f.options) > 0 {
+	if len(s.runs.listEntries()) > 0 || len(s.comparisons.listEntries()) > 0 || len(f.options) > 0 {
 		t.Error("something has begun all the same")
 	}
-	if _, err := s.turn.take("anything"); err != nil {
+	if _, err := s.turn.takeTurn("anything"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }

@@ -17,32 +17,32 @@ const (
 	pace = 100 * time.Millisecond
 )
 
-// events is the one stream of a page: `hello` with all runs, `run` with a run that
+// streamEvents is the one stream of a page: `hello` with all runs, `run` with a run that
 // changed, as a whole, `comparison` with a summary, `lab` when the status should be
 // asked for again. A page that opens late is told the same as one that was there all
 // along.
-func (s *Server) events(c *gin.Context) error {
+func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the server's would end it
-	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.open(), comparisons: s.comparisons.open()}
+	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.clockBeforeLast(), comparisons: s.comparisons.clockBeforeLast()}
 	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
-	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
+	out.writeEvent("hello", gin.H{"lab": s.id, "runs": s.runs.listEntries()})
 
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		rung := s.bell.next()
-		news.send(out)
+		rung := s.bell.nextRing()
+		news.sendNews(out)
 		if out.err != nil {
 			return nil
 		}
 		select {
 		case <-rung:
 		case <-beat.C:
-			out.event("lab", gin.H{}) // a service may have died
+			out.writeEvent("lab", gin.H{}) // a service may have died
 		case <-c.Request.Context().Done():
 			return nil
 		case <-s.closing.Done():
@@ -65,22 +65,22 @@ type news struct {
 	runs, comparisons int // clocks of their stores
 }
 
-// send tells the page what is new, from copies, so that a slow page holds up
+// sendNews tells the page what is new, from copies, so that a slow page holds up
 // nothing.
-func (n *news) send(out *stream) {
+func (n *news) sendNews(out *stream) {
 	if changes := n.server.changes.Load(); changes > n.changes {
 		n.changes = changes
-		out.event("lab", gin.H{})
+		out.writeEvent("lab", gin.H{})
 	}
 	var runs []Run
-	runs, n.runs = n.server.runs.news(n.runs)
+	runs, n.runs = n.server.runs.changedSince(n.runs)
 	for _, r := range runs {
-		out.event("run", r)
+		out.writeEvent("run", r)
 	}
 	var comparisons []Comparison
-	comparisons, n.comparisons = n.server.comparisons.news(n.comparisons)
+	comparisons, n.comparisons = n.server.comparisons.changedSince(n.comparisons)
 	for _, c := range comparisons {
-		out.event("comparison", c.summary())
+		out.writeEvent("comparison", c.summary())
 	}
 }
 
@@ -91,7 +91,7 @@ type stream struct {
 	err     error
 }
 
-func (s *stream) event(name string, data any) {
+func (s *stream) writeEvent(name string, data any) {
 	if s.err != nil {
 		return
 	}

@@ -15,9 +15,9 @@ import (
 // and no figure is read from them.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"levels": s.Games.Levels()}) })
-	lab.POST("/replays", s.handle(s.replay))
-	lab.POST("/games", s.handle(s.beginGame))
-	lab.DELETE("/games/:id", s.handle(s.endGame))
+	lab.POST("/replays", s.handlerOf(s.replayGame))
+	lab.POST("/games", s.handlerOf(s.beginGame))
+	lab.DELETE("/games/:id", s.handlerOf(s.endGame))
 	type nothing struct{}
 	lab.GET("/games/:id", inGame(s, nothing{}, func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.State(), nil }))
 	lab.POST("/games/:id/impossible", inGame(s, nothing{}, func(_ context.Context, g *game.Game, _ nothing) (game.State, error) { return g.SayImpossible() }))
@@ -34,7 +34,7 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 // inGame answers a call about a game with its state. body is what the call's says when it
 // leaves everything out.
 func inGame[Body any](s *Server, body Body, call func(context.Context, *game.Game, Body) (game.State, error)) gin.HandlerFunc {
-	return s.handle(func(c *gin.Context) error {
+	return s.handlerOf(func(c *gin.Context) error {
 		given := body
 		g, err := s.Games.Game(c.Param("id"))
 		if err == nil && !web.IsSafe(c.Request.Method) {
@@ -77,8 +77,8 @@ func (s *Server) beginGame(c *gin.Context) error {
 	return s.ofGame(err)
 }
 
-// replay runs a kept counterexample again, on the lab's servers.
-func (s *Server) replay(c *gin.Context) error {
+// replayGame runs a kept counterexample again, on the lab's servers.
+func (s *Server) replayGame(c *gin.Context) error {
 	var body struct {
 		Example string `json:"example"`
 	}

@@ -15,7 +15,7 @@ import (
 // other host. data: is for the share of a trace.
 const policy = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-func headers(c *gin.Context) {
+func setHeaders(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -30,7 +30,7 @@ func headers(c *gin.Context) {
 // this page (DNS rebinding).
 func (s *Server) checkHost(c *gin.Context) error {
 	if name := web.Hostname(c.Request.Host); !s.isOurs(name, c.Request) {
-		return forbidden("This lab does not answer to the name “" + name + "”. Open it by the address it printed at its start.")
+		return forbiddenProblem("This lab does not answer to the name “" + name + "”. Open it by the address it printed at its start.")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (s *Server) isOurs(name string, r *http.Request) bool {
 // checkOrigin refuses calls with an effect that another site's page makes.
 func checkOrigin(c *gin.Context) error {
 	if page := web.ForeignPage(c.Request); page != "" && !web.IsSafe(c.Request.Method) {
-		return forbidden(page + " may not drive this lab.")
+		return forbiddenProblem(page + " may not drive this lab.")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")
 		}
-		return forbidden(why)
+		return forbiddenProblem(why)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *Server) notOperator(r *http.Request) string {
 	return ""
 }
 
-func forbidden(detail string) *web.Problem {
+func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 

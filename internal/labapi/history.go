@@ -30,12 +30,12 @@ type historyFile[T any] struct {
 	Entry  T   `json:"entry"`
 }
 
-func (h History) file(k kind, id string) string {
+func (h History) fileOf(k kind, id string) string {
 	return filepath.Join(string(h), string(k)+"-"+id+".json")
 }
 
-// put keeps a new entry. It does nothing where nothing is kept.
-func (h History) put(k kind, id string, entry any) error {
+// writeEntry keeps a new entry. It does nothing where nothing is kept.
+func (h History) writeEntry(k kind, id string, entry any) error {
 	if h == "" {
 		return nil
 	}
@@ -46,13 +46,13 @@ func (h History) put(k kind, id string, entry any) error {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(h.file(k, id), text, 0o600)
+	return os.WriteFile(h.fileOf(k, id), text, 0o600)
 }
 
-// remove takes an entry out, if it can.
-func (h History) remove(k kind, id string) {
+// removeEntry takes an entry out, if it can.
+func (h History) removeEntry(k kind, id string) {
 	if h != "" {
-		_ = os.Remove(h.file(k, id))
+		_ = os.Remove(h.fileOf(k, id))
 	}
 }
 
@@ -79,15 +79,15 @@ func entriesOf[T any](h History, k kind) map[string]T {
 	return all
 }
 
-// fill puts an empty list or map, as we write it, in place of each that is missing, and
+// fillLists puts an empty list or map, as we write it, in place of each that is missing, and
 // reports whether no list has a missing element: a page reads all of them.
-func fill(v reflect.Value) bool {
+func fillLists(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return v.IsNil() || fill(v.Elem())
+		return v.IsNil() || fillLists(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && !fill(v.Field(i)) {
+			if v.Type().Field(i).IsExported() && !fillLists(v.Field(i)) {
 				return false
 			}
 		}
@@ -101,7 +101,7 @@ func fill(v reflect.Value) bool {
 		}
 		for i := range v.Len() {
 			element := v.Index(i)
-			if element.Kind() == reflect.Pointer && element.IsNil() || !fill(element) {
+			if element.Kind() == reflect.Pointer && element.IsNil() || !fillLists(element) {
 				return false
 			}
 		}

@@ -24,9 +24,9 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
 	f := History(dir)
 	for id, text := range map[string]string{"a": "first", "b": "second"} {
-		labtest.Must(t, f.put(kindRun, id, kept{text}))
+		labtest.Must(t, f.writeEntry(kindRun, id, kept{text}))
 	}
-	labtest.Must(t, f.put(kindComparison, "a", kept{"another"}))
+	labtest.Must(t, f.writeEntry(kindComparison, "a", kept{"another"}))
 	foreign := map[string]string{
 		"run-cut.json": `{"seckill_history":1,"entry":{"Text":"th`, "run-list.json": `[]`, "run-older.json": `{"seckill_history":0,"entry":{}}`,
 		"run-empty.json": "", "run-wrong.json": `{"seckill_history":1,"entry":{"Text":7}}`, "notes.txt": "mine",
@@ -44,7 +44,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 			t.Errorf("%s is now %q, %v", name, got, err)
 		}
 	}
-	f.remove(kindRun, "a")
+	f.removeEntry(kindRun, "a")
 	delete(want, "a")
 	if got := entriesOf[kept](f, kindRun); !maps.Equal(got, want) {
 		t.Errorf("after a removal: %v, want %v", got, want)
@@ -66,7 +66,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	dir := t.TempDir()
 	write := func(k kind, id, entry string) {
 		text := `{"seckill_history":1,"entry":{` + entry + `}}`
-		labtest.Must(t, os.WriteFile(History(dir).file(k, id), []byte(text), 0o600))
+		labtest.Must(t, os.WriteFile(History(dir).fileOf(k, id), []byte(text), 0o600))
 	}
 	wrong := map[kind][]string{ // what stands in an entry, and what instead
 		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`, `"lanes":[null,`,
@@ -100,13 +100,13 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 
 func TestWhatCannotBeKept(t *testing.T) {
 	nothing := History("")
-	nothing.remove(kindRun, "a")
-	if err := nothing.put(kindRun, "a", kept{}); err != nil || len(entriesOf[kept](nothing, kindRun)) > 0 {
+	nothing.removeEntry(kindRun, "a")
+	if err := nothing.writeEntry(kindRun, "a", kept{}); err != nil || len(entriesOf[kept](nothing, kindRun)) > 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")
 	labtest.Must(t, os.WriteFile(file, nil, 0o600))
-	if err := History(file).put(kindRun, "a", kept{}); err == nil {
+	if err := History(file).writeEntry(kindRun, "a", kept{}); err == nil {
 		t.Error("an entry was put where no folder can be")
 	}
 }

@@ -117,7 +117,7 @@ func New(c Config) *Server {
 		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
 		s.shop.strategy = s.Strategies[max(0, i)]
 	}
-	s.route()
+	s.addRoutes()
 	if c.Lab != nil {
 		close(s.opened)
 	}
@@ -146,50 +146,52 @@ func (s *Server) HTTP() *http.Server {
 	return h
 }
 
-func (s *Server) route() {
+func (s *Server) addRoutes() {
 	r := s.router
-	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin))
-	r.GET("/", s.files(s.Page, "index.html"))
-	r.GET("/shop", s.files(s.Page, "shop/index.html"))
-	r.GET("/shop/", s.files(s.Page, "shop/index.html"))
-	r.GET("/static/*path", s.files(s.Page, ""))
-	r.GET("/guarantees/*path", s.files(s.Guarantees, ""))
-	r.Use(s.waitForLab, s.handle(s.checkAdmin))
-	r.NoRoute(s.handle(notFound))
-	r.NoMethod(s.handle(func(c *gin.Context) error {
+	r.Use(web.Recover(s.Log, s.writeProblem), setHeaders, s.handlerOf(s.checkHost), s.handlerOf(checkOrigin))
+	r.GET("/", s.serveFile(s.Page, "index.html"))
+	r.GET("/shop", s.serveFile(s.Page, "shop/index.html"))
+	r.GET("/shop/", s.serveFile(s.Page, "shop/index.html"))
+	r.GET("/static/*path", s.serveFile(s.Page, ""))
+	r.GET("/guarantees/*path", s.serveFile(s.Guarantees, ""))
+	r.Use(s.waitForLab, s.handlerOf(s.checkAdmin))
+	r.NoRoute(s.handlerOf(notFound))
+	r.NoMethod(s.handlerOf(func(c *gin.Context) error {
 		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
 			Detail: c.Request.Method + " does not work here; the header Allow says what does."}
 	}))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	lab := r.Group("/api/lab/v1")
-	lab.GET("/status", s.status)
-	lab.GET("/events", s.handle(s.events))
-	lab.GET("/course", s.course)
-	lab.POST("/traces", s.handle(s.makeTrace))
-	lab.GET("/traces/:id", s.handle(s.traces.show))
+	lab.GET("/status", s.getStatus)
+	lab.GET("/events", s.handlerOf(s.streamEvents))
+	lab.GET("/course", s.serveCourse)
+	lab.POST("/traces", s.handlerOf(s.makeTrace))
+	lab.GET("/traces/:id", s.handlerOf(s.traces.answerEntry))
 	lab.GET("/shop", s.showShop)
-	lab.PUT("/shop", s.handle(s.setShop))
-	lab.POST("/shop/rivals", s.handle(s.startRivals))
-	lab.GET("/shop/ledger", s.handle(s.shopLedger))
-	lab.GET("/runs", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()}) })
-	lab.POST("/runs", s.handle(s.startRun))
-	lab.GET("/runs/:id", s.handle(s.runs.show))
-	lab.DELETE("/runs/:id", s.handle(s.runs.stopOne))
-	lab.POST("/runs/:id/faults", s.handle(s.addFault))
+	lab.PUT("/shop", s.handlerOf(s.setShop))
+	lab.POST("/shop/rivals", s.handlerOf(s.startRivals))
+	lab.GET("/shop/ledger", s.handlerOf(s.shopLedger))
+	lab.GET("/runs", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"runs": s.runs.listEntries()}) })
+	lab.POST("/runs", s.handlerOf(s.startRun))
+	lab.GET("/runs/:id", s.handlerOf(s.runs.answerEntry))
+	lab.DELETE("/runs/:id", s.handlerOf(s.runs.stopOne))
+	lab.POST("/runs/:id/faults", s.handlerOf(s.addFault))
 	lab.GET("/comparisons", s.listComparisons)
-	lab.POST("/comparisons", s.handle(s.startComparison))
-	lab.GET("/comparisons/:id", s.handle(s.comparisons.show))
-	lab.DELETE("/comparisons/:id", s.handle(s.comparisons.stopOne))
+	lab.POST("/comparisons", s.handlerOf(s.startComparison))
+	lab.GET("/comparisons/:id", s.handlerOf(s.comparisons.answerEntry))
+	lab.DELETE("/comparisons/:id", s.handlerOf(s.comparisons.stopOne))
 	s.routeGames(lab)
 
-	r.GET("/readyz", s.handle(s.proxy))
-	r.GET("/openapi.json", s.handle(s.proxy))
-	r.Any("/api/v1/*path", s.handle(s.proxy))
+	r.GET("/readyz", s.handlerOf(s.forwardCall))
+	r.GET("/openapi.json", s.handlerOf(s.forwardCall))
+	r.Any("/api/v1/*path", s.handlerOf(s.forwardCall))
 }
 
-func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+func (s *Server) handlerOf(h func(*gin.Context) error) gin.HandlerFunc {
+	return web.Handle(s.writeProblem, h)
+}
 
-func (s *Server) refuse(c *gin.Context, err error) {
+func (s *Server) writeProblem(c *gin.Context, err error) {
 	var p *web.Problem
 	if !errors.As(err, &p) {
 		s.Log.Error("internal error", "path", c.Request.URL.Path, "error", err)
@@ -226,8 +228,8 @@ func (s *Server) Close(ctx context.Context) error {
 	s.beginning.Lock() // what is beginning is stopped, too; nothing begins afterwards
 	s.close()
 	s.beginning.Unlock()
-	s.runs.stop(nil)
-	s.comparisons.stop(nil)
+	s.runs.stopEntry(nil)
+	s.comparisons.stopEntry(nil)
 	var games error // that did not end: a run's audit is waited for all the same
 	if s.Games != nil {
 		games = s.Games.Close(ctx)
@@ -259,7 +261,7 @@ type Lab interface {
 	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 }
 
-func (s *Server) status(c *gin.Context) {
+func (s *Server) getStatus(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"lab": s.id, "version": s.Version, "limits": limits, "token_needed": s.Token != "",
 		"backends": s.Lab.Backends(), "services": s.Lab.Services(),
@@ -267,8 +269,8 @@ func (s *Server) status(c *gin.Context) {
 	})
 }
 
-// live are the addresses of the service processes that have not ended.
-func (s *Server) live() []string {
+// liveServices are the addresses of the service processes that have not ended.
+func (s *Server) liveServices() []string {
 	var urls []string
 	for _, service := range s.Lab.Services() {
 		if service.Up {
@@ -281,7 +283,7 @@ func (s *Server) live() []string {
 // labChanged tells the pages to ask for the status again.
 func (s *Server) labChanged() {
 	s.changes.Add(1)
-	s.bell.ring()
+	s.bell.ringBell()
 }
 
 // A turn at driving the lab belongs to one run, comparison or trace at a time:
@@ -291,9 +293,9 @@ type turn struct {
 	what string // as people say it; empty: nothing is on
 }
 
-// take gives the turn to what, named as in "a run of naive", until release is
+// takeTurn gives the turn to what, named as in "a run of naive", until release is
 // called; a second call does nothing. The error says what has the turn.
-func (t *turn) take(what string) (release func(), err error) {
+func (t *turn) takeTurn(what string) (release func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.what != "" {
@@ -308,10 +310,10 @@ func (t *turn) take(what string) (release func(), err error) {
 	}), nil
 }
 
-// files serves a file of a folder, the one that the path names if name is "". It is sent
+// serveFile serves a file of a folder, the one that the path names if name is "". It is sent
 // again only when it changed.
-func (s *Server) files(dir fs.FS, name string) gin.HandlerFunc {
-	return s.handle(func(c *gin.Context) error {
+func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
+	return s.handlerOf(func(c *gin.Context) error {
 		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
 		text, err := fs.ReadFile(dir, name)
 		if err != nil {
@@ -325,9 +327,9 @@ func (s *Server) files(dir fs.FS, name string) gin.HandlerFunc {
 	})
 }
 
-// course answers with all chapters in all languages, so that turning a page or
+// serveCourse answers with all chapters in all languages, so that turning a page or
 // switching the language asks nothing more.
-func (s *Server) course(c *gin.Context) {
+func (s *Server) serveCourse(c *gin.Context) {
 	chapters, err := course.Chapters()
 	if err != nil { // embedded, and checked by the tests of the course
 		panic(err)

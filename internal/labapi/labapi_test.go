@@ -163,10 +163,10 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	for i := range most + 5 {
 		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)},
 			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()}, Lanes: []Lane{{Strategy: "good"}}}
-		s.runs.enter(&runEntry{value: r})
-		s.runs.keep(r)
+		s.runs.addEntry(&runEntry{value: r})
+		s.runs.keepEnded(r)
 	}
-	for _, runs := range [][]Run{s.runs.list(), openStore[Run](s, kindRun).list()} {
+	for _, runs := range [][]Run{s.runs.listEntries(), openStore[Run](s, kindRun).listEntries()} {
 		if len(runs) != most || runs[0].ID != fmt.Sprint(most+4) || runs[most-1].ID != "5" {
 			t.Errorf("%d runs are kept, from %s to %s", len(runs), runs[len(runs)-1].ID, runs[0].ID)
 		}

@@ -25,10 +25,10 @@ var toServices = &http.Transport{
 	DisableCompression:  true,
 }
 
-// proxy passes a request on to the service whose turn it is. It is never sent to a
+// forwardCall passes a request on to the service whose turn it is. It is never sent to a
 // second one: it may be a purchase.
-func (s *Server) proxy(c *gin.Context) error {
-	services := s.live()
+func (s *Server) forwardCall(c *gin.Context) error {
+	services := s.liveServices()
 	if len(services) == 0 {
 		return noService
 	}

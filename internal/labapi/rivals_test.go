@@ -136,7 +136,7 @@ func TestPagesShareTheBook(t *testing.T) {
 		b, reads := &book{}, 0
 		open := func(want int) {
 			t.Helper()
-			_, err := b.open(t.Context(), func(context.Context) (ledger.Snapshot, error) {
+			_, err := b.readPage(t.Context(), func(context.Context) (ledger.Snapshot, error) {
 				reads++
 				return ledger.Snapshot{}, nil
 			}, ledger.InRow, 1)

@@ -73,7 +73,7 @@ const (
 
 func lanesOf(w Settings) (lanes []Lane) {
 	for i, strategy := range w.Strategies {
-		lanes = append(lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.scenario(i).Command()})
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: sku + int64(i), Command: w.laneScenario(i).Command()})
 	}
 	return lanes
 }
@@ -86,8 +86,8 @@ const (
 	mostPoints = 400
 )
 
-// add takes the next progress.
-func (l *Lane) add(p loadtest.Progress) {
+// addProgress takes the next progress.
+func (l *Lane) addProgress(p loadtest.Progress) {
 	l.Progress = &p
 	at := p.Elapsed.Seconds()
 	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < shortest {
@@ -103,8 +103,8 @@ func (l *Lane) add(p loadtest.Progress) {
 	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
 }
 
-// lane is one to be changed: older copies of r keep theirs.
-func (r *Run) lane(i int) *Lane {
+// editLane is one to be changed: older copies of r keep theirs.
+func (r *Run) editLane(i int) *Lane {
 	r.Lanes = slices.Clone(r.Lanes)
 	return &r.Lanes[i]
 }
@@ -142,7 +142,7 @@ func (s *Server) startRun(c *gin.Context) error {
 // beginRun starts a run, unless something else drives the lab; what says what it is.
 // joins, if not nil, makes it one that joins the shop's sale.
 func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins func(*Run)) (*runEntry, error) {
-	release, err := s.turn.take(what)
+	release, err := s.turn.takeTurn(what)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 		Faults: []fault.Happening{}, Version: s.Version, Machine: measure.ThisMachine()}
 	if joins != nil {
 		joins(&begun)
-	} else if !s.serves(wanted.ServiceSettings) {
+	} else if !s.servesAlready(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}
 	var sales []fault.Sale
@@ -160,13 +160,13 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 	return begin(s, c, s.runs, release, func(ctx context.Context, e *runEntry) {
 		begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 		e.value = begun
-	}, s.perform)
+	}, s.performRun)
 }
 
 // addFault injects a fault into a run that is on: at a time of its sale, or at once if
 // that is over.
 func (s *Server) addFault(c *gin.Context) error {
-	e, err := s.runs.at(c)
+	e, err := s.runs.entryAt(c)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err := web.ReadJSON(c.Writer, c.Request, &wanted); err != nil {
 		return err
 	}
-	run, p := s.runs.read(e), web.BadRequest("")
+	run, p := s.runs.readEntry(e), web.BadRequest("")
 	s.checkFault(&wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
@@ -199,18 +199,18 @@ const (
 	restarting = time.Minute
 )
 
-// perform runs all lanes concurrently, and reverts the faults.
-func (s *Server) perform(ctx context.Context, e *runEntry) Run {
-	begun := s.runs.read(e)
+// performRun runs all lanes concurrently, and reverts the faults.
+func (s *Server) performRun(ctx context.Context, e *runEntry) Run {
+	begun := s.runs.readEntry(e)
 	var err error
 	if !begun.Shop {
-		err = s.serve(ctx, e, begun.Settings)
+		err = s.prepareServices(ctx, e, begun.Settings)
 	}
 	if err == nil {
-		s.sell(ctx, e, begun)
+		s.sellLanes(ctx, e, begun)
 	}
 	begun.injector.End()
-	ended := s.runs.read(e)
+	ended := s.runs.readEntry(e)
 	ended.State = Done
 	if !slices.ContainsFunc(ended.Lanes, func(l Lane) bool { return l.Result != nil }) {
 		ended.State, ended.Error = Failed, ended.Lanes[0].Error
@@ -222,8 +222,8 @@ func (s *Server) perform(ctx context.Context, e *runEntry) Run {
 	return ended
 }
 
-// serves reports whether the service processes run, and as they should.
-func (s *Server) serves(w lab.ServiceSettings) bool {
+// servesAlready reports whether the service processes run, and as they should.
+func (s *Server) servesAlready(w lab.ServiceSettings) bool {
 	return s.Lab.ServiceSettings() == w &&
 		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
 }
@@ -232,7 +232,7 @@ func (s *Server) serves(w lab.ServiceSettings) bool {
 // run so already. It ignores that ctx ends: a stopped run leaves a lab that
 // works.
 func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
-	if s.serves(w) {
+	if s.servesAlready(w) {
 		return nil
 	}
 	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
@@ -241,15 +241,15 @@ func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
 	return s.Lab.Serve(starting, w)
 }
 
-// serve makes the service processes what the run wants.
-func (s *Server) serve(ctx context.Context, e *runEntry, w Settings) error {
+// prepareServices makes the service processes what the run wants.
+func (s *Server) prepareServices(ctx context.Context, e *runEntry, w Settings) error {
 	if err := s.haveServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
 	}
 	if ctx.Err() != nil {
 		return errors.New("it was stopped before the sale began")
 	}
-	s.runs.change(e, func(r *Run) {
+	s.runs.changeEntry(e, func(r *Run) {
 		if r.State == Preparing {
 			r.State = Running
 		}
@@ -257,9 +257,9 @@ func (s *Server) serve(ctx context.Context, e *runEntry, w Settings) error {
 	return nil
 }
 
-// sell runs all lanes; their buyers come, and their results are taken, together.
-func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
-	targets, lanes := s.live(), len(begun.Lanes)
+// sellLanes runs all lanes; their buyers come, and their results are taken, together.
+func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
+	targets, lanes := s.liveServices(), len(begun.Lanes)
 	var come, gone, all sync.WaitGroup // a lane that fails has come and gone
 	come.Add(lanes)
 	gone.Add(lanes)
@@ -268,19 +268,19 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			comes, goes := sync.OnceFunc(come.Done), sync.OnceFunc(gone.Done)
 			defer goes()
 			defer comes() // the others do not wait for a lane that failed before
-			scenario := begun.Settings.scenario(i)
+			scenario := begun.Settings.laneScenario(i)
 			scenario.SKU = begun.Lanes[i].SKU
 			result, err := s.Load(ctx, loadtest.Config{
 				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 				Joins: begun.Shop, Outage: begun.injector.Outage,
 				Faulty: func() bool { return len(begun.injector.Faults()) > 0 },
 				OnProgress: func(p loadtest.Progress) {
-					s.runs.change(e, func(r *Run) { r.lane(i).add(p) })
+					s.runs.changeEntry(e, func(r *Run) { r.editLane(i).addProgress(p) })
 				},
 				Begin: func() {
 					comes()
 					come.Wait()
-					begun.await(ctx)
+					begun.awaitAudience(ctx)
 					begun.injector.Begin()
 				},
 				End: func() {
@@ -288,8 +288,8 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 					gone.Wait()
 				},
 			})
-			s.runs.change(e, func(r *Run) {
-				lane := r.lane(i)
+			s.runs.changeEntry(e, func(r *Run) {
+				lane := r.editLane(i)
 				lane.Result = result
 				if err != nil {
 					lane.Error = err.Error()
@@ -300,8 +300,8 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 	all.Wait()
 }
 
-// await waits until the buyers of a run that joins the shop's sale come, or it is stopped.
-func (r Run) await(ctx context.Context) {
+// awaitAudience waits until the buyers of a run that joins the shop's sale come, or it is stopped.
+func (r Run) awaitAudience(ctx context.Context) {
 	timer := time.NewTimer(time.Until(r.ComesAt))
 	defer timer.Stop()
 	select {
@@ -313,7 +313,7 @@ func (r Run) await(ctx context.Context) {
 // faultChanged writes down how far a fault of a run has come.
 func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	var id string
-	s.runs.change(e, func(r *Run) {
+	s.runs.changeEntry(e, func(r *Run) {
 		id = r.ID
 		if r.Faults = slices.Clone(r.Faults); i == len(r.Faults) {
 			r.Faults = append(r.Faults, f)

@@ -63,7 +63,7 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 		return w, err
 	}
 	p := web.BadRequest("")
-	s.check(&w, p)
+	s.checkSettings(&w, p)
 	return w, anyWrong(p)
 }
 
@@ -75,16 +75,16 @@ func anyWrong(p *web.Problem) error {
 	return p
 }
 
-// check finds everything that is wrong with a run's settings.
-func (s *Server) check(w *Settings, p *web.Problem) {
-	s.chosen(w.Strategies, mostLanes, p)
-	decided(p, w.Scenario)
+// checkSettings finds everything that is wrong with a run's settings.
+func (s *Server) checkSettings(w *Settings, p *web.Problem) {
+	s.chosenStrategies(w.Strategies, mostLanes, p)
+	refuseDecided(p, w.Scenario)
 	for _, err := range w.Beyond(limits) {
-		blame(p, err)
+		blameFields(p, err)
 	}
 	if w.ServiceSettings != s.Lab.ServiceSettings() { // what runs was set when the lab was started
 		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait, "poll_ms": w.Poll} {
-			blame(p, limits[name].Check(name, float64(value)))
+			blameFields(p, limits[name].Check(name, float64(value)))
 		}
 	}
 	if p.Errors != nil {
@@ -95,11 +95,11 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 			fmt.Sprintf("these are %d requests: give at most %.0f, by a lower rate or for fewer seconds", n, most))
 		return
 	}
-	blame(p, w.scenario(0).Check())
+	blameFields(p, w.laneScenario(0).Check())
 }
 
-// decided blames what the lab decides of a sale, and not the caller.
-func decided(p *web.Problem, s loadtest.Scenario) {
+// refuseDecided blames what the lab decides of a sale, and not the caller.
+func refuseDecided(p *web.Problem, s loadtest.Scenario) {
 	if s.Strategy != "" {
 		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
 	}
@@ -108,8 +108,8 @@ func decided(p *web.Problem, s loadtest.Scenario) {
 	}
 }
 
-// chosen are the strategies that a request names, or blames it for.
-func (s *Server) chosen(names []string, most int, p *web.Problem) (chosen []catalog.Info) {
+// chosenStrategies are the strategies that a request names, or blames it for.
+func (s *Server) chosenStrategies(names []string, most int, p *web.Problem) (chosen []catalog.Info) {
 	switch n := len(names); {
 	case n == 0:
 		p.Blame("strategies", "none", nil, "name a strategy")
@@ -122,28 +122,28 @@ func (s *Server) chosen(names []string, most int, p *web.Problem) (chosen []cata
 			p.Blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
 			continue
 		}
-		chosen = append(chosen, s.strategy("strategies", name, p))
+		chosen = append(chosen, s.findStrategy("strategies", name, p))
 	}
 	return chosen
 }
 
-// blame takes over what is wrong with a field, if anything is.
-func blame(p *web.Problem, err error) {
+// blameFields takes over what is wrong with a field, if anything is.
+func blameFields(p *web.Problem, err error) {
 	var field *seckill.FieldError
 	if errors.As(err, &field) {
 		p.Blame(field.Field, field.Code, field.Params, field.Detail)
 	}
 }
 
-// scenario is what a lane's buyers do.
-func (w *Settings) scenario(lane int) loadtest.Scenario {
+// laneScenario is what a lane's buyers do.
+func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)
 	return s
 }
 
-// strategy finds the strategy that a field names, or blames the field.
-func (s *Server) strategy(field, name string, p *web.Problem) catalog.Info {
+// findStrategy finds the strategy that a field names, or blames the field.
+func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
 	params := map[string]any{"name": name}
 	switch {
@@ -186,7 +186,7 @@ func (s *Server) checkFault(f *fault.Planned, of Settings, p *web.Problem) {
 		p.Blame("service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
 	case !known.Holder:
 		f.Service = cmp.Or(f.Service, 1)
-		blame(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check("service", float64(f.Service)))
+		blameFields(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check("service", float64(f.Service)))
 	}
 	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
 		f.Strategy = of.Strategies[0]
@@ -194,12 +194,12 @@ func (s *Server) checkFault(f *fault.Planned, of Settings, p *web.Problem) {
 	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
 		p.Blame("strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
 	}
-	blame(p, limits["at_ms"].Check("at_ms", float64(f.At)))
+	blameFields(p, limits["at_ms"].Check("at_ms", float64(f.At)))
 	switch {
 	case known.Lasts && f.For == 0:
 		f.For = min(of.Lease+pauseMargin, longestFault)
 	case known.Lasts:
-		blame(p, limits["for_ms"].Check("for_ms", float64(f.For)))
+		blameFields(p, limits["for_ms"].Check("for_ms", float64(f.For)))
 	case f.For != 0:
 		p.Blame("for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}

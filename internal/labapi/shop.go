@@ -62,7 +62,7 @@ func (s *Server) setShop(c *gin.Context) error {
 		return err
 	}
 	p := web.BadRequest("")
-	info := s.strategy("strategy", body.Strategy, p)
+	info := s.findStrategy("strategy", body.Strategy, p)
 	if err := anyWrong(p); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
 	info := s.shop.strategy
-	if s.strategy("strategy", info.Name, p); p.Errors != nil {
+	if s.findStrategy("strategy", info.Name, p); p.Errors != nil {
 		return p
 	}
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
@@ -132,7 +132,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 // shopSale is the stock row of the shop, if there is anything to be sold and a
 // service process that sells it.
 func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
-	if len(s.live()) == 0 {
+	if len(s.liveServices()) == 0 {
 		return ledger.Stock{}, noService
 	}
 	ctx, cancel := context.WithTimeout(ctx, readingSale)
@@ -172,7 +172,7 @@ func (s *Server) lastRivals() *Run {
 	if s.shop.rivals == nil {
 		return nil
 	}
-	r := s.runs.read(s.shop.rivals).summary()
+	r := s.runs.readEntry(s.shop.rivals).summary()
 	return &r
 }
 
@@ -237,31 +237,31 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	s.shop.mu.Lock()
 	stock := s.shop.strategy.Stock
 	s.shop.mu.Unlock()
-	page, err := s.shop.book.open(ctx, s.readShop, stock, user)
+	page, err := s.shop.book.readPage(ctx, s.readShop, stock, user)
 	if err == nil {
 		c.JSON(http.StatusOK, page)
 	}
 	return err
 }
 
-// open is the page for a user, read anew if it is old.
-func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
+// readPage is the page for a user, read anew if it is old.
+func (b *book) readPage(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if time.Since(b.read) >= bookPace {
 		snap, err := read(ctx)
 		b.read, b.err = time.Now(), err
-		b.write(snap, stock)
+		b.writeSnapshot(snap, stock)
 	}
 	page := b.page
 	if i := slices.IndexFunc(b.orders, func(o ledger.Order) bool { return o.UserID == user && o.Status == ledger.Active }); i >= 0 {
-		yours := b.order(i)
+		yours := b.orderAt(i)
 		page.Yours = &yours
 	}
 	return page, b.err
 }
 
-func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
+func (b *book) writeSnapshot(snap ledger.Snapshot, stock ledger.StockStore) {
 	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
 	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(), Latest: []shopOrder{}}
 	for _, o := range snap.Orders {
@@ -274,11 +274,11 @@ func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
 		}
 	}
 	for i := len(b.orders) - 1; i >= 0 && len(b.page.Latest) < shownOrders; i-- {
-		b.page.Latest = append(b.page.Latest, b.order(i))
+		b.page.Latest = append(b.page.Latest, b.orderAt(i))
 	}
 }
 
-func (b *book) order(i int) shopOrder {
+func (b *book) orderAt(i int) shopOrder {
 	o := b.orders[i]
 	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status, Holders: b.holders.Of(o), At: o.CreatedAt}
 	if o.Reservation != nil {

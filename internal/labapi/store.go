@@ -84,7 +84,7 @@ func openStore[T any, P recorded[T]](of *Server, kind kind) *store[T, P] {
 	s := &store[T, P]{kind: kind, folder: of.History, log: of.Log, bell: of.bell}
 	for id, value := range entriesOf[T](s.folder, s.kind) {
 		e := &entry[T, P]{value: value}
-		if !e.record().hasEnded() || !P(&e.value).isWhole() || !fill(reflect.ValueOf(&e.value)) {
+		if !e.record().hasEnded() || !P(&e.value).isWhole() || !fillLists(reflect.ValueOf(&e.value)) {
 			continue // somebody's own: it is left alone, too
 		}
 		e.record().ID = id // as its file is called
@@ -102,17 +102,17 @@ func openStore[T any, P recorded[T]](of *Server, kind kind) *store[T, P] {
 // makeRoom removes the oldest, so that so many are left.
 func (s *store[T, P]) makeRoom(left int) {
 	for ; len(s.entries) > left; s.entries = s.entries[1:] {
-		s.folder.remove(s.kind, s.entries[0].record().ID)
+		s.folder.removeEntry(s.kind, s.entries[0].record().ID)
 	}
 }
 
-// enter takes in what has begun.
-func (s *store[T, P]) enter(e *entry[T, P]) {
+// addEntry takes in what has begun.
+func (s *store[T, P]) addEntry(e *entry[T, P]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.makeRoom(most - 1)
 	s.entries = append(s.entries, e)
-	s.announce(e)
+	s.announceChange(e)
 }
 
 // begin starts what outlives its request: fill gives the entry its value, and perform
@@ -129,45 +129,45 @@ func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], rel
 	ctx, stop := context.WithCancel(context.Background())
 	e := &entry[T, P]{stop: stop}
 	fill(ctx, e)
-	in.enter(e)
-	begun := in.read(e)
+	in.addEntry(e)
+	begun := in.readEntry(e)
 	s.ongoing.Go(func() {
 		defer stop()
 		defer release()
 		ended := perform(ctx, e)
-		in.keep(ended)
+		in.keepEnded(ended)
 		release() // first: a page that is told of the end may begin another, and finds this one in the history
-		in.change(e, func(value P) { *value = ended })
+		in.changeEntry(e, func(value P) { *value = ended })
 	})
 	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", in.kind, P(&begun).record().ID))
 	c.JSON(http.StatusCreated, P(&begun).summary())
 	return e, nil
 }
 
-// change edits an entry, and pages are told of it.
-func (s *store[T, P]) change(e *entry[T, P], edit func(P)) {
+// changeEntry edits an entry, and pages are told of it.
+func (s *store[T, P]) changeEntry(e *entry[T, P], edit func(P)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	edit(&e.value)
-	s.announce(e)
+	s.announceChange(e)
 }
 
-func (s *store[T, P]) announce(e *entry[T, P]) {
+func (s *store[T, P]) announceChange(e *entry[T, P]) {
 	s.clock++
 	e.changed = s.clock
-	s.bell.ring()
+	s.bell.ringBell()
 }
 
-// keep writes what has ended into the history.
-func (s *store[T, P]) keep(ended T) {
+// keepEnded writes what has ended into the history.
+func (s *store[T, P]) keepEnded(ended T) {
 	id := P(&ended).record().ID
-	if err := s.folder.put(s.kind, id, ended); err != nil {
+	if err := s.folder.writeEntry(s.kind, id, ended); err != nil {
 		s.log.Warn("a result will be gone with the lab: it cannot be kept", "kind", s.kind, "id", id, "error", err)
 	}
 }
 
-// stop asks e to end, or what is on if e is nil.
-func (s *store[T, P]) stop(e *entry[T, P]) {
+// stopEntry asks e to end, or what is on if e is nil.
+func (s *store[T, P]) stopEntry(e *entry[T, P]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, it := range s.entries {
@@ -175,7 +175,7 @@ func (s *store[T, P]) stop(e *entry[T, P]) {
 		if (e == nil || it == e) && (r.State == Running || r.State == Preparing) {
 			r.State, r.Stopped = Stopping, true
 			it.stop()
-			s.announce(it)
+			s.announceChange(it)
 		}
 	}
 }
@@ -183,8 +183,8 @@ func (s *store[T, P]) stop(e *entry[T, P]) {
 // unknown are the codes of what is not there.
 var unknown = map[kind]string{kindRun: "unknown_run", kindComparison: "unknown_comparison", kindTrace: "unknown_trace"}
 
-// at finds what a call names.
-func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
+// entryAt finds what a call names.
+func (s *store[T, P]) entryAt(c *gin.Context) (*entry[T, P], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.entries {
@@ -196,11 +196,11 @@ func (s *store[T, P]) at(c *gin.Context) (*entry[T, P], error) {
 		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, most)}
 }
 
-// show answers with what a call names, as a whole.
-func (s *store[T, P]) show(c *gin.Context) error {
-	e, err := s.at(c)
+// answerEntry answers with what a call names, as a whole.
+func (s *store[T, P]) answerEntry(c *gin.Context) error {
+	e, err := s.entryAt(c)
 	if err == nil {
-		c.JSON(http.StatusOK, s.read(e))
+		c.JSON(http.StatusOK, s.readEntry(e))
 	}
 	return err
 }
@@ -208,23 +208,23 @@ func (s *store[T, P]) show(c *gin.Context) error {
 // stopOne asks what a call names to end. What happened so far is judged, so it ends a
 // moment later.
 func (s *store[T, P]) stopOne(c *gin.Context) error {
-	e, err := s.at(c)
+	e, err := s.entryAt(c)
 	if err == nil {
-		s.stop(e)
-		stopping := s.read(e)
+		s.stopEntry(e)
+		stopping := s.readEntry(e)
 		c.JSON(http.StatusAccepted, P(&stopping).summary())
 	}
 	return err
 }
 
-func (s *store[T, P]) read(e *entry[T, P]) T {
+func (s *store[T, P]) readEntry(e *entry[T, P]) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return e.value
 }
 
-// list returns summaries, newest first.
-func (s *store[T, P]) list() []T {
+// listEntries returns summaries, newest first.
+func (s *store[T, P]) listEntries() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]T, 0, len(s.entries))
@@ -234,8 +234,8 @@ func (s *store[T, P]) list() []T {
 	return all
 }
 
-// open is the clock of a page that has the list: the newest is still news to it.
-func (s *store[T, P]) open() int {
+// clockBeforeLast is the clock of a page that has the list: the newest is still news to it.
+func (s *store[T, P]) clockBeforeLast() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.entries) == 0 {
@@ -244,8 +244,8 @@ func (s *store[T, P]) open() int {
 	return s.entries[len(s.entries)-1].changed - 1
 }
 
-// news are all that changed since, oldest first, and the clock now.
-func (s *store[T, P]) news(since int) (changed []T, now int) {
+// changedSince are all that changed since, oldest first, and the clock now.
+func (s *store[T, P]) changedSince(since int) (changed []T, now int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.entries {
@@ -265,15 +265,15 @@ type bell struct {
 
 func newBell() *bell { return &bell{rung: make(chan struct{})} }
 
-func (b *bell) ring() {
+func (b *bell) ringBell() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.rung)
 	b.rung = make(chan struct{})
 }
 
-// next is closed when the bell rings next. Ask before you look for news.
-func (b *bell) next() <-chan struct{} {
+// nextRing is closed when the bell rings next. Ask before you look for news.
+func (b *bell) nextRing() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.rung

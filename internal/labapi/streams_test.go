@@ -47,7 +47,7 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	labtest.Must(t, err)
 	server, addr := s.HTTP(), l.Addr().String()
 	go server.Serve(smallBuffers{l})
-	s.runs.enter(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})
+	s.runs.addEntry(&runEntry{value: Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 1<<20)}})
 	stuck := openStream(t, addr)
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))

@@ -38,12 +38,12 @@ func (s *Server) makeTrace(c *gin.Context) error {
 		return err
 	}
 	buyers, p := body.Buyers, web.BadRequest("")
-	info := s.strategy("strategy", body.Strategy, p)
-	blame(p, loadtest.Range{Min: 1, Max: 2}.Check("buyers", float64(buyers)))
+	info := s.findStrategy("strategy", body.Strategy, p)
+	blameFields(p, loadtest.Range{Min: 1, Max: 2}.Check("buyers", float64(buyers)))
 	if err := anyWrong(p); err != nil {
 		return err
 	}
-	release, err := s.turn.take("a trace of " + info.Name)
+	release, err := s.turn.takeTurn("a trace of " + info.Name)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (s *Server) makeTrace(c *gin.Context) error {
 		return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
 	}
 	t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
-	s.traces.enter(&entry[LiveTrace, *LiveTrace]{value: t})
-	s.traces.keep(t)
+	s.traces.addEntry(&entry[LiveTrace, *LiveTrace]{value: t})
+	s.traces.keepEnded(t)
 	c.JSON(http.StatusOK, t)
 	return nil
 }

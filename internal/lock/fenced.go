@@ -55,9 +55,9 @@ type fence struct {
 	token uint64
 }
 
-// fenced runs f under the SKU's lock, with the stock that it read behind the
+// underFence runs f under the SKU's lock, with the stock that it read behind the
 // fence.
-func (g *Guarded) fenced(
+func (g *Guarded) underFence(
 	ctx context.Context, sku int64,
 	f func(ctx context.Context, store *ledger.Store, mine fence, num int64) error,
 ) error {
@@ -73,9 +73,9 @@ func (g *Guarded) fenced(
 	}
 	o := g.Options
 	o.Above = row.Fence
-	return g.under(ctx, sku, o, func(lease Lease, store *ledger.Store) error {
+	return g.underLease(ctx, sku, o, func(lease Lease, store *ledger.Store) error {
 		ctx, mine := lease.Context(), fence{row.Run, lease.Fence()}
-		if err := mine.raise(ctx, store, sku); err != nil {
+		if err := mine.raiseFence(ctx, store, sku); err != nil {
 			return err
 		}
 		num := int64(0)
@@ -88,8 +88,8 @@ func (g *Guarded) fenced(
 	})
 }
 
-// raise is step 1. It is no part of the transaction: others must see it now.
-func (f fence) raise(
+// raiseFence is step 1. It is no part of the transaction: others must see it now.
+func (f fence) raiseFence(
 	ctx context.Context, store *ledger.Store, sku int64,
 ) error {
 	if f.token == 0 {
@@ -99,20 +99,20 @@ func (f fence) raise(
 	rows, err := store.Write(ctx, "UPDATE stock SET fence = ? "+
 		"WHERE id = ? AND run = ? AND fence < ?",
 		f.token, sku, f.run, f.token)
-	return f.passed(rows, err)
+	return f.checkPassed(rows, err)
 }
 
-// write is step 3.
-func (f fence) write(
+// writeStock is step 3.
+func (f fence) writeStock(
 	tx *gorm.DB, store *ledger.Store, sku, num int64,
 ) error {
 	rows, _, err := store.Exec(tx, "UPDATE stock SET num = ? "+
 		"WHERE id = ? AND run = ? AND fence = ?",
 		num, sku, f.run, f.token)
-	return f.passed(rows, err)
+	return f.checkPassed(rows, err)
 }
 
-func (f fence) passed(rows int64, err error) error {
+func (f fence) checkPassed(rows int64, err error) error {
 	if err == nil && rows == 0 {
 		return fmt.Errorf("%w: token %d is refused by the stock's fence: "+
 			"a later holder has come, or the sale was reset",
@@ -124,7 +124,7 @@ func (f fence) passed(rows int64, err error) error {
 func (g *Guarded) deductFenced(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = g.fenced(ctx, p.SKU, func(
+	err = g.underFence(ctx, p.SKU, func(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error {
 		left := num - p.Quantity
@@ -132,7 +132,7 @@ func (g *Guarded) deductFenced(
 			return seckill.ErrSoldOut
 		}
 		return store.Tx(ctx, func(tx *gorm.DB) (err error) {
-			if err := mine.write(tx, store, p.SKU, left); err != nil {
+			if err := mine.writeStock(tx, store, p.SKU, left); err != nil {
 				return err
 			}
 			r, err = store.Record(tx, p, mine.run, left)
@@ -143,7 +143,7 @@ func (g *Guarded) deductFenced(
 }
 
 func (g *Guarded) restoreFenced(ctx context.Context, o ledger.Order) error {
-	return g.fenced(ctx, o.SKUID, func(
+	return g.underFence(ctx, o.SKUID, func(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
@@ -151,7 +151,7 @@ func (g *Guarded) restoreFenced(ctx context.Context, o ledger.Order) error {
 			if err != nil || !back {
 				return err
 			}
-			return mine.write(tx, store, o.SKUID, num+o.Quantity)
+			return mine.writeStock(tx, store, o.SKUID, num+o.Quantity)
 		})
 	})
 }

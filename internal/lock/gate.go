@@ -35,7 +35,7 @@ type Room[R any] struct {
 // Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error
 // when that ends first. Leave the Room.
 func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*Room[R], error) {
-	r := g.room(key)
+	r := g.roomOf(key)
 	select {
 	case <-r.free:
 		return r, nil
@@ -55,7 +55,7 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 		r.Leave()
 		return nil, err
 	case err != nil:
-		r.drop()
+		r.dropReference()
 		return nil, err
 	}
 	return r, nil
@@ -64,10 +64,10 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 // Leave lets the next one in.
 func (r *Room[R]) Leave() {
 	r.free <- true
-	r.drop()
+	r.dropReference()
 }
 
-func (g *Gate[R]) room(key string) *Room[R] {
+func (g *Gate[R]) roomOf(key string) *Room[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.rooms[key]
@@ -83,7 +83,7 @@ func (g *Gate[R]) room(key string) *Room[R] {
 	return r
 }
 
-func (r *Room[R]) drop() {
+func (r *Room[R]) dropReference() {
 	r.gate.mu.Lock()
 	r.refs--
 	last := r.refs == 0

@@ -114,12 +114,12 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 // Under runs f while the SKU's lock is held, under the lease's context and on
 // the ledger that f has to use.
 func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
-	return g.under(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
+	return g.underLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
 		return f(lease.Context(), store)
 	})
 }
 
-func (g *Guarded) under(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
+func (g *Guarded) underLease(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), o)
 	if err != nil {
 		return notAcquired(err)

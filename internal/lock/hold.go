@@ -117,11 +117,11 @@ func (h *Hold) Fence() uint64 { return h.fence }
 // extend what is being freed. A second time there is nothing to give back.
 func (h *Hold) Release(ctx context.Context) error {
 	err := ErrNotHeld
-	h.once.Do(func() { err = h.release(ctx) })
+	h.once.Do(func() { err = h.releaseOnce(ctx) })
 	return err
 }
 
-func (h *Hold) release(ctx context.Context) error {
+func (h *Hold) releaseOnce(ctx context.Context) error {
 	defer h.end(context.Canceled)
 	if h.stopRenewing != nil {
 		h.stopRenewing()

@@ -63,7 +63,7 @@ type Spread [3]float64
 // Median is the median.
 func (s Spread) Median() float64 { return s[0] }
 
-func (s Spread) rounded() Spread {
+func (s Spread) roundedSpread() Spread {
 	for i, x := range s {
 		s[i], _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	}
@@ -78,7 +78,7 @@ func SpreadOf(figures []float64) Spread {
 	}
 	v := slices.Sorted(slices.Values(figures))
 	n := len(v)
-	return Spread{(v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]}.rounded()
+	return Spread{(v[(n-1)/2] + v[n/2]) / 2, v[0], v[n-1]}.roundedSpread()
 }
 
 func (s Spread) String() string {
@@ -132,7 +132,7 @@ func RatioOf(a, b Series) Ratio {
 func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
 
 // Spread is the ratio with its interval.
-func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.rounded() }
+func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.roundedSpread() }
 
 // String is the ratio with its interval, if there is one.
 func (r Ratio) String() string {

@@ -52,7 +52,7 @@ func (r Report) WriteText(w io.Writer) error {
 	for _, line := range r.Answer {
 		fmt.Fprintln(&b, line)
 	}
-	r.tables(&b, true)
+	r.writeTables(&b, true)
 	b.WriteString("\n")
 	for _, fact := range r.Facts {
 		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
@@ -74,7 +74,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	for _, line := range slices.Concat(r.Answer, r.Problems) {
 		fmt.Fprintf(&b, "\n%s\n", line)
 	}
-	r.tables(&b, false)
+	r.writeTables(&b, false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -101,17 +101,17 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r.JSON)
 }
 
-func (r Report) tables(b *strings.Builder, terminal bool) {
+func (r Report) writeTables(b *strings.Builder, terminal bool) {
 	for _, t := range r.Tables {
 		if t.Rows != nil {
-			t.write(b, terminal)
+			t.writeTable(b, terminal)
 		}
 	}
 }
 
-// write writes the table in Markdown; for a terminal its columns are aligned, and the
+// writeTable writes the table in Markdown; for a terminal its columns are aligned, and the
 // notes follow.
-func (t Table) write(b *strings.Builder, terminal bool) {
+func (t Table) writeTable(b *strings.Builder, terminal bool) {
 	fmt.Fprintf(b, "\n### %s\n\n", t.Title)
 	rule := make([]string, len(t.Head))
 	for i := range rule {
@@ -190,10 +190,10 @@ func (r Run) String() string {
 	return strings.Join(append([]string{text}, r.Servers...), ", ")
 }
 
-// around reads what a Markdown file has before and after a block, which stands between
+// splitAtMarks reads what a Markdown file has before and after a block, which stands between
 // the lines <!-- NAME: … --> and <!-- /NAME -->. These stay with what is around it; a
 // file that is not there yet is those two.
-func around(file, name string) (before, after string, err error) {
+func splitAtMarks(file, name string) (before, after string, err error) {
 	if info, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "<!-- " + name + ": written by seckill -->\n", "<!-- /" + name + " -->\n", nil
 	}
@@ -210,7 +210,7 @@ func around(file, name string) (before, after string, err error) {
 
 // CheckBlock says why a Markdown file has no place for a block.
 func CheckBlock(file, name string) error {
-	_, _, err := around(file, name)
+	_, _, err := splitAtMarks(file, name)
 	return err
 }
 
@@ -218,7 +218,7 @@ func CheckBlock(file, name string) error {
 // its marks.
 func WithBlock(file, name string, block func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
-		before, after, err := around(file, name)
+		before, after, err := splitAtMarks(file, name)
 		if err != nil {
 			return err
 		}

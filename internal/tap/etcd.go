@@ -74,7 +74,7 @@ type etcdKV struct{ clientv3.KV }
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
 	return etcdDo(ctx, func() *Command {
 		verb, text := describeOp(op)
-		return &Command{Name: verb, Text: text, Sets: puts(op)}
+		return &Command{Name: verb, Text: text, Sets: keysWritten(op)}
 	}, func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
 }
 
@@ -125,16 +125,16 @@ func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
 type etcdLease struct{ clientv3.Lease }
 
 func (l etcdLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
-	return etcdDo(ctx, called("grant", fmt.Sprint(ttl, "s")),
+	return etcdDo(ctx, describeCall("grant", fmt.Sprint(ttl, "s")),
 		func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
 }
 
 func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
-	return etcdDo(ctx, called("revoke", fmt.Sprintf("%x", int64(id))),
+	return etcdDo(ctx, describeCall("revoke", fmt.Sprintf("%x", int64(id))),
 		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
 }
 
-func called(verb, what string) func() *Command {
+func describeCall(verb, what string) func() *Command {
 	return func() *Command { return &Command{Name: verb, Text: verb + " " + what} }
 }
 
@@ -145,7 +145,7 @@ type etcdWatcher struct{ clientv3.Watcher }
 // when the context has ended; a watch that began all the same ends with ctx.
 func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	_, text := describeOp(clientv3.OpGet(key, opts...))
-	changes, err := etcdDo(ctx, called("watch", strings.TrimPrefix(text, "get ")),
+	changes, err := etcdDo(ctx, describeCall("watch", strings.TrimPrefix(text, "get ")),
 		func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
@@ -155,14 +155,14 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	return changes
 }
 
-// puts are the keys that operations write.
-func puts(ops ...clientv3.Op) (sets []Pair) {
+// keysWritten are the keys that operations write.
+func keysWritten(ops ...clientv3.Op) (sets []Pair) {
 	for _, op := range ops {
 		switch _, onSuccess, onFailed := op.Txn(); {
 		case op.IsPut():
 			sets = append(sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
 		case op.IsTxn():
-			sets = append(sets, puts(slices.Concat(onSuccess, onFailed)...)...)
+			sets = append(sets, keysWritten(slices.Concat(onSuccess, onFailed)...)...)
 		}
 	}
 	return sets

@@ -29,18 +29,18 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return h.pass(ctx, []redis.Cmder{cmd}, func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds[0]) })
+		return h.sendCommands(ctx, []redis.Cmder{cmd}, func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds[0]) })
 	}
 }
 
 // A pipeline is one round trip and one command here: nothing can come between
 // its parts from this client.
 func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error { return h.pass(ctx, cmds, next) }
+	return func(ctx context.Context, cmds []redis.Cmder) error { return h.sendCommands(ctx, cmds, next) }
 }
 
-func (h RedisHook) pass(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
-	if len(cmds) == 0 || handshake(cmds[0]) {
+func (h RedisHook) sendCommands(ctx context.Context, cmds []redis.Cmder, send redis.ProcessPipelineHook) error {
+	if len(cmds) == 0 || isHandshake(cmds[0]) {
 		return send(ctx, cmds)
 	}
 	err := Ask(ctx, Redis, func() *Command {
@@ -61,15 +61,15 @@ func (h RedisHook) pass(ctx context.Context, cmds []redis.Cmder, send redis.Proc
 		return c
 	}, func(ctx context.Context) error {
 		if IsLate(ctx) {
-			return send(ctx, copies(ctx, cmds))
+			return send(ctx, copyCommands(ctx, cmds))
 		}
 		return send(ctx, cmds)
 	}, func(error) string { return repliesOf(cmds) })
-	return settle(err, cmds)
+	return setErrors(err, cmds)
 }
 
-// copies are the same commands with answers of their own.
-func copies(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
+// copyCommands are the same commands with answers of their own.
+func copyCommands(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {
 		switch cmd.Name() { // the client reads their answers by their types
@@ -84,9 +84,9 @@ func copies(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	return list
 }
 
-// settle makes what the Tap decided what the caller reads from the commands. An error
+// setErrors makes what the Tap decided what the caller reads from the commands. An error
 // that one of them answered (redis.Nil, say) is no decision, and the others' answers stay.
-func settle(err error, cmds []redis.Cmder) error {
+func setErrors(err error, cmds []redis.Cmder) error {
 	if err == nil || slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return errors.Is(cmd.Err(), err) }) {
 		return err
 	}
@@ -98,7 +98,7 @@ func settle(err error, cmds []redis.Cmder) error {
 	return err
 }
 
-func handshake(cmd redis.Cmder) bool {
+func isHandshake(cmd redis.Cmder) bool {
 	switch cmd.Name() {
 	case "hello", "client", "auth", "select", "readonly", "cluster", "command":
 		return true
@@ -181,11 +181,11 @@ func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*S
 	}
 	messages := make(chan *redis.Message, subscriptionBuffer)
 	s := &Subscription{Messages: messages, channel: channel, pubsub: sub, done: make(chan struct{})}
-	go s.read(messages)
+	go s.readMessages(messages)
 	return s, nil
 }
 
-func (s *Subscription) read(messages chan<- *redis.Message) {
+func (s *Subscription) readMessages(messages chan<- *redis.Message) {
 	defer close(s.done)
 	defer close(messages)
 	for {
@@ -210,12 +210,12 @@ func (s *Subscription) read(messages chan<- *redis.Message) {
 // Receive waits for the next message, nil when the connection is lost; for so
 // long at most (ErrTimeUp), and until ctx ends (its error is returned then).
 func (s *Subscription) Receive(ctx context.Context, limit time.Duration) (*redis.Message, error) {
-	return WaitAtMost(ctx, "message on "+s.channel, limit, s.Messages, s.barrier)
+	return WaitAtMost(ctx, "message on "+s.channel, limit, s.Messages, s.awaitPong)
 }
 
-// barrier: Redis answers in order, so with the PONG every message that was
+// awaitPong: Redis answers in order, so with the PONG every message that was
 // published before the PING has come.
-func (s *Subscription) barrier(ctx context.Context) error {
+func (s *Subscription) awaitPong(ctx context.Context) error {
 	token, pong := rand.Text(), make(chan struct{})
 	s.pongs.Store(token, pong)
 	if err := s.pubsub.Ping(ctx, token); err != nil {

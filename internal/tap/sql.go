@@ -60,12 +60,12 @@ type conn struct {
 	cut     atomic.Bool
 }
 
-// do sends a command past the tap. When the Tap puts an error in the place of
+// sendStatement sends a command past the tap. When the Tap puts an error in the place of
 // an answer (the command was stopped, or its reply was lost), the connection
 // is cut, as it would be: the server rolls back what is open on it, and no one
 // uses it again. A command that is late is the last on its connection: the
 // server sees its end only behind it. reply describes the answer to a command that worked.
-func do[T any](
+func sendStatement[T any](
 	ctx context.Context, c *conn, describe func() *Command, send func(context.Context) (T, error), reply func(*T) string,
 ) (got T, err error) {
 	if c.cut.Load() {
@@ -109,7 +109,7 @@ var errNotSent = errors.New("not sent")
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	tx, err = do(ctx, c, fixed("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
+	tx, err = sendStatement(ctx, c, describeVerb("BEGIN"), func(ctx context.Context) (driver.Tx, error) {
 		return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 	}, noReply)
 	if err != nil {
@@ -122,9 +122,9 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	if c.options.PreparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Result, error) {
+	return sendStatement(ctx, c, describeStatement(q, args), func(ctx context.Context) (driver.Result, error) {
 		return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
-	}, changed)
+	}, describeChange)
 }
 
 func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
@@ -132,7 +132,7 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	if !ok || c.options.PreparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	return do(ctx, c, statement(q, args), func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) }, read)
+	return sendStatement(ctx, c, describeStatement(q, args), func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) }, readAhead)
 }
 
 func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err error) {
@@ -187,15 +187,15 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return do(ctx, s.conn, statement(s.text, args), func(ctx context.Context) (driver.Result, error) {
+	return sendStatement(ctx, s.conn, describeStatement(s.text, args), func(ctx context.Context) (driver.Result, error) {
 		return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
-	}, changed)
+	}, describeChange)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return do(ctx, s.conn, statement(s.text, args), func(ctx context.Context) (driver.Rows, error) {
+	return sendStatement(ctx, s.conn, describeStatement(s.text, args), func(ctx context.Context) (driver.Rows, error) {
 		return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
-	}, read)
+	}, readAhead)
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
@@ -208,22 +208,22 @@ type transaction struct {
 	conn *conn
 }
 
-func (t *transaction) Commit() error { return t.end("COMMIT", t.Tx.Commit) }
+func (t *transaction) Commit() error { return t.endTransaction("COMMIT", t.Tx.Commit) }
 
-func (t *transaction) Rollback() error { return t.end("ROLLBACK", t.Tx.Rollback) }
+func (t *transaction) Rollback() error { return t.endTransaction("ROLLBACK", t.Tx.Rollback) }
 
-func (t *transaction) end(verb string, send func() error) error {
-	_, err := do(t.ctx, t.conn, fixed(verb), func(context.Context) (struct{}, error) { return struct{}{}, send() }, noReply)
+func (t *transaction) endTransaction(verb string, send func() error) error {
+	_, err := sendStatement(t.ctx, t.conn, describeVerb(verb), func(context.Context) (struct{}, error) { return struct{}{}, send() }, noReply)
 	return err
 }
 
-func fixed(verb string) func() *Command {
+func describeVerb(verb string) func() *Command {
 	return func() *Command { return &Command{Name: verb, Text: verb} }
 }
 
-func statement(q string, args []driver.NamedValue) func() *Command {
+func describeStatement(q string, args []driver.NamedValue) func() *Command {
 	return func() *Command {
-		c := &Command{Name: verb(q), Text: q}
+		c := &Command{Name: firstWord(q), Text: q}
 		for _, a := range args {
 			c.Args = append(c.Args, a.Value)
 		}
@@ -231,8 +231,8 @@ func statement(q string, args []driver.NamedValue) func() *Command {
 	}
 }
 
-// verb is a statement's first word in upper case.
-func verb(q string) string {
+// firstWord is a statement's first word in upper case.
+func firstWord(q string) string {
 	q = strings.TrimSpace(q)
 	if end := strings.IndexAny(q, " \t\n(;"); end > 0 {
 		q = q[:end]
@@ -243,8 +243,8 @@ func verb(q string) string {
 // noReply: a BEGIN, COMMIT or ROLLBACK answers nothing.
 func noReply[T any](*T) string { return "" }
 
-// changed says how many rows a statement has changed.
-func changed(res *driver.Result) string {
+// describeChange says how many rows a statement has changed.
+func describeChange(res *driver.Result) string {
 	n, err := (*res).RowsAffected()
 	switch {
 	case err != nil:
@@ -255,11 +255,11 @@ func changed(res *driver.Result) string {
 	return fmt.Sprint(n, " rows")
 }
 
-// read says what a query has read, and keeps it for its caller.
-func read(rows *driver.Rows) string {
+// readAhead says what a query has read, and keeps it for its caller.
+func readAhead(rows *driver.Rows) string {
 	kept := &keptRows{Rows: *rows}
 	*rows = kept
-	return kept.text()
+	return kept.describeRows()
 }
 
 // keptRows have read their first rows ahead.
@@ -271,7 +271,7 @@ type keptRows struct {
 
 const rowsAhead = 4
 
-func (r *keptRows) text() string {
+func (r *keptRows) describeRows() string {
 	columns := r.Columns()
 	for len(r.ahead) < rowsAhead && r.end == nil {
 		row := make([]driver.Value, len(columns))

@@ -115,9 +115,9 @@ func watchOf(ctx context.Context) watch {
 	return w
 }
 
-func (w watch) count(backend string) {
+func (w watch) countCommand(backend string) {
 	if w.counter != nil {
-		w.counter.of(backend).Add(1)
+		w.counter.counterOf(backend).Add(1)
 	}
 }
 
@@ -208,7 +208,7 @@ func Ask(
 ) error {
 	w := watchOf(ctx)
 	if w.tap == nil {
-		w.count(backend)
+		w.countCommand(backend)
 		return send(ctx)
 	}
 	c := describe()
@@ -219,7 +219,7 @@ func Ask(
 		}
 		return err
 	}
-	w.count(backend)
+	w.countCommand(backend)
 	err := send(ctx)
 	if reply != nil {
 		c.Reply = reply(err)
@@ -248,8 +248,8 @@ func WaitAtMost[T any](
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
 	if w := watchOf(ctx); w.tap == nil { // there is no one to describe the wait to
-		w.count(Waiting)
-		return await(ctx, realTimer(limit), done, nil)
+		w.countCommand(Waiting)
+		return awaitNews(ctx, realTimer(limit), done, nil)
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
 	ends := sync.OnceFunc(func() { close(over) })
@@ -270,7 +270,7 @@ func WaitAtMost[T any](
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
 		defer ends() // before the Tap hears of it, which may ask for news
-		got, err = await(ctx, timer, done, asks)
+		got, err = awaitNews(ctx, timer, done, asks)
 		return err
 	})
 	return got, err
@@ -297,7 +297,7 @@ func stillWaits(ctx context.Context, asks chan<- chan<- struct{}, over <-chan st
 	return nil
 }
 
-func await[T any](
+func awaitNews[T any](
 	ctx context.Context, timer <-chan time.Time, done <-chan T, asks <-chan chan<- struct{},
 ) (got T, err error) {
 	var none chan<- struct{} // who asks whether there are news
@@ -370,8 +370,8 @@ type Counter struct {
 var counted = []string{SQL, Redis, ZooKeeper, Etcd, Waiting}
 
 // Count is the number of commands sent to backend so far.
-func (n *Counter) Count(backend string) uint64 { return n.of(backend).Load() }
+func (n *Counter) Count(backend string) uint64 { return n.counterOf(backend).Load() }
 
-func (n *Counter) of(backend string) *atomic.Uint64 {
+func (n *Counter) counterOf(backend string) *atomic.Uint64 {
 	return &n.counts[1+slices.Index(counted, backend)]
 }

@@ -39,7 +39,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	return wrong(json.Unmarshal(body, into, strict))
+	return explainJSON(json.Unmarshal(body, into, strict))
 }
 
 var (
@@ -87,8 +87,8 @@ func isJSON(contentType string) bool {
 	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// wrong is nil for nil, else what is wrong with a body.
-func wrong(err error) error {
+// explainJSON is nil for nil, else what is wrong with a body.
+func explainJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	var value *json.SemanticError
 	switch {
@@ -120,18 +120,18 @@ func fieldAt(place jsontext.Pointer) (name string) {
 		_, err := strconv.Atoi(token)
 		switch {
 		case name == "":
-			name = short(token)
+			name = shortenName(token)
 		case err == nil:
 			name += "[" + token + "]"
 		default:
-			name += "." + short(token)
+			name += "." + shortenName(token)
 		}
 	}
 	return name
 }
 
-// short cuts a name that a caller made up.
-func short(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
+// shortenName cuts a name that a caller made up.
+func shortenName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 64)], "") }
 
 // ReadQuery refuses parameters that are unknown, repeated or empty: a mistyped
 // filter must not select everything.
@@ -148,7 +148,7 @@ func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
 		case len(known) == 0:
 			return nil, BadRequest("No query parameters are known here.")
 		case !slices.Contains(known, name):
-			return nil, Invalid(short(name), "unknown_field", nil, "is no parameter here; known are: "+strings.Join(known, ", "))
+			return nil, Invalid(shortenName(name), "unknown_field", nil, "is no parameter here; known are: "+strings.Join(known, ", "))
 		case len(values) > 1:
 			return nil, Invalid(name, "repeated_field", nil, "is given more than once")
 		case values[0] == "":

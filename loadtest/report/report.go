@@ -17,7 +17,7 @@ import (
 
 // Of is the result for people, and for programs.
 func Of(r *loadtest.Result) measure.Report {
-	report := measure.Report{JSON: r, Answer: answer(r), Facts: facts(r), Tables: []measure.Table{findings(r), requirements(r)}, Name: Name}
+	report := measure.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Tables: []measure.Table{findingsTable(r), requirementsTable(r)}, Name: Name}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}
@@ -32,8 +32,8 @@ func Of(r *loadtest.Result) measure.Report {
 // Name is that of the report's block in a Markdown file.
 const Name = "load"
 
-// answer is the verdict, and what is known of a strategy beyond this run.
-func answer(r *loadtest.Result) []string {
+// answerLines is the verdict, and what is known of a strategy beyond this run.
+func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
 	case !r.Strategy.Broken:
@@ -46,8 +46,8 @@ func answer(r *loadtest.Result) []string {
 	return append(all, "Tried besides purchases: "+cmp.Or(strings.Join(did, ", "), "nothing")+". Not tried: "+strings.Join(not, ", ")+".")
 }
 
-// findings are the rules that were violated.
-func findings(r *loadtest.Result) measure.Table {
+// findingsTable are the rules that were violated.
+func findingsTable(r *loadtest.Result) measure.Table {
 	t := measure.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
 	if r.Audit == nil {
 		return t
@@ -64,7 +64,7 @@ func findings(r *loadtest.Result) measure.Table {
 	return t
 }
 
-func requirements(r *loadtest.Result) measure.Table {
+func requirementsTable(r *loadtest.Result) measure.Table {
 	t := measure.Table{Title: "Requirements", Head: []string{"what", "came to (times in ms)", ""}, Words: 3}
 	for _, c := range r.Checks {
 		met := "met"
@@ -79,90 +79,90 @@ func requirements(r *loadtest.Result) measure.Table {
 // rows are facts, by name.
 type rows [][2]string
 
-func (all *rows) add(name, format string, args ...any) {
+func (all *rows) addRow(name, format string, args ...any) {
 	*all = append(*all, [2]string{name, fmt.Sprintf(format, args...)})
 }
 
-// facts are what the verdict rests on.
-func facts(r *loadtest.Result) (all rows) {
-	all.add("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
-	all.add("sale", "%s", r.Settings.Command())
+// factRows are what the verdict rests on.
+func factRows(r *loadtest.Result) (all rows) {
+	all.addRow("strategy", "%s", joinNonEmpty(" · ", r.Strategy.Name, r.Strategy.Title))
+	all.addRow("sale", "%s", r.Settings.Command())
 	for i, target := range r.Targets {
-		all.add("target", "%s", target.URL)
+		all.addRow("target", "%s", target.URL)
 		if i > 0 && slices.Equal(target.Backends, r.Targets[0].Backends) {
 			continue
 		}
 		for _, b := range target.Backends {
 			state := b.Version
 			if !b.OK {
-				state = join(" ", state, "DOWN", b.Error)
+				state = joinNonEmpty(" ", state, "DOWN", b.Error)
 			}
-			all.add(b.Name, "%-9s %s", b.Tier, state)
+			all.addRow(b.Name, "%-9s %s", b.Tier, state)
 		}
 	}
 	if r.Requests > 0 {
-		all.outcomes(r)
-		all.speed(r)
+		all.addOutcomes(r)
+		all.addSpeed(r)
 	}
 	if a := r.Audit; a != nil {
 		cancelled := ""
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		all.add("ledger", "%s sold in %s%s, %s left of %s (run %d)", measure.Count(a.Sold, "unit"), measure.Count(a.Orders, "order"),
+		all.addRow("ledger", "%s sold in %s%s, %s left of %s (run %d)", measure.Count(a.Sold, "unit"), measure.Count(a.Orders, "order"),
 			cancelled, measure.Thousands(a.Remaining), measure.Thousands(a.Initial), a.Run)
 	}
 	switch l := r.Linearizable; { // not linearizable is a violation
 	case l.Answer == loadtest.LinearYes:
-		all.add("answers", "linearizable: one buyer at a time explains all of %s", measure.Count(l.Checked, "answer"))
+		all.addRow("answers", "linearizable: one buyer at a time explains all of %s", measure.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
-		all.add("answers", "not looked at: %s", l.Why)
+		all.addRow("answers", "not looked at: %s", l.Why)
 	}
 	return all
 }
 
-func (all *rows) outcomes(r *loadtest.Result) {
+func (all *rows) addOutcomes(r *loadtest.Result) {
 	var counts []string
 	for _, o := range loadtest.Outcomes {
 		if n := r.Counts[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
 			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+measure.Thousands(n))
 		}
 	}
-	all.add("buyers", "%s", strings.Join(counts, " · "))
+	all.addRow("buyers", "%s", strings.Join(counts, " · "))
 	if r.Copies+r.Retries > 0 { // else each has one call
-		all.add("  repeated", "%s and %s", measure.CountOf(r.Copies, "copy", "copies"), measure.CountOf(r.Retries, "retry", "retries"))
+		all.addRow("  repeated", "%s and %s", measure.CountOf(r.Copies, "copy", "copies"), measure.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
-			all.add(string(a.Outcome), "%s × %s: %s", a.Code, measure.Thousands(a.Count), a.Sample)
+			all.addRow(string(a.Outcome), "%s × %s: %s", a.Code, measure.Thousands(a.Count), a.Sample)
 		}
 	}
 }
 
-func (all *rows) speed(r *loadtest.Result) {
-	all.add("speed", "%s requests/s · %s sales/s · %s in %s", measure.Thousands(int64(r.RequestsPerSec+.5)), measure.Thousands(int64(r.SalesPerSec+.5)),
+func (all *rows) addSpeed(r *loadtest.Result) {
+	all.addRow("speed", "%s requests/s · %s sales/s · %s in %s", measure.Thousands(int64(r.RequestsPerSec+.5)), measure.Thousands(int64(r.SalesPerSec+.5)),
 		measure.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
-	all.add("latency", "%s", latency(r.Latency)) // with two steps: of the first
+	all.addRow("latency", "%s", formatLatency(r.Latency)) // with two steps: of the first
 	if r.Counts[ledger.OutcomeSold] > 0 {
-		all.add("  of sales", "%s", latency(r.SoldLatency))
+		all.addRow("  of sales", "%s", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
-		all.add("two steps", "%s accepted at first", measure.Thousands(r.Accepted))
+		all.addRow("two steps", "%s accepted at first", measure.Thousands(r.Accepted))
 	}
 	if r.Settings.Open() { // above: from when a request was due
-		all.add("  once sent", "%s", latency(r.ServiceTime))
-		all.add("lateness", "%s sent late · %s dropped · the generator's own p99 %s", measure.Thousands(r.Late), measure.Thousands(r.Dropped), measure.Duration(r.Lag.P99))
+		all.addRow("  once sent", "%s", formatLatency(r.ServiceTime))
+		all.addRow("lateness", "%s sent late · %s dropped · the generator's own p99 %s", measure.Thousands(r.Late), measure.Thousands(r.Dropped), measure.Duration(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
-		all.add("cancelled", "%s · refused %s · unknown %s", measure.Thousands(c.Done), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
+		all.addRow("cancelled", "%s · refused %s · unknown %s", measure.Thousands(c.Done), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
-		all.add("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", measure.Thousands(c.Paid),
+		all.addRow("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", measure.Thousands(c.Paid),
 			measure.Thousands(c.Forgotten), measure.Thousands(c.Expired), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
 	}
 	switch {
 	case r.CommandsMissing != "":
-		all.add("commands", "not known: %s", r.CommandsMissing)
+		all.addRow("commands", "not known: %s", r.CommandsMissing)
 	default:
 		var sum float64
 		var each []string
@@ -170,17 +170,17 @@ func (all *rows) speed(r *loadtest.Result) {
 			sum += c.PerPurchase
 			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
 		}
-		all.add("commands", "%s", join(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
+		all.addRow("commands", "%s", joinNonEmpty(": ", fmt.Sprintf("%.2f a purchase", sum), strings.Join(each, " · ")))
 	}
 }
 
-func latency(l loadtest.Latency) string {
+func formatLatency(l loadtest.Latency) string {
 	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
 		measure.Duration(l.P50), measure.Duration(l.P90), measure.Duration(l.P99), measure.Duration(l.P999), measure.Duration(l.Max), measure.Duration(int64(l.Mean)))
 }
 
-// join leaves out what is empty.
-func join(separator string, parts ...string) string {
+// joinNonEmpty leaves out what is empty.
+func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
