@@ -35,12 +35,16 @@ func NewStore(db *gorm.DB) *Store {
 
 // For returns the same ledger, writing orders in the name of strategy.
 func (s *Store) For(strategy string) *Store {
-	return &Store{db: s.db, strategy: strategy, identity: s.identity}
+	c := *s
+	c.strategy = strategy
+	return &c
 }
 
 // On returns the same ledger on another session (a lock's own connection).
 func (s *Store) On(session *gorm.DB) *Store {
-	return &Store{db: session, strategy: s.strategy, identity: s.identity}
+	c := *s
+	c.db = session
+	return &c
 }
 
 // ReadCommitted returns the same ledger with transactions that lock the rows they

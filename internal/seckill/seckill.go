@@ -1,6 +1,6 @@
 // Package seckill is the domain of a flash sale: what a buyer asks for and
 // gets, and what every way of deducting stock must answer. It imports the
-// standard library only; everything else in the program imports it.
+// standard library only.
 package seckill
 
 import (
