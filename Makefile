@@ -112,6 +112,12 @@ bench: build
 	@deploy/deps.sh
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
+## picture: take the README's picture of today's page, in a real browser
+.PHONY: picture
+picture:
+	@deploy/deps.sh --tests
+	$(GO) test -count=1 -vet=off -ldflags=-s -run TestPictureOfTheReadme ./web/e2e -update
+
 ## build: compile bin/seckill
 build: $(BIN)
 	@:

@@ -50,7 +50,7 @@ func (tb *tab) standsAlone(svg string) {
 	tb.none("a drawing", ask[[]string](tb, drawnWrong+"("+string(quoted)+")"))
 }
 
-var update = flag.Bool("update", false, "write the drawing of the README anew")
+var update = flag.Bool("update", false, "write the drawing and the picture of the README anew")
 
 // Every counterexample has a drawing, with an arrow for each command and every
 // sentence of the judge.
