@@ -163,6 +163,7 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 // What the ledger knows of a holding.
 const (
 	sold      = "sold"      // its order is there
+	again     = "again"     // it was there before
 	void      = "void"      // it has none and never will
 	absent    = "absent"    // it has none now: its COMMIT may be on its way
 	cancelled = "cancelled" // its order is cancelled

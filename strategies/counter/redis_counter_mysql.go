@@ -134,8 +134,6 @@ func (s *redisCounterMySQL) lookUp(
 }
 
 // settleDuplicate closes a purchase whose user, or whose request, has an order.
-// If it is the request's own, a copy in another process has sold: what both
-// took from the number is the order's.
 func (s *redisCounterMySQL) settleDuplicate(
 	ctx context.Context, p seckill.Purchase, run int64,
 ) {
@@ -148,6 +146,8 @@ func (s *redisCounterMySQL) settleDuplicate(
 		return
 	case known == absent: // it is another request's
 		known = void
+	case known == sold: // a copy of the request has sold
+		known = again
 	}
 	s.settle(ctx, p, run, known)
 }

@@ -79,3 +79,14 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	alive.cancels(t, t.Context(), before)
 	alive.settled(t, 0)
 }
+
+// The number was made from a row that lacked the order's units. A copy of its request takes none.
+func TestACopyOfWhatRedisForgotTakesNothing(t *testing.T) {
+	sh, _ := loses(t)
+	for range 2 {
+		sh.refused(t, 1, 2, seckill.ErrDuplicate)
+		sh.settled(t, 2)
+	}
+	sh.mustBuy(t, 3, 2)
+	sh.settled(t, 0)
+}

@@ -5,6 +5,7 @@
 -- ARGV[2] user   ARGV[3] quantity   ARGV[4] request
 -- ARGV[5] what is known of it:
 --   'sold'       its order is in the ledger
+--   'again'      the same, and it was there when the caller had taken units
 --   'void'       it has no order and never will
 --   'absent'     it has no order now; its COMMIT may still be on its way
 --   'cancelled'  its order is cancelled
@@ -63,7 +64,13 @@ if held == mine and known == 'absent'
 	and not redis.call('ZSCORE', KEYS[4], user) then
 	return 0 -- looked up too early: its COMMIT came, and closed it
 end
-if held == mine and known == 'sold' then
+if held == mine and known == 'again' and kept ~= 'back ' .. mine then
+	-- Redis had lost the purchase that sold. The row may have lacked these units
+	-- when the number was made from it: where it did not, the number is too high
+	-- now, and a refusal by the row corrects it.
+	add(quantity)
+end
+if held == mine and (known == 'sold' or known == 'again') then
 	write(nil, 'ZREM', KEYS[4], user)
 	return refused or 1
 end
@@ -89,7 +96,7 @@ if held == mine then
 	return refused or 1
 end
 if kept == 'back ' .. mine then
-	if known == 'sold' then -- it did come after all: take again
+	if known == 'sold' or known == 'again' then -- it did come after all: take again
 		add(-quantity)
 		write({'HSET', KEYS[3], own, kept}, 'HDEL', KEYS[3], own)
 		write(nil, 'HSETNX', KEYS[3], user, mine) -- or they are at another
