@@ -373,3 +373,20 @@ func TestLinearizableInAll(t *testing.T) {
 		}
 	}
 }
+
+func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
+	p := &plan{Scenario: Scenario{Stock: 100, SKUs: 1, SKU: 1}}
+	tally := newTally(p, newResult(Config{Scenario: p.Scenario}))
+	tell := func(o ledger.Outcome, remaining, want int64) {
+		t.Helper()
+		tally.came(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})
+		if got := tally.progress().Left; got != want {
+			t.Errorf("after %s with %d remaining: %d left, want %d", o, remaining, got, want)
+		}
+	}
+	tell(ledger.OutcomeSold, 98, 98)
+	tell(ledger.OutcomeSold, 99, 98) // an answer that was overtaken
+	tell(ledger.OutcomeSoldOut, 0, 0)
+	tell(ledger.OutcomeSold, 3, 0)
+	tell(ledger.OutcomeSold, -1, -1)
+}

@@ -265,7 +265,7 @@ type Progress struct {
 	Buyers   int                    `json:"buyers"`   // in all
 	Counts   map[ledger.Outcome]int `json:"counts"`
 	Units    int64                  `json:"units"` // told sold and not given back, so far
-	Left     int64                  `json:"left"`  // stock as last told
+	Left     int64                  `json:"left"`  // the least that a buyer has been told is left
 	Rate     float64                `json:"rate"`  // requests a second, over the last interval
 	P50      float64                `json:"p50_ms"`
 	P99      float64                `json:"p99_ms"`

@@ -99,15 +99,18 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 		if !p.cancels { // else it may be given back, and sold again, before the answer to that comes
 			t.units += p.quantity
 		}
-		t.left[k] = r.Remaining
+		t.left[k] = min(t.left[k], r.Remaining)
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
 	case ledger.OutcomeReserved: // what becomes of it is added up later
-		t.left[k] = r.Remaining
+		t.left[k] = min(t.left[k], r.Remaining)
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
 	case ledger.OutcomeAccepted:
 		t.open[k], t.unsure[k] = true, true
-	case ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
+	case ledger.OutcomeSoldOut:
+		t.left[k] = min(t.left[k], p.quantity-1)
+		_ = t.refused.RecordValue(micros(at.answered - at.due))
+	case ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
 		_ = t.refused.RecordValue(micros(at.answered - at.due))
 	}
 }
