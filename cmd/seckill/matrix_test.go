@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/measure"
@@ -45,6 +46,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	}) {
 		t.Error("other questions were asked than are asked today")
 	}
+	kept := map[string]bool{} // the counterexamples' files that the matrix names
 	all := strategies.All()
 	if !slices.EqualFunc(m.Rows, all, func(r prove.Row, i catalog.Info) bool { return r.Strategy == i.Name }) {
 		t.Fatal("other strategies were asked than there are today")
@@ -58,32 +60,43 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 				t.Errorf("%s, %s: the strategy says that it %s, and it %s", row.Strategy, q, said, c.Summary())
 			}
 		}
-		breaks, kept := false, false
+		breaks, shown := false, false
 		for id, c := range row.Cells {
 			if c.Answer == prove.Failed || c.Answer == prove.Missing {
 				t.Errorf("%s, %s: %s", row.Strategy, id, c.Summary())
 			}
 			breaks = breaks || c.Answer == prove.Breaks
-			if c.Example != "" {
-				kept = true
-				checkExample(t, c.Example, row.Strategy, id)
+			for _, f := range append([]prove.Finding{{Rule: c.Rule, Example: c.Example}}, c.Also...) {
+				if f.Example != "" {
+					shown, kept[filepath.Base(f.Example)] = true, true
+					checkExample(t, f, row.Strategy, id)
+				}
 			}
 		}
-		if breaks && !kept { // the page draws one beside its lesson
+		if breaks && !shown { // the page draws one beside its lesson
 			t.Errorf("%s breaks, and no counterexample of it is kept", row.Strategy)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(root, "web/guarantees/*.*.json"))
+	labtest.Must(t, err)
+	for _, file := range files {
+		if !kept[filepath.Base(file)] {
+			t.Errorf("%s is the counterexample of no cell", file)
 		}
 	}
 }
 
-// A "breaks" can be replayed.
-func checkExample(t *testing.T, file, strategy, question string) {
-	f, err := os.Open(filepath.Join(root, file))
+// A "breaks" can be replayed, for each rule.
+func checkExample(t *testing.T, found prove.Finding, strategy, question string) {
+	f, err := os.Open(filepath.Join(root, found.Example))
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer f.Close()
-	if e, err := game.ReadExample(f); err != nil || e.Strategy != strategy || e.Question != question || len(e.Problems) == 0 {
-		t.Errorf("%s: %s, %s (%v): want a counterexample of %s, %s", file, e.Strategy, e.Question, err, strategy, question)
+	if e, err := game.ReadExample(f); err != nil || e.Strategy != strategy || e.Question != question ||
+		!slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == found.Rule }) {
+		t.Errorf("%s: %s, %s, %v (%v): want a counterexample of %s, %s that breaks %s",
+			found.Example, e.Strategy, e.Question, e.Problems, err, strategy, question, found.Rule)
 	}
 }

@@ -57,12 +57,13 @@ const (
 func (*ProveCmd) Help() string {
 	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
 ✓ holds in all schedules of the question's scenarios: each was run, or is equivalent to one that was. (✓) holds in the
-schedules that were tried, and there are others: --schedules tries more of them. ✗ breaks, and a counterexample is kept.
-• was measured, – does not apply.
+schedules that were tried, and there are others: --schedules tries more of them. ✗ breaks, and a counterexample of each
+rule is kept. • was measured, – does not apply.
 
-Exit status: 0 when all answers are those of the matrix in this program, or, for a strategy without a row there, those that it
-declares (or the replayed schedule breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when an
-answer differs (or the replayed schedule breaks nothing), %d when the replayed schedule does not fit.`,
+Exit status: 0 when all answers are those of the matrix in this program, also the rules that are broken, or, for a strategy
+without a row there, the answers that it declares (or the replayed schedule breaks), 1 when the proof could not be finished,
+2 for a wrong command line, %d when an answer differs (or the replayed schedule breaks nothing), %d when the replayed schedule
+does not fit.`,
 		statusDiffers, statusDiverged)
 }
 
@@ -212,9 +213,9 @@ func (c *ProveCmd) forms(m *prove.Matrix) forms {
 	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, measure.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
-// keep writes a counterexample's file, and returns its name.
-func (c *ProveCmd) keep(strategy, question string, s *explore.Schedule) (string, error) {
-	name := filepath.Join(c.Examples, strategy+"."+question+".json")
+// keep writes a counterexample's file, and returns its name. A cell's first has no rule in it.
+func (c *ProveCmd) keep(strategy, question, rule string, s *explore.Schedule) (string, error) {
+	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)
 	if err == nil {
 		err = errors.Join(game.NewExample(strategy, question, s).Write(f), f.Close())

@@ -29,11 +29,16 @@ func TestProveDiffers(t *testing.T) {
 	}
 
 	sqlrow.Naive.New = sqlrow.Conditional.New
-	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "naive, no oversell: it is said that it breaks, and it holds") {
+	if status, _, said := ask(); status != statusDiffers || !strings.Contains(said, "naive, no oversell: it is said that it breaks oversold, and it holds") {
 		t.Errorf("naive sells right: status %d, want %d, and said\n%s", status, statusDiffers, said)
 	}
 	if status, m, said := ask("--quiet", "--schedules=1"); status != 0 || said != "" || m.Rows[0].Cells["oversell"].Answer != prove.Holds {
 		t.Errorf("with a smaller bound: status %d, want 0, and said\n%s", status, said)
+	}
+	sqlrow.Naive.New = sqlrow.Atomic.New
+	if status, _, said := ask(); status != statusDiffers ||
+		!strings.Contains(said, "it is said that it breaks oversold, and it breaks oversold, negative_stock") {
+		t.Errorf("naive breaks another rule, too: status %d, want %d, and said\n%s", status, statusDiffers, said)
 	}
 	sqlrow.Naive.New, sqlrow.Naive.Name = honest.New, "new"
 	if status, _, said := ask("--quiet"); status != 0 || said != "" {

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/explore"
 )
 
-var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+$`)
+var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+(\.[a-z_]+)?$`)
 
 // readExample reads a counterexample of the proof. The error is a *web.Problem.
 func readExample(files fs.FS, name string) (e Example, err error) {

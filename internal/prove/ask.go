@@ -76,16 +76,18 @@ func wrongStock(rule string) bool {
 // atTheLock is two holders, or a lock that another has freed or renewed.
 func atTheLock(rule string) bool { return !notOverlap(rule) }
 
-// search runs a question's scenarios in turn and stops at the first that breaks.
+// search runs a question's scenarios in turn. Behind the first broken schedule it goes on
+// for other rules, with fewer schedules of each scenario.
 func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Scenario) (Cell, error) {
 	w, err := b.open(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	c, seen := Cell{Answer: Holds, Exhausted: true}, explore.Result{}
+	broken := b.brokenRules(q.breaks)
 	for _, s := range scenarios {
 		s.MaxFaults = min(1, len(s.Faults)) // one thing goes wrong
-		l := b.limits(q.breaks)
+		l := b.limits(broken)
 		// Each command before which the first dies is a beginning of its own, and so is each moment at which one of many comes.
 		if s.DiesFirst || len(s.Buyers) > 4 {
 			l.Schedules, l.Random = 2*l.Schedules, 2*l.Random
@@ -98,24 +100,22 @@ func (b *bench) search(ctx context.Context, q Question, scenarios []*explore.Sce
 			return c, err
 		}
 		c.add(res)
-		if res.First != nil {
-			return b.broken(ctx, q.ID, c, res.First, q.breaks)
-		}
 		seen.Faulty, seen.Renewed = seen.Faulty+res.Faulty, seen.Renewed+res.Renewed
-		if q.nothing != nil {
+		if q.nothing != nil && len(broken.list) == 0 {
 			if why := q.nothing(b, seen); why != "" {
 				return notAsked(why)
 			}
 		}
 	}
-	return c, nil
+	return b.verdict(ctx, q.ID, c, broken)
 }
 
 // limits of one search: the schedules with the fewest preemptions first, so
-// many of them, then some at random.
-func (b *bench) limits(counts func(rule string) bool) explore.Limits {
+// many of them, then some at random. Each broken rule is noted.
+func (b *bench) limits(broken *brokenRules) explore.Limits {
+	broken.left = broken.behind
 	return explore.Limits{Schedules: b.options.Schedules, Time: b.options.Budget,
-		Random: b.options.Schedules / 4, Seed: b.options.Seed, Broken: func(s *explore.Schedule) bool { return s.Breaks(counts) }}
+		Random: b.options.Schedules / 4, Seed: b.options.Seed, Broken: broken.note}
 }
 
 // add adds a search's bounds to a cell.
@@ -135,26 +135,6 @@ func (c *Cell) add(r explore.Result) {
 		c.Preemptions = &r.Preemptions
 	}
 	c.Exhausted = false
-}
-
-// broken keeps a counterexample.
-func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.Schedule, counts func(string) bool) (Cell, error) {
-	w, err := b.open(ctx)
-	if err != nil {
-		return c, err
-	}
-	shown, err := w.Shorten(ctx, o, counts)
-	if err != nil {
-		return c, fmt.Errorf("replay the counterexample: %w", err)
-	}
-	c.Answer, c.Exhausted = Breaks, false
-	i := slices.IndexFunc(shown.Problems, func(p explore.Problem) bool { return counts(p.Rule) })
-	if i < 0 {
-		return c, fmt.Errorf("a schedule broke a rule once and not again: %+v; its choices were %v", o.Problems, o.Choices())
-	}
-	c.Rule, c.Text = shown.Problems[i].Rule, shown.Problems[i].Message
-	c.Example, err = b.options.Example(b.info.Name, question, shown)
-	return c, err
 }
 
 // survived are the faults that a strategy survives, by the questions that asked.
@@ -184,19 +164,16 @@ func (b *bench) twoFaults(ctx context.Context, processes int) (Cell, error) {
 	if len(faults) == 0 {
 		return notAsked("it survives no single fault")
 	}
-	c := Cell{Answer: Holds}
+	c, broken := Cell{Answer: Holds}, b.brokenRules(wrongStock)
 	for _, second := range []explore.Does{explore.Buys, explore.Cancels} {
 		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true, Buyers: buyers(processes, explore.Buys, second), Faults: faults, MaxFaults: 2}
-		l := b.limits(wrongStock)
+		l := b.limits(broken)
 		l.Schedules, l.Random = 1, max(b.options.Schedules/2, 1)
 		res, err := b.world.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
 		c.add(res)
-		if res.First != nil {
-			return b.broken(ctx, "two-faults", c, res.First, wrongStock)
-		}
 	}
-	return c, nil
+	return b.verdict(ctx, "two-faults", c, broken)
 }

@@ -28,6 +28,8 @@ type Cell struct {
 	Answer Answer `json:"answer"`
 	Text   string `json:"text,omitempty"` // what was seen, or why not
 	Rule   string `json:"rule,omitempty"` // that was broken
+	// Also are the other rules that were broken.
+	Also []Finding `json:"also,omitempty"`
 
 	// Schedules that were run to their end, of them Random ones drawn at random.
 	Schedules int `json:"schedules,omitempty"`
@@ -66,7 +68,7 @@ type Matrix struct {
 	Took      string           `json:"-"`
 }
 
-const matrixFormat = 2
+const matrixFormat = 3
 
 func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: questions}
@@ -86,13 +88,19 @@ type Difference struct {
 
 func (d Difference) String() string {
 	return fmt.Sprintf("%s, %s: it is said that it %s, and it %s: %s", d.Strategy, d.Question.Title, d.Expected,
-		d.Cell.Answer, d.Cell.Text)
+		d.Cell.promise(), d.Cell.Text)
+}
+
+// promise is a cell's answer, and the rules that it breaks.
+func (c Cell) promise() string {
+	return strings.TrimSpace(string(c.Answer) + " " + strings.Join(c.rules(), ", "))
 }
 
 // Differences are answers that are not those of a published matrix, in either direction,
-// and what could not be found out. A strategy without a row there is compared with what
-// it says of itself. A search with a smaller bound may miss what breaks: that is no
-// difference. Nor is a server that is not here.
+// and what could not be found out. So are other rules that a strategy breaks. A strategy
+// without a row there is compared with what it says of itself, which is no rules. A search
+// with a smaller bound may miss what breaks: that is no difference. Nor is a server that
+// is not here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
 		before := published.row(row.Strategy)
@@ -105,19 +113,25 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 			switch {
 			case is.Answer == Failed:
 				list = append(list, Difference{row.Strategy, q, "can be asked", is})
-			case is.sameAs(was), was.Answer == Missing, is.Answer == Missing:
+			case was.Answer == Missing, is.Answer == Missing:
+			case is.sameAs(was) && (!inMatrix || is.sameRules(was, m.Schedules < published.Schedules)):
 			case is.Answer == NotAsked && (!inMatrix || q.ID == NodeLossQuestion):
-			case was.Answer == Breaks && m.Schedules < published.Schedules:
+			case was.Answer == Breaks && is.Answer != Breaks && m.Schedules < published.Schedules:
 			default:
-				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})
+				list = append(list, Difference{row.Strategy, q, was.promise(), is})
 			}
 		}
 	}
 	return list
 }
 
-// sameAs: the same is promised. How far a search got is no difference, nor is
-// which of a strategy's flaws it met first.
+// sameRules: the same rules are broken, in whatever order, or only some of them if fewer will do.
+func (c Cell) sameRules(published Cell, fewer bool) bool {
+	is, was := c.rules(), published.rules()
+	return !slices.ContainsFunc(is, func(rule string) bool { return !published.Breaks(rule) }) && (fewer || len(is) == len(was))
+}
+
+// sameAs: the same is promised. How far a search got is no difference.
 func (c Cell) sameAs(d Cell) bool {
 	if c.Answer != Measured || d.Answer != Measured {
 		return c.Answer == d.Answer

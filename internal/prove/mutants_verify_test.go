@@ -104,7 +104,7 @@ func (m *mutant) prove(t *testing.T, program string) {
 		t.Fatalf("%v: %v\n%s", ended, err, wrong.Bytes())
 	}
 	for _, r := range answers.Rows {
-		if c := r.Cells[m.question]; c.Answer != prove.Breaks {
+		if c := r.Cells[m.question]; c.Answer != prove.Breaks || m.rule != "" && !c.Breaks(m.rule) {
 			t.Errorf("%s without %s passes the question %s: %s", r.Strategy, m.removed, m.question, c.Summary())
 		} else {
 			t.Log(r.Strategy, c.Summary())

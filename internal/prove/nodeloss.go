@@ -51,9 +51,16 @@ func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
 	if len(last.Problems) == 0 {
 		return Cell{Answer: Holds, Text: strings.Join(seen, "; ")}, nil
 	}
-	p := last.Problems[0]
-	c := Cell{Answer: Breaks, Rule: p.Rule, Text: strings.TrimSuffix(last.Scenario.Name, inside) + ": " + p.Message}
-	c.Example, err = b.options.Example(b.info.Name, NodeLossQuestion, last)
+	example, err := b.options.Example(b.info.Name, NodeLossQuestion, "", last)
+	c := Cell{Answer: Breaks, Example: example}
+	for i, p := range last.Problems {
+		text := strings.TrimSuffix(last.Scenario.Name, inside) + ": " + p.Message
+		if i == 0 {
+			c.Rule, c.Text = p.Rule, text
+		} else if !c.Breaks(p.Rule) {
+			c.Also = append(c.Also, Finding{p.Rule, text, example})
+		}
+	}
 	return c, err
 }
 

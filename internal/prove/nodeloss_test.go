@@ -44,7 +44,7 @@ func loseNodes(
 	examples := map[string]*explore.Schedule{}
 	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Servers: on, Workers: 1,
 		Schedules: 20, Budget: budget, Questions: []string{prove.NodeLossQuestion},
-		Example: func(strategy, _ string, o *explore.Schedule) (string, error) {
+		Example: func(strategy, _, _ string, o *explore.Schedule) (string, error) {
 			examples[strategy] = o
 			return strategy + ".json", nil
 		}})

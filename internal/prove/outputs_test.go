@@ -19,13 +19,14 @@ import (
 func byHand() *prove.Matrix {
 	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Choosing: true, Asks: "Is ever more sold than there was?"},
 		{ID: "dead-holder", Title: "dead holder", Choosing: true}, {ID: "waits", Title: "how it waits", Choosing: true}}
-	return &prove.Matrix{Format: 2, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
+	return &prove.Matrix{Format: 3, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
 			{Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
 			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Cells: map[string]prove.Cell{
 				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9, Preemptions: new(1),
-					Example: "counterexamples/naive.oversell.json"},
+					Example: "counterexamples/naive.oversell.json",
+					Also:    []prove.Finding{{Rule: "negative_stock", Text: "the stock is -1", Example: "counterexamples/naive.oversell.negative_stock.json"}}},
 				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
 				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
 			}},
@@ -57,6 +58,7 @@ zk          ?  ?  ?
 ✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   – does not apply   ! failed   ? not computed
 
 ✗ naive · no oversell: 3 units sold out of 2 (found in 9 schedules)  counterexamples/naive.oversell.json
+    also: the stock is -1  counterexamples/naive.oversell.negative_stock.json
 • naive · how it waits: polls; 30 commands in 300 ms
 ! redis-lua · how it waits: the server <died>
 
@@ -91,7 +93,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
 	}
 	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
-		"another format": strings.Replace(text, `"format":2`, `"format":9`, 1), "unknown fields": `{"format":2,"colour":"red"}`} {
+		"another format": strings.Replace(text, `"format":3`, `"format":9`, 1), "unknown fields": `{"format":3,"colour":"red"}`} {
 		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil || !strings.Contains(err.Error(), "matrix") {
 			t.Errorf("%s: %v, %v; want an error", name, m, err)
 		}
@@ -119,8 +121,16 @@ func TestDifferences(t *testing.T) {
 			if a == prove.Measured {
 				cells[id] = prove.Cell{Answer: a}
 			}
+			if a == prove.Breaks {
+				cells[id] = prove.Cell{Answer: a, Rule: "oversold", Also: []prove.Finding{{Rule: "blocked"}}}
+			}
 		}
 		m.Rows = []prove.Row{{Strategy: "x", Cells: cells}}
+		return m
+	}
+	breaking := func(bound int, rule string, also ...prove.Finding) *prove.Matrix {
+		m := matrix(bound, prove.Holds, prove.Breaks)
+		m.Rows[0].Cells["b"] = prove.Cell{Answer: prove.Breaks, Rule: rule, Also: also}
 		return m
 	}
 	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks, prove.Measured)
@@ -129,15 +139,22 @@ func TestDifferences(t *testing.T) {
 		want string
 	}{
 		"the same":   {published, ""},
-		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
+		"either way": {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks oversold, blocked, c holds, d n/a"},
 		"a lock that broke where it was measured": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
 			prove.Breaks), "g measured"},
 		"a lock that is not one any more": {matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks,
 			prove.NotAsked), "g measured"},
-		"a smaller bound":          {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
-		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
-		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},
-		"a search that has failed": {matrix(60, prove.Failed, prove.Breaks), "a can be asked"},
+		"a smaller bound":               {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
+		"the same rules, another first": {breaking(60, "blocked", prove.Finding{Rule: "oversold"}), ""},
+		"another rule, too": {breaking(60, "oversold", prove.Finding{Rule: "blocked"}, prove.Finding{Rule: "stolen"}),
+			"b breaks oversold, blocked"},
+		"another rule instead":           {breaking(60, "oversold", prove.Finding{Rule: "stolen"}), "b breaks oversold, blocked"},
+		"a rule less":                    {breaking(60, "oversold"), "b breaks oversold, blocked"},
+		"a rule less, fewer tried":       {breaking(59, "oversold"), ""},
+		"a new rule, though fewer tried": {breaking(5, "stolen"), "b breaks oversold, blocked"},
+		"fewer questions":                {matrix(60, prove.Holds, prove.Breaks), ""},
+		"a question not answered":        {matrix(60, prove.Missing, prove.Breaks), ""},
+		"a search that has failed":       {matrix(60, prove.Failed, prove.Breaks), "a can be asked"},
 		"a lock that queues no longer": {&prove.Matrix{Questions: []prove.Question{{ID: "g"}}, Backends: published.Backends, Rows: []prove.Row{
 			{Strategy: "x", Cells: map[string]prove.Cell{"g": {Answer: prove.Measured, Text: "luck decides"}}}}}, "g measured"},
 	} {
@@ -176,7 +193,7 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 		{"a cell that was not asked", m.Rows[2].Cells["dead-holder"], old.Rows[1].Cells["dead-holder"]},
 		{"a cell that was asked and not answered", m.Rows[2].Cells["oversell"], old.Rows[1].Cells["oversell"]},
 	} {
-		if c.got != c.want {
+		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
 		}
 	}

@@ -35,8 +35,9 @@ type Options struct {
 	// Servers starts a set of servers of its own for one worker. What is
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error) `kong:"-"`
-	// Example keeps a counterexample and returns where. Nil keeps none.
-	Example func(strategy, question string, s *explore.Schedule) (string, error) `kong:"-"`
+	// Example keeps a counterexample and returns where. rule is "" for a cell's first one, and
+	// what a further one breaks. Nil keeps none.
+	Example func(strategy, question, rule string, s *explore.Schedule) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 }
@@ -64,7 +65,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		o.Progress = func(int, int, string, Question, Cell) {}
 	}
 	if o.Example == nil {
-		o.Example = func(string, string, *explore.Schedule) (string, error) { return "", nil }
+		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
 	}
 	questions, err := choose(o.Questions)
 	if err != nil {

@@ -57,8 +57,8 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	m := compute(t, prove.Options{
 		Infos:     infos,
 		Questions: []string{"oversell", "lost-update", "processes", "owner", "other-skus"},
-		Example: func(strategy, question string, o *explore.Schedule) (string, error) {
-			name := strategy + "." + question
+		Example: func(strategy, question, rule string, o *explore.Schedule) (string, error) {
+			name := strategy + "." + question + rule
 			kept[name] = game.NewExample(strategy, question, o)
 			return name, nil
 		},
@@ -112,8 +112,8 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 func sameAgain(t *testing.T, first *prove.Matrix, kept map[string]game.Example) {
 	files := map[string]game.Example{}
 	m := compute(t, prove.Options{Infos: []catalog.Info{redislock.RedisToken}, Questions: []string{"processes", "owner"},
-		Example: func(strategy, question string, o *explore.Schedule) (string, error) {
-			name := strategy + "." + question
+		Example: func(strategy, question, rule string, o *explore.Schedule) (string, error) {
+			name := strategy + "." + question + rule
 			files[name] = game.NewExample(strategy, question, o)
 			return name, nil
 		}})

@@ -72,7 +72,7 @@ func ofLocks(whyNot string) func(context.Context, *bench) (string, error) {
 			return whyNot, nil
 		}
 		s, err := b.sound(ctx, 1)
-		if err != nil || s.by[explore.RuleOverlap] == nil {
+		if err != nil || s.broken.schedule(explore.RuleOverlap) == nil {
 			return "", err
 		}
 		return "it excludes no one even without a fault", nil

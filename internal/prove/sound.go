@@ -1,8 +1,8 @@
 package prove
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"seckill/internal/explore"
@@ -28,8 +28,8 @@ func (b *bench) faultless(processes int) []*explore.Scenario {
 
 // soundness is what the searches without faults found.
 type soundness struct {
-	cell Cell                         // their bounds, added up
-	by   map[string]*explore.Schedule // the first broken schedule of each rule
+	cell   Cell         // their bounds, added up
+	broken *brokenRules // all that there are, whatever a question counts
 }
 
 // sound explores what happens without any fault, once for a bench.
@@ -41,9 +41,9 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true}, by: map[string]*explore.Schedule{}}
-	l := b.limits(nil)
-	l.Reduce, l.Schedules, l.Broken = true, 2*l.Schedules, s.note
+	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true}, broken: &brokenRules{counts: anyRule}}
+	l := b.limits(s.broken)
+	l.Reduce, l.Schedules = true, 2*l.Schedules
 	for _, scenario := range b.faultless(processes) {
 		res, err := w.Search(ctx, scenario, l)
 		if err != nil {
@@ -55,24 +55,9 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 	return s, nil
 }
 
-// note keeps what a schedule broke. The search goes on: others may break other rules.
-func (s *soundness) note(o *explore.Schedule) (stop bool) {
-	for _, p := range o.Problems {
-		if s.by[p.Rule] == nil {
-			s.by[p.Rule] = o
-		}
-	}
-	return false
-}
-
 // unsound: the stock came out wrong, with every process alive.
 func (s *soundness) unsound() bool {
-	for rule := range s.by {
-		if explore.LedgerRule(rule) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.broken.list, func(r brokenRule) bool { return explore.LedgerRule(r.rule) })
 }
 
 // premise is how many processes a question about faults uses: two, or one where
@@ -97,33 +82,25 @@ func withoutFault(question string, processes int, counts func(rule string) bool)
 		if err != nil {
 			return Cell{}, err
 		}
-		return b.verdict(ctx, question, s, counts)
+		return b.verdict(ctx, question, s.cell, s.of(counts))
 	}
 }
 
-// verdict breaks when one of the rules was broken, with the shortest schedule
-// that shows it.
-func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
-	c := s.cell
-	// What the ledger shows says more than that a buyer was left waiting.
-	for _, counts := range []func(string) bool{
-		func(rule string) bool { return counts(rule) && explore.LedgerRule(rule) }, counts,
-	} {
-		var first *explore.Schedule
-		for _, rule := range slices.Sorted(maps.Keys(s.by)) { // of equals, two runs take the same
-			if o := s.by[rule]; counts(rule) && (first == nil || shorter(o, first)) {
-				first = o
-			}
+// of are the rules that count, the gravest first: what the ledger shows says more than
+// that a buyer was left waiting, and a short schedule more than a long one.
+func (s *soundness) of(counts func(rule string) bool) *brokenRules {
+	list := slices.DeleteFunc(slices.Clone(s.broken.list), func(r brokenRule) bool { return !counts(r.rule) })
+	grave := func(r brokenRule) int {
+		if explore.LedgerRule(r.rule) {
+			return 0
 		}
-		if first != nil {
-			return b.broken(ctx, question, c, first, counts)
-		}
+		return 1
 	}
-	return c, nil
-}
-
-func shorter(a, b *explore.Schedule) bool {
-	return a.Preemptions < b.Preemptions || a.Preemptions == b.Preemptions && len(a.Steps) < len(b.Steps)
+	slices.SortStableFunc(list, func(a, b brokenRule) int {
+		return cmp.Or(cmp.Compare(grave(a), grave(b)), cmp.Compare(a.schedule.Preemptions, b.schedule.Preemptions),
+			cmp.Compare(len(a.schedule.Steps), len(b.schedule.Steps)))
+	})
+	return &brokenRules{counts: counts, list: list}
 }
 
 func isOversell(rule string) bool { return rule == ledger.RuleOversold || rule == ledger.RuleNegative }

@@ -85,6 +85,9 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			if c := r.Cells[q.ID]; c.Answer == Breaks || c.Answer == Measured || c.Answer == Failed {
 				line := fmt.Sprintf("%s %s · %s: %s%s  %s", c.Sign(), r.Strategy, q.Title, c.Text, c.bound(), c.Example)
 				b.WriteString(strings.TrimRight(line, " ") + "\n")
+				for _, f := range c.Also {
+					b.WriteString(strings.TrimRight(fmt.Sprintf("    also: %s  %s", f.Text, f.Example), " ") + "\n")
+				}
 			}
 		}
 	}

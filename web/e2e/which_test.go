@@ -84,7 +84,9 @@ func TestGuarantees(t *testing.T) {
 	tb.goTo("guarantees?cell=redis-token.owner")
 	tb.await(`document.querySelector("dialog [data-question=owner]")?.open`)
 	tb.await(`[...document.querySelectorAll("dialog [data-question=owner] a, dialog .buttons a")].map((a) => a.hash).join() ===
-		"#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
+		"#/trace/redis-token.owner,#/trace/redis-token.owner.two_holders,#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
+	tb.await(`[...document.querySelectorAll("dialog [data-question=owner] [data-rule]")].map((p) => p.dataset.rule).join() === "stolen,two_holders,blocked"`)
+	tb.says("dialog [data-question=owner] [data-rule=blocked]", "C waits, and nothing will ever wake them", "step by step")
 	tb.click("dialog .buttons button")
 
 	t.Log("presets add up, and the filter is in the address")

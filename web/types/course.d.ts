@@ -1,9 +1,17 @@
 // The lab's JSON: the guarantee matrix, the course, the figures measured for it, and traces.
 declare namespace Json {
+  /** A rule that is broken, and the counterexample's file; one file may break several. */
+  interface Finding {
+    rule?: string;
+    text?: string;
+    example?: string;
+  }
+
   interface Cell {
     answer: string;
     text?: string;
     rule?: string;
+    also?: Finding[]; // the other rules that are broken
     schedules?: number; // schedules that were run
     random?: number;
     orders?: number; // in which conflicting commands came

@@ -1,5 +1,5 @@
 // A dialog: of one strategy's answers, or of one sale with a fault.
-import { exampleOf } from './matrix.js';
+import { exampleOf, findingsOf } from './matrix.js';
 import { kinds, markOf, signs } from './marks.js';
 import { grouped } from './rows.js';
 import { say } from './say.js';
@@ -47,8 +47,7 @@ function Question({ row, question, open }) {
     <details ref=${box} data-question=${question.id} open=${open}><summary><span class=${`mark ${kinds[markOf(cell)]}`} aria-hidden="true">${signs[markOf(cell)] ?? '?'}</span>
       ${' '}${t.guarantees.titleOf(question)} <span class="hint">${cell.answer === 'measured' ? inWords(cell.text ?? '') : t.guarantees.says(cell)}</span></summary>
       <p class="hint">${w.asksOf(question)}</p>
-      <${Found} cell=${cell} />
-      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}</details>`;
+      <${Found} cell=${cell} /></details>`;
 }
 
 /** @param {string} text of a measured cell: its parts are fixed @param {number} [form] 1: for a cell of the table */
@@ -61,8 +60,10 @@ export const inWords = (text, form = 0) => text.split('; ').map((part) => (words
 function Found({ cell }) {
   const w = words();
   return html`
-    ${cell.rule && html`<p><strong>${t.rules[cell.rule] ?? cell.rule}</strong></p>`}
-    ${cell.text && cell.answer !== 'measured' && html`<p>${say(cell.text)}</p>`}
+    ${findingsOf(cell).map((f) => html`
+      <p key=${f.rule} data-rule=${f.rule}><strong>${t.rules[f.rule ?? ''] ?? f.rule}</strong>${t.colon}${say(f.text ?? '')}
+        ${exampleOf(f) && html` <a href=${link('trace', exampleOf(f))}>${w.play}</a>`}</p>`)}
+    ${!cell.rule && cell.text && cell.answer !== 'measured' && html`<p>${say(cell.text)}</p>`}
     ${(cell.schedules ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
       ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;

@@ -8,7 +8,7 @@ import { html, styled } from '../ui.js';
 import { inWords, RowDialog } from './dialog.js';
 import { Grid } from './grid.js';
 import { brokenOf, kinds, markOf, signs } from './marks.js';
-import { exampleOf, loadMatrix } from './matrix.js';
+import { exampleOf, findingsOf, loadMatrix } from './matrix.js';
 import { filtered, grouped, isLock, listed, presets } from './rows.js';
 import { say } from './say.js';
 import { words } from './text.js';
@@ -54,10 +54,11 @@ export function Guarantees({ route: { query } }) {
 function answerOf(matrix, name, id) {
   const cell = matrix.rows.find((r) => r.strategy === name)?.cells[id] ?? { answer: '' };
   const mark = markOf(cell);
-  const text = !cell.text ? '' : mark === 'measured' ? inWords(cell.text) : say(cell.text);
+  const text = !cell.text || cell.rule ? '' : mark === 'measured' ? inWords(cell.text) : say(cell.text);
+  const broken = findingsOf(cell).map((f) => `${t.rules[f.rule ?? ''] ?? f.rule}${t.colon}${say(f.text ?? '')}`);
   return {
     sign: signs[mark] ?? '?', kind: kinds[mark], seen: mark === 'measured' ? inWords(cell.text ?? '', 1) : undefined,
-    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text].filter(Boolean).join(t.semicolon),
+    says: [t.guarantees.says(cell), ...broken, text].filter(Boolean).join(t.semicolon),
     what: mark === 'breaks' ? words().about[brokenOf(cell.rule)] : undefined,
     href: exampleOf(cell) ? link('trace', exampleOf(cell)) : undefined,
   };

@@ -1,6 +1,6 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
-import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
+import { examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';
 import { Failed, useLoaded } from '../loaded.js';
@@ -51,7 +51,7 @@ const place = (step, trace) => (step === undefined && trace.live ? trace.steps.l
  * @param {Json.Matrix} matrix
  */
 function landing(matrix) {
-  const all = examplesOf(matrix).flatMap(({ row, examples }) => examples.map((q) => exampleOf(row.cells[q.id])));
+  const all = examplesOf(matrix).flatMap(({ examples }) => examples.map((e) => e.name));
   return all.find((name) => name === 'naive.oversell') ?? all[0];
 }
 
@@ -64,10 +64,9 @@ function Chooser({ matrix, name }) {
           <option value="" selected=${!name}>${words().choose}</option>
           ${matrix && examplesOf(matrix).map(({ row, examples }) => html`
             <optgroup key=${row.strategy} label=${row.strategy}>
-              ${examples.map((q) => {
-    const example = exampleOf(row.cells[q.id]);
-    return html`<option key=${example} value=${example} selected=${example === name}>${row.strategy}${t.colon}${t.guarantees.titleOf(q)}</option>`;
-  })}
+              ${examples.map((e) => html`
+                <option key=${e.name} value=${e.name} selected=${e.name === name}>${row.strategy}${t.colon}${t.guarantees.titleOf(e.question)}${
+    e.further ? `${t.comma}${t.list(e.rules.map((rule) => t.rules[rule] ?? rule))}` : ''}</option>`)}
             </optgroup>`)}
         </select></div>
       <${Live} chosen=${name.split('.')[0] || 'naive'} />

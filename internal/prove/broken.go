@@ -1,0 +1,137 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"seckill/internal/explore"
+)
+
+// A Finding is a rule that a strategy breaks, with a counterexample.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Text    string `json:"text,omitempty"`    // what was wrong
+	Example string `json:"example,omitempty"` // the counterexample's file, which may break several rules
+}
+
+// findings are all rules that a cell's counterexamples break, the cell's own first.
+func (c Cell) findings() []Finding {
+	if c.Answer != Breaks {
+		return nil
+	}
+	return append([]Finding{{c.Rule, c.Text, c.Example}}, c.Also...)
+}
+
+// Breaks reports whether a counterexample of the cell breaks the rule.
+func (c Cell) Breaks(rule string) bool { return slices.Contains(c.rules(), rule) }
+
+// rules are those of the findings.
+func (c Cell) rules() (list []string) {
+	for _, f := range c.findings() {
+		list = append(list, f.Rule)
+	}
+	return list
+}
+
+// brokenRules are the rules that the schedules of some searches broke, in the order in
+// which they were met, each with its first schedule.
+type brokenRules struct {
+	counts func(rule string) bool
+	list   []brokenRule
+	// behind is how many schedules of a search run after the first broken one, or of a
+	// later search; 0: all. left are those still to be run.
+	behind, left int
+}
+
+type brokenRule struct {
+	rule     string
+	schedule *explore.Schedule
+}
+
+// schedulesBehind is the part of a search's schedules that run behind a broken one.
+const schedulesBehind = 3
+
+func (b *bench) brokenRules(counts func(rule string) bool) *brokenRules {
+	return &brokenRules{counts: counts, behind: max(b.options.Schedules/schedulesBehind, 1)}
+}
+
+// note keeps the rules that a schedule is the first to break. It stops a search that has
+// run enough schedules behind the first broken one.
+func (r *brokenRules) note(s *explore.Schedule) (stop bool) {
+	for _, p := range s.Problems {
+		if r.counts(p.Rule) && r.schedule(p.Rule) == nil {
+			r.list = append(r.list, brokenRule{p.Rule, s})
+		}
+	}
+	if len(r.list) == 0 || r.behind == 0 {
+		return false
+	}
+	r.left--
+	return r.left < 0
+}
+
+// schedule returns the first schedule that broke a rule; nil: none did.
+func (r *brokenRules) schedule(rule string) *explore.Schedule {
+	for _, b := range r.list {
+		if b.rule == rule {
+			return b.schedule
+		}
+	}
+	return nil
+}
+
+// verdict adds to a cell a counterexample of each rule that was broken, the first of the
+// list as the cell's own. A counterexample that breaks several rules is that of each. A
+// further rule is left out when its schedule does not break it again: who reads of it
+// could not see it.
+func (b *bench) verdict(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
+	var found []Finding
+	for _, r := range broken.list {
+		if slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == r.rule }) {
+			continue
+		}
+		shown, err := b.counterexample(ctx, r)
+		if err != nil {
+			return c, err
+		}
+		name := r.rule
+		if found == nil {
+			name = ""
+		}
+		i := slices.IndexFunc(shown.Problems, func(p explore.Problem) bool { return p.Rule == r.rule })
+		switch {
+		case i < 0 && found == nil:
+			return c, fmt.Errorf("a schedule broke %s once and not again: its choices were %v", r.rule, r.schedule.Choices())
+		case i < 0:
+			continue
+		}
+		example, err := b.options.Example(b.info.Name, question, name, shown)
+		if err != nil {
+			return c, err
+		}
+		for _, p := range append([]explore.Problem{shown.Problems[i]}, shown.Problems...) {
+			if broken.counts(p.Rule) && !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == p.Rule }) {
+				found = append(found, Finding{p.Rule, p.Message, example})
+			}
+		}
+	}
+	if found != nil {
+		c.Answer, c.Exhausted, c.Also = Breaks, false, found[1:]
+		c.Rule, c.Text, c.Example = found[0].Rule, found[0].Text, found[0].Example
+	}
+	return c, nil
+}
+
+// counterexample shortens a schedule that broke a rule.
+func (b *bench) counterexample(ctx context.Context, r brokenRule) (*explore.Schedule, error) {
+	w, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := w.Shorten(ctx, r.schedule, func(rule string) bool { return rule == r.rule })
+	if err != nil {
+		return nil, fmt.Errorf("replay the counterexample of %s: %w", r.rule, err)
+	}
+	return shown, nil
+}
