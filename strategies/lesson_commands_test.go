@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/strategies"
@@ -197,7 +197,7 @@ func sent(t *testing.T, info catalog.Info) (list []string) {
 	}
 	h.Reset(t, 100)
 	p := seckill.Purchase{SKU: h.SKU, User: 42, Quantity: 2, RequestID: "r1"}
-	record := &commands{observe.NewRecorder(observe.NewNames(h.SKU))}
+	record := &commands{explore.NewRecorder(explore.NewNormalizer(h.SKU))}
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.Processes[0].(seckill.Reserver); ok {
 		a, err := r.Reserve(ctx, p, time.Minute)
@@ -211,7 +211,7 @@ func sent(t *testing.T, info catalog.Info) (list []string) {
 		t.Fatal(err)
 	}
 	scripts := scriptNames(t)
-	all, _ := record.List()
+	all, _ := record.Snapshot()
 	for _, s := range all {
 		if s.Background || s.Backend == tap.Waiting {
 			continue
@@ -301,14 +301,14 @@ func plain(c string) string {
 }
 
 // commands is the tap of a purchase.
-type commands struct{ *observe.Recorder }
+type commands struct{ *explore.Recorder }
 
 func (r *commands) Before(ctx context.Context, c *tap.Command) error {
-	r.Sent(ctx, "", c)
+	r.RecordSent(ctx, "", c)
 	return nil
 }
 
 func (r *commands) After(_ context.Context, c *tap.Command, err error) error {
-	r.Answered(c, err)
+	r.RecordAnswer(c, err)
 	return err
 }

@@ -19,13 +19,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/strategies"
@@ -179,8 +179,8 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 			defer p.leave()
 			return p.compare(ctx, chosen, o)
 		},
-		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
-			return trace.Record(ctx, l.Config(), info, buyers)
+		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
+			return explore.RecordTrace(ctx, l.Config(), info, buyers)
 		},
 		Games: &game.Games{Servers: l.Config, Strategies: strategies.All(), Examples: web.Guarantees(), Missing: missing, Log: page.api.Log},
 	})

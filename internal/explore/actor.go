@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
@@ -205,15 +204,15 @@ func (c *call) local() bool { return c.command.Backend == tap.Waiting }
 func (c *call) String() string { return c.actor.Name + ": " + c.command.Text }
 
 // text is the command as a step shows it.
-func (c *call) text(names *observe.Names) string {
+func (c *call) text(names *Normalizer) string {
 	text := c.command.Text
 	if !c.local() {
-		text = observe.Describe(c.command)
+		text = DescribeCommand(c.command)
 	}
 	if c.helper != nil {
 		text = renewerMark + text
 	}
-	return names.Plain(text)
+	return names.Normalize(text)
 }
 
 const (
@@ -341,8 +340,8 @@ func (a *actor) Began(h *tap.Helper) {
 // Over implements tap.Minder.
 func (a *actor) Over(h *tap.Helper) { a.tell(func() { a.threadOf(h).over = true }) }
 
-// Holds implements observe.Holder.
-func (a *actor) Holds(tx bool) {
+// LockGranted implements LockObserver.
+func (a *actor) LockGranted(tx bool) {
 	a.tell(func() {
 		s := a.run.schedule
 		for _, other := range a.run.othersHolding(a) {
@@ -354,13 +353,13 @@ func (a *actor) Holds(tx bool) {
 	})
 }
 
-// Frees implements observe.Holder.
-func (a *actor) Frees() {
+// LockReleasing implements LockObserver.
+func (a *actor) LockReleasing() {
 	a.tell(func() {
 		a.lock = releasing
 		a.run.schedule.givesBack(a.Name, len(a.run.schedule.Steps))
 	})
 }
 
-// Freed implements observe.Holder.
-func (a *actor) Freed() { a.tell(func() { a.lock = notHeld }) }
+// LockReleased implements LockObserver.
+func (a *actor) LockReleased() { a.tell(func() { a.lock = notHeld }) }

@@ -298,7 +298,7 @@ func (r *run) endSession(ctx context.Context, of *actor) (what string, err error
 	if zk := of.process.In.ZooKeeper; zk != nil && of.life == alive {
 		zk.Expire()
 	}
-	return r.world.names.Plain(strings.Join(did, "; ")), err
+	return r.world.names.Normalize(strings.Join(did, "; ")), err
 }
 
 // leaseholders are the actors whose lease has not ended or, if the strategy is no
@@ -367,7 +367,7 @@ func (r *run) endLease(ctx context.Context, of *actor, sessions bool) (what stri
 	if did != nil {
 		_, err = r.ringTimers(ctx)
 	}
-	return w.names.Plain(strings.Join(did, "; ")), err
+	return w.names.Normalize(strings.Join(did, "; ")), err
 }
 
 // leaseEnd is how far the processes' clocks move when a lease ends.

@@ -129,7 +129,7 @@ func (s *Schedule) Faulty() bool {
 // reason, or waited until a lease ended though all others had left.
 func problems(s *Schedule) (list []Problem) {
 	add := func(rule, format string, args ...any) {
-		list = append(list, Problem{rule, s.names.Plain(fmt.Sprintf(format, args...))})
+		list = append(list, Problem{rule, s.names.Normalize(fmt.Sprintf(format, args...))})
 	}
 	sells, resets := !s.Scenario.does(Locks), s.Scenario.does(Resets)
 	otherSKUs := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })

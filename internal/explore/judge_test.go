@@ -7,7 +7,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
-	"seckill/internal/observe"
 	"seckill/internal/seckill"
 )
 
@@ -44,7 +43,7 @@ func TestProblems(t *testing.T) {
 				{Buyer: Buyer{Name: "B", Does: Starts}, Ended: 1}, {Buyer: Buyer{Name: "C", Does: Buys}, Ended: 2}}}, "early"},
 	} {
 		s := c.schedule
-		s.names = observe.NewNames(1, 2)
+		s.names = NewNormalizer(1, 2)
 		if s.Scenario == nil {
 			s.Scenario = &Scenario{Buyers: []Buyer{a, b}}
 		}

@@ -213,7 +213,7 @@ func (r *run) actorView(a *actor) ActorView {
 		v.State, v.Told, v.Outcome = StateDead, a.outcome.Answer(), "died"
 		return v
 	case program.over:
-		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Plain(a.outcome.Answer()), "done"
+		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Normalize(a.outcome.Answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
 			v.Outcome = string(wire.Of(err).Outcome)
@@ -236,7 +236,7 @@ func (r *run) waitView(c *call) *WaitView {
 	if c.local() {
 		w.Why = "waits in its own process: nothing has been sent to wake it"
 	} else if i := c.shownIn(r.waits); i >= 0 {
-		w.Why = r.world.names.Plain(r.waits[i].Why)
+		w.Why = r.world.names.Normalize(r.waits[i].Why)
 		w.For = append(w.For, r.holdersAt(c.actor, r.waits[i].Holders)...)
 	}
 	return w

@@ -65,11 +65,11 @@ func (r *run) left(c *call, err error) {
 	}
 	step := &r.schedule.Steps[c.step]
 	if r.peek && !c.loseReply {
-		step.Reply = r.world.names.Reply(c.command)
+		step.Reply = r.world.names.NormalizeReply(c.command)
 	}
 	switch {
 	case err != nil && r.peek:
-		step.Result = r.world.names.Plain(err.Error())
+		step.Result = r.world.names.Normalize(err.Error())
 	case err != nil:
 		step.Result = "error"
 	case c.state != blocked:

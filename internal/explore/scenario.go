@@ -19,7 +19,6 @@ import (
 
 	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
-	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
@@ -129,7 +128,7 @@ type Choice = policy.Choice
 type Step struct {
 	Choice
 	Backend string `json:"backend,omitempty"`
-	Command string `json:"command,omitempty"` // as observe.Names writes it
+	Command string `json:"command,omitempty"` // as a Normalizer writes it
 	Result  string `json:"result,omitempty"`  // "", "waits", or an error
 	Reply   string `json:"reply,omitempty"`   // what it answered, as tap.Command.Reply
 	// Woke names the buyers that waited inside a server until this step.
@@ -173,7 +172,7 @@ type Schedule struct {
 	// Outage is how long no server answered after NodeLost.
 	Outage time.Duration
 
-	names *observe.Names
+	names *Normalizer
 	// locks are moments at which two buyers held the lock, and the lease of the first had
 	// not ended, or a renewer went on, though it had been answered while another had the lock.
 	locks []Problem
@@ -226,7 +225,7 @@ type Answer struct {
 // Told is what the buyers were told.
 func (s *Schedule) Told() (list []Answer) {
 	for _, b := range s.Buyers {
-		list = append(list, Answer{b.Name, s.names.Plain(b.Answer())})
+		list = append(list, Answer{b.Name, s.names.Normalize(b.Answer())})
 	}
 	return list
 }

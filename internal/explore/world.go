@@ -14,7 +14,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
-	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -44,7 +43,7 @@ type World struct {
 	others bool  // it has a second one
 	stock  int64
 	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
-	names  *observe.Names
+	names  *Normalizer
 }
 
 // Options of a world.
@@ -156,7 +155,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 		}
 	}
 	w.sku, w.stock, w.others = lastSKU.Add(1), s.Stock, others
-	w.names = observe.NewNames(w.sku, w.other())
+	w.names = NewNormalizer(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
 		return err
@@ -252,12 +251,12 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 
 // look reads what the servers keep for the schedule that runs.
 func (w *World) look(ctx context.Context) []probe.Value {
-	return w.probes.Look(ctx, w.sku, w.names.Plain)
+	return w.probes.Look(ctx, w.sku, w.names.Normalize)
 }
 
 // A process is one instance with the strategy on it.
 type process struct {
-	*observe.Process
+	*StrategyProcess
 	session int64        // in ZooKeeper
 	tainted bool         // not to be used for another schedule
 	ahead   atomic.Int64 // of the true time, in ns
@@ -277,7 +276,7 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 	}
 	p := &process{}
 	var err error
-	p.Process, err = observe.Start(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
+	p.StrategyProcess, err = StartProcess(ctx, w.config, w.info, w.settings, func() time.Time { return w.now(p) })
 	if err != nil {
 		return nil, err
 	}

@@ -25,10 +25,10 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/lab"
-	"seckill/internal/trace"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -71,8 +71,8 @@ type Behind struct {
 	// Compare holds the sale of the options with each of the chosen strategies,
 	// beside baselines: compare.Run on the lab's servers, but for tests.
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
-	// Trace records one purchase, or two that race: trace.Record, but for tests.
-	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
+	// Trace records one purchase, or two that race: explore.RecordTrace, but for tests.
+	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
 	// Games keeps the games of those who are the scheduler; Close ends them.
 	Games *game.Games
 	// ServiceToken goes with admin calls to the service processes.

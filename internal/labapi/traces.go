@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/trace"
+	"seckill/internal/explore"
 	"seckill/internal/web"
 	"seckill/loadtest"
 )
@@ -16,7 +16,7 @@ import (
 // A LiveTrace is a recorded purchase, or two that raced.
 type LiveTrace struct {
 	Record
-	*trace.Trace
+	*explore.Trace
 }
 
 func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }

@@ -8,19 +8,18 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
-	"seckill/internal/observe"
-	"seckill/internal/trace"
+	"seckill/internal/explore"
 )
 
 func TestTraces(t *testing.T) {
 	under, made := make(chan bool, 9), make(chan error)
 	_, h, load := start(t, func(c *Config) {
-		c.Trace = func(_ context.Context, i catalog.Info, buyers int) (*trace.Trace, error) {
+		c.Trace = func(_ context.Context, i catalog.Info, buyers int) (*explore.Trace, error) {
 			under <- true
 			if err := <-made; err != nil {
 				return nil, err
 			}
-			return &trace.Trace{Strategy: i.Name, Steps: make([]observe.Sent, buyers)}, nil
+			return &explore.Trace{Strategy: i.Name, Steps: make([]explore.SentCommand, buyers)}, nil
 		}
 	})
 	for _, c := range []struct {

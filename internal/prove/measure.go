@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/ledger"
-	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
@@ -30,7 +30,7 @@ func realSettings() catalog.Settings {
 
 // A party is one process of a strategy in real time.
 type party struct {
-	*observe.Process
+	*explore.StrategyProcess
 	probes *probe.Set
 }
 
@@ -48,7 +48,7 @@ func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
 func (b *bench) party(ctx context.Context) (*party, error) {
 	config := b.servers.Config().Only(b.info.Uses()...)
 	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
-	p, err := observe.Start(ctx, config, b.info, realSettings(), nil)
+	p, err := explore.StartProcess(ctx, config, b.info, realSettings(), nil)
 	if err != nil {
 		return nil, err
 	}

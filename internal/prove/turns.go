@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/explore"
 	"seckill/internal/lock"
-	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -27,7 +26,7 @@ const noLock = "it is not a lock: a buyer holds nothing between reading and writ
 // A turn is one buyer's time with the lock.
 type turn struct {
 	*party
-	*observe.Gate
+	*explore.Gate
 	sku, user int64
 	wait      time.Duration // for the lock; 0: the usual one
 	lease     lock.Lease
@@ -43,7 +42,7 @@ func (p *party) turn(sku, user int64) *turn {
 
 // stopped is a turn in which a purchase stands before the first command that at says.
 func (p *party) stopped(sku, user int64, at func(n int, c *tap.Command) bool) *turn {
-	g := observe.NewGate(observe.NewRecorder(observe.NewNames()), "", at)
+	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
 	return &turn{party: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
 }
 
@@ -334,7 +333,7 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 // waits: the buyer waits by itself. unanswered is for how long a server has not
 // answered a command.
 func (t *turn) waits() (itself bool, unanswered time.Duration) {
-	sent, _ := t.List()
+	sent, _ := t.Snapshot()
 	for _, c := range sent {
 		if c.Background {
 			continue

@@ -19,13 +19,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/web"
@@ -229,12 +229,12 @@ func fakeReplay(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, web.Guarantees(), ask.Example+".json")
 }
 
-func fakeTrace(_ context.Context, info catalog.Info, _ int) (*trace.Trace, error) {
+func fakeTrace(_ context.Context, info catalog.Info, _ int) (*explore.Trace, error) {
 	if info.Name == "conditional" {
 		return nil, errors.New("the wire is cut")
 	}
 	text, err := os.ReadFile("testdata/trace.json")
-	made := &trace.Trace{Strategy: info.Name}
+	made := &explore.Trace{Strategy: info.Name}
 	return made, errors.Join(err, json.Unmarshal(text, made))
 }
 

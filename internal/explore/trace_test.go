@@ -1,9 +1,8 @@
-package trace_test
+package explore_test
 
 import (
 	"context"
 	"errors"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,21 +14,17 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/internal/observe"
 	"seckill/internal/seckill"
-	"seckill/internal/trace"
 	"seckill/strategies"
 	"seckill/strategies/sqlrow"
 )
 
-func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-
-func record(t *testing.T, name string, buyers int) *trace.Trace {
+func record(t *testing.T, name string, buyers int) *explore.Trace {
 	t.Helper()
 	info := strategies.Named(name)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := trace.Record(ctx, labtest.Start(t, info.Uses()...).Config(), info, buyers)
+	got, err := explore.RecordTrace(ctx, labtest.Start(t, info.Uses()...).Config(), info, buyers)
 	if err != nil {
 		t.Fatalf("trace %s: %v", name, err)
 	}
@@ -90,7 +85,7 @@ func TestTracedLocksAreHeldInTurn(t *testing.T) {
 			if !strings.HasPrefix(s.Text, "UPDATE stock") {
 				continue
 			}
-			if !slices.ContainsFunc(tr.Held, func(h observe.Hold) bool {
+			if !slices.ContainsFunc(tr.Held, func(h explore.HeldPeriod) bool {
 				return h.Who == s.Who && h.From <= s.At && s.At+s.Took <= h.To+1
 			}) {
 				t.Errorf("%s: %+v outside of %+v", name, s, tr.Held)
@@ -111,7 +106,7 @@ func TestTracedSKUIsRemoved(t *testing.T) {
 	record(t, "naive", 2)
 	failing := sqlrow.Naive
 	failing.New = func(catalog.Deps) (seckill.Strategy, error) { return neverReset{}, nil }
-	if _, err := trace.Record(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
+	if _, err := explore.RecordTrace(t.Context(), labtest.Start(t, backend.SQL).Config(), failing, 1); !errors.Is(err, errNeverReset) {
 		t.Errorf("the trace's error is %v, want %v", err, errNeverReset)
 	}
 	if after := rows(); after != before {

@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A StrategyProcess is one instance of the service's backends with one strategy on
+// it. If the strategy is a lock, the lock tells the LockObserver in its caller's
+// context when it is granted and released.
+type StrategyProcess struct {
+	In       *backend.Instance
+	Info     catalog.Info // its Locker is the observed one
+	Store    *ledger.Store
+	Strategy seckill.Strategy
+	Locker   lock.Locker // nil if the strategy is not a lock
+}
+
+// Start opens an instance on config, and builds the strategy on it. The strategy's clock
+// shows now, or the real time if now is nil. The caller closes StrategyProcess.In.
+func StartProcess(
+	ctx context.Context, config backend.Config, info catalog.Info, s catalog.Settings, now func() time.Time,
+) (*StrategyProcess, error) {
+	in, err := backend.Open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	p := &StrategyProcess{In: in, Store: ledger.NewStore(in.DB), Info: info}
+	if info.Locker != nil {
+		p.Info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+			inner, err := info.Locker(d)
+			p.Locker = &observedLocker{inner}
+			return p.Locker, err
+		}
+	}
+	p.Strategy, err = catalog.Build(p.Info, catalog.Deps{Instance: in, Ledger: p.Store, Settings: s, Now: now})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return p, nil
+}
+
+// Reset opens a new sale as PUT /skus/ID does: it resets the ledger first, then the
+// stock that the strategy keeps outside of it.
+func (p *StrategyProcess) Reset(ctx context.Context, sku int64, name string, stock int64) error {
+	if _, err := p.Store.Reset(ctx, sku, name, stock); err != nil {
+		return err
+	}
+	if r, ok := p.Strategy.(seckill.Resetter); ok {
+		return r.Reset(ctx, sku, stock)
+	}
+	return nil
+}
+
+// A LockObserver is a tap.Tap that also learns when its buyer gets and releases locks.
+type LockObserver interface {
+	// LockGranted is called when the buyer has got the lock. If transactional is
+	// true, the lock belongs to a transaction, and its COMMIT or ROLLBACK frees it.
+	LockGranted(transactional bool)
+	// LockReleasing is called before the buyer releases the lock, and LockReleased
+	// after the release has succeeded or failed.
+	LockReleasing()
+	LockReleased()
+}
+
+// An observedLocker tells the LockObserver in its caller's context of each lease.
+type observedLocker struct{ lock.Locker }
+
+func (l *observedLocker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	h, ok := tap.From(ctx).(LockObserver)
+	if err != nil || !ok {
+		return lease, err
+	}
+	if s, ok := lease.(lock.SessionLease); ok {
+		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
+		h.LockGranted(tx)
+		return &observedSessionLease{observedLease{lease, h}, s.Session()}, nil
+	}
+	h.LockGranted(false)
+	return &observedLease{lease, h}, nil
+}
+
+// Clear passes the call to the inner lock. It returns seckill.ErrBusy if that lock is no
+// lock.Clearer.
+func (l *observedLocker) Clear(ctx context.Context, key string) error {
+	if c, ok := l.Locker.(lock.Clearer); ok {
+		return c.Clear(ctx, key)
+	}
+	return seckill.ErrBusy
+}
+
+type observedLease struct {
+	lock.Lease
+	holder LockObserver
+}
+
+func (l *observedLease) Release(ctx context.Context) error {
+	l.holder.LockReleasing()
+	defer l.holder.LockReleased()
+	return l.Lease.Release(ctx)
+}
+
+// An observedSessionLease is an observedLease that belongs to a SQL session.
+type observedSessionLease struct {
+	observedLease
+	session *gorm.DB
+}
+
+func (l *observedSessionLease) Session() *gorm.DB { return l.session }

@@ -1,0 +1,179 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/tap"
+)
+
+// A SentCommand is one recorded command or wait of a buyer. Its texts are normalized, and
+// its times are microseconds since the recorder began.
+type SentCommand struct {
+	Who        string `json:"who"`
+	Backend    string `json:"backend"` // as the tap names them
+	Text       string `json:"command"`
+	Result     string `json:"result,omitempty"` // the error that came back
+	Reply      string `json:"reply,omitempty"`
+	At         int64  `json:"start_us"`
+	Took       int64  `json:"took_us"`              // up to now, if it has not returned yet
+	Background bool   `json:"background,omitempty"` // sent by a lock's renewer
+
+	Command *tap.Command `json:"-"`
+	Done    bool         `json:"-"`
+}
+
+// A HeldPeriod is the time from the grant of a lock to the call of its release. The
+// lock has failed if the periods of two buyers overlap.
+type HeldPeriod struct {
+	Who  string `json:"who"`
+	From int64  `json:"from_us"`
+	To   int64  `json:"to_us"` // up to now, if the lock is still held
+}
+
+// A Recorder records the commands of several buyers, and when each holds the lock, on
+// one clock. It is safe for concurrent use.
+type Recorder struct {
+	mu    sync.Mutex
+	names *Normalizer
+	began time.Time
+	list  []*SentCommand
+	held  []HeldPeriod
+}
+
+// NewRecorder returns a Recorder whose clock starts now.
+func NewRecorder(names *Normalizer) *Recorder {
+	return &Recorder{names: names, began: time.Now()}
+}
+
+// elapsed returns the microseconds since the recorder began.
+func (r *Recorder) elapsed() int64 { return time.Since(r.began).Microseconds() }
+
+// RecordSent records that the buyer named who sends c.
+func (r *Recorder) RecordSent(ctx context.Context, who string, c *tap.Command) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &SentCommand{Who: who, Backend: c.Backend, Command: c, Text: r.names.Normalize(DescribeCommand(c)), Background: tap.IsBackground(ctx), At: r.elapsed()}
+	c.Own = s
+	r.list = append(r.list, s)
+}
+
+// RecordAnswer records the reply to c, or its error.
+func (r *Recorder) RecordAnswer(c *tap.Command, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := c.Own.(*SentCommand)
+	s.Took, s.Done, s.Reply = r.elapsed()-s.At, true, r.names.NormalizeReply(c)
+	if err != nil {
+		s.Result = r.names.Normalize(err.Error())
+	}
+}
+
+// recordGrant records that the buyer named who has got the lock.
+func (r *Recorder) recordGrant(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = append(r.held, HeldPeriod{Who: who, From: r.elapsed()})
+}
+
+// recordRelease records that the buyer named who is about to release the lock.
+func (r *Recorder) recordRelease(who string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.held {
+		if h := &r.held[i]; h.Who == who && h.To == 0 {
+			h.To = r.elapsed()
+		}
+	}
+}
+
+// Snapshot returns the commands so far, in the order in which they were sent, and the
+// periods during which the lock was held.
+func (r *Recorder) Snapshot() (list []SentCommand, held []HeldPeriod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.list {
+		sent := *s
+		if !sent.Done {
+			sent.Took = r.elapsed() - sent.At
+		}
+		list = append(list, sent)
+	}
+	held = slices.Clone(r.held)
+	for i := range held {
+		if held[i].To == 0 {
+			held[i].To = r.elapsed()
+		}
+	}
+	return list, held
+}
+
+// A Gate is the tap.Tap and LockObserver of one buyer. It records the buyer's commands
+// and locks. It also stops the buyer before one command, which the caller of NewGate
+// selects, until Open is called.
+type Gate struct {
+	*Recorder
+	Reached chan struct{} // closed when the buyer has stopped at the gate
+	Open    func()        // lets the buyer go on
+
+	who    string
+	at     func(n int, c *tap.Command) bool
+	stands func()
+	opened chan struct{}
+	n      atomic.Int64 // the buyer's commands so far, without those of helpers
+}
+
+// NewGate returns a Gate that stops the buyer before the first command for which at
+// returns true; n is the command's number, from 0. If at is nil, it never stops the buyer.
+func NewGate(r *Recorder, who string, at func(n int, c *tap.Command) bool) *Gate {
+	if at == nil {
+		at = func(int, *tap.Command) bool { return false }
+	}
+	g := &Gate{Recorder: r, who: who, at: at, Reached: make(chan struct{}), opened: make(chan struct{})}
+	g.Open = sync.OnceFunc(func() { close(g.opened) })
+	g.stands = sync.OnceFunc(func() { close(g.Reached) })
+	return g
+}
+
+// Before implements tap.Tap.
+func (g *Gate) Before(ctx context.Context, c *tap.Command) error {
+	if tap.IsBackground(ctx) {
+		g.RecordSent(ctx, g.who, c)
+		return nil
+	}
+	if g.at(int(g.n.Add(1)-1), c) {
+		g.stands()
+		<-g.opened
+	}
+	g.RecordSent(ctx, g.who, c)
+	return nil
+}
+
+// After implements tap.Tap.
+func (g *Gate) After(_ context.Context, c *tap.Command, err error) error {
+	g.RecordAnswer(c, err)
+	return err
+}
+
+// LockGranted implements LockObserver.
+func (g *Gate) LockGranted(bool) { g.recordGrant(g.who) }
+
+// LockReleasing implements LockObserver.
+func (g *Gate) LockReleasing() { g.recordRelease(g.who) }
+
+// LockReleased implements LockObserver.
+func (g *Gate) LockReleased() {}
+
+// Commands returns the commands that the buyer has sent so far, without those of helpers.
+func (g *Gate) Commands() (list []*tap.Command) {
+	sent, _ := g.Snapshot()
+	for _, s := range sent {
+		if s.Who == g.who && !s.Background {
+			list = append(list, s.Command)
+		}
+	}
+	return list
+}

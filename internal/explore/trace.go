@@ -1,0 +1,150 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/probe"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/wire"
+)
+
+// A Trace is a recording, in real time, of one purchase or of two that raced. It has every
+// command with its time, duration and reply, and the periods during which the lock was
+// held. A Schedule shows what could happen; a Trace shows what did.
+type Trace struct {
+	Strategy string        `json:"strategy"`
+	Stock    int64         `json:"stock"`
+	Buyers   []Buyer       `json:"buyers"`
+	Before   []probe.Value `json:"before"` // what the servers stored
+	After    []probe.Value `json:"after"`
+	Steps    []SentCommand `json:"steps"`
+	Held     []HeldPeriod  `json:"held"`
+	Told     []Answer      `json:"told"`
+	Problems []Problem     `json:"problems"` // what the judge found
+	Cut      bool          `json:"cut"`      // there were more than maxTraceSteps steps
+}
+
+const (
+	// traceStock is enough for either buyer, but not for both.
+	traceStock = 2
+	// maxTraceSteps keeps a polling buyer from filling a page.
+	maxTraceSteps = 500
+)
+
+// A traceRun is a process of the strategy, and the SKU that is sold there.
+type traceRun struct {
+	*StrategyProcess
+	probes *probe.Set
+	names  *Normalizer
+	sku    int64
+}
+
+// RecordTrace opens an instance on the backends of config and lets one or two buyers buy
+// at the same time by the strategy of info. It returns an error if nothing could be
+// recorded; an error of a buyer is part of the Trace. Traces on one database must take turns.
+func RecordTrace(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (t *Trace, err error) {
+	config = config.Only(info.Uses()...) // other backends would be probed and shown, too
+	config.MaxSQLConns = 8
+	p, err := StartProcess(ctx, config, info, catalog.DefaultSettings(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.In.Close()) }()
+	r := &traceRun{StrategyProcess: p, probes: probe.Of(p.In, info), sku: 8_000_000_000_000 + time.Now().UnixMilli()} // found in any command's text
+	r.names = NewNormalizer(r.sku)
+	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.remove(context.WithoutCancel(ctx))) }()
+	t = &Trace{Strategy: info.Name, Stock: traceStock, Problems: []Problem{}}
+	for i := range buyers {
+		t.Buyers = append(t.Buyers, Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Does: Buys})
+	}
+	// The buyers buy once without a recording, so that connections are open and servers
+	// know the scripts. The outcome does not matter.
+	if err := r.reset(ctx); err != nil {
+		return nil, err
+	}
+	var all sync.WaitGroup
+	for _, b := range t.Buyers {
+		all.Go(func() { _, _ = p.Strategy.Deduct(ctx, r.purchase(b, "before")) })
+	}
+	all.Wait()
+	if err := r.reset(ctx); err != nil {
+		return nil, err
+	}
+	return t, r.record(ctx, t)
+}
+
+func (r *traceRun) reset(ctx context.Context) error {
+	if err := r.Reset(ctx, r.sku, "traced", traceStock); err != nil {
+		return fmt.Errorf("put the trace's SKU on sale: %w", err)
+	}
+	return nil
+}
+
+// purchase returns the purchase of buyer b in the unrecorded or the recorded round.
+func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
+	return seckill.Purchase{SKU: r.sku, User: int64(b.Name[0]-'A') + 1, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%s-%d", b.Name, request, r.sku)}
+}
+
+func (r *traceRun) record(ctx context.Context, t *Trace) error {
+	t.Before = r.probes.Look(ctx, r.sku, r.names.Normalize)
+	told := make([]ledger.Told, len(t.Buyers))
+	t.Told = make([]Answer, len(t.Buyers))
+	// All buyers wait before their first command until every buyer has reached it, so that
+	// none wins the race only because it was started first.
+	var ready, all sync.WaitGroup
+	ready.Add(len(t.Buyers))
+	recorder := NewRecorder(r.names)
+	for i, b := range t.Buyers {
+		all.Go(func() {
+			arrive := sync.OnceFunc(ready.Done)
+			p := r.purchase(b, "recorded")
+			got, err := r.Strategy.Deduct(tap.With(ctx, NewGate(recorder, b.Name, func(int, *tap.Command) bool {
+				arrive()
+				ready.Wait()
+				return false
+			})), p)
+			arrive() // a buyer that sends no command must not block the others
+			told[i] = wire.Told(p, got, err)
+			t.Told[i] = Answer{Who: b.Name, Answer: Outcome{Buyer: b, Receipt: got, Err: err}.Answer()}
+		})
+	}
+	all.Wait()
+	for i := range t.Told {
+		t.Told[i].Answer = r.names.Normalize(t.Told[i].Answer)
+	}
+	t.After = r.probes.Look(ctx, r.sku, r.names.Normalize)
+	t.Steps, t.Held = recorder.Snapshot()
+	if t.Cut = len(t.Steps) > maxTraceSteps; t.Cut {
+		t.Steps = t.Steps[:maxTraceSteps]
+	}
+	e, err := catalog.Evidence(ctx, r.Store, r.sku, []catalog.Seller{{Info: r.Info, Strategy: r.Strategy}})
+	if err != nil {
+		return fmt.Errorf("audit the trace: %w", err)
+	}
+	e.Initial, e.Told = traceStock, told
+	for _, v := range ledger.Judge(e).Violations {
+		t.Problems = append(t.Problems, Problem{Rule: v.Rule, Message: v.Message})
+	}
+	return nil
+}
+
+// remove deletes the rows of the SKU, so that shops do not list it.
+func (r *traceRun) remove(ctx context.Context) error {
+	for _, q := range []string{"DELETE FROM orders WHERE sku_id = ?", "DELETE FROM stock WHERE id = ?"} {
+		if err := r.In.DB.WithContext(ctx).Exec(q, r.sku).Error; err != nil {
+			return fmt.Errorf("remove the trace's SKU: %w", err)
+		}
+	}
+	return nil
+}
