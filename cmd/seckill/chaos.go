@@ -116,7 +116,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	defer where.leave()
-	options.Lab, options.Sale = fault.In(own), loadtest.Config{Targets: where.targets, AdminToken: where.token}
+	options.Lab, options.Sale = fault.Lab{Lab: own}, loadtest.Config{Targets: where.targets, AdminToken: where.token}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}

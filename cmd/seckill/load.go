@@ -135,10 +135,10 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 		return func() string { return "" }
 	}
 	sale := fault.Sale{Strategy: c.Scenario.Strategy, SKU: c.Scenario.SKU}
-	in := fault.NewInjector(ctx, fault.In(where.lab), []fault.Sale{sale}, nil)
-	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, Busy: true}
+	in := fault.NewInjector(ctx, fault.Lab{Lab: where.lab}.Inject, []fault.Sale{sale}, nil)
+	planned := fault.Planned{Kind: fault.KillService, Service: len(where.lab.ServiceProcesses()), For: 500, AwaitPurchase: true}
 	if _, err := where.lab.Process(backend.NameMySQL); err == nil && run.Seed%2 > 0 {
-		planned = fault.Planned{Kind: fault.RestartMySQL, Busy: true}
+		planned = fault.Planned{Kind: fault.RestartMySQL, AwaitPurchase: true}
 	}
 	_, _ = in.Add(planned)
 	watch, units := run.OnProgress, c.Scenario.Stock*int64(max(1, c.Scenario.SKUs))
@@ -153,7 +153,7 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 	}
 	return func() string {
 		in.End()
-		if all := in.Faults(); len(all) == 1 && all[0].Effect != nil && all[0].Effect.Matters {
+		if all := in.Faults(); len(all) == 1 && all[0].Effect != nil && all[0].Effect.CouldMatter {
 			return "a fault (" + strings.ReplaceAll(string(planned.Kind), "_", " ") + ")"
 		}
 		return ""

@@ -1,12 +1,10 @@
-// Package chaos runs a sale with a fault in its middle, for every strategy and
-// every fault, and says what each pair comes to: what the judge found, how long
-// nothing was sold, and whether sales went on afterwards.
+// Package chaos runs a sale with a fault in its middle, for every strategy and every fault. Each pair is a
+// cell of its result: the judge's verdict, the longest time without a sale, and whether sales went on.
 //
-// A cell is one sale in two parts. Buyers come at a constant rate while the fault
-// happens, and there is more stock than they can buy. When it is over and every
-// process runs again, others buy up what is left: so it shows whether sales go on,
-// and whether more is sold than there was. A fault that did not happen, or that
-// could not matter, is not tested, and the cell says so.
+// A cell's sale has two parts. In the first part buyers come at a constant rate while the fault happens, and
+// there is more stock than they can buy. The second part begins when the fault is over and every process
+// runs again: other buyers buy the rest. It shows whether sales go on, and whether more units are sold than
+// there were. A cell is "not tested" if its fault took no effect or could not matter.
 package chaos
 
 import (
@@ -23,85 +21,88 @@ import (
 	"seckill/loadtest"
 )
 
-// None is the fault of a control run.
+// None stands for a control run without a fault.
 const None fault.Name = "none"
 
-// A Lab is what faults happen to; fault.Lab is one.
+// A Lab runs the service processes and injects faults; fault.Lab implements it.
 type Lab interface {
-	fault.Place
+	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 	Faults() []fault.Status
 	Serve(context.Context, lab.ServiceSettings) error
 }
 
-// Options say what is run, and where.
+// Options select the cells, and say where their sales are held.
 type Options struct {
 	Lab        Lab
 	Strategies []catalog.Info
-	Faults     []fault.Name // None among them is the control run
-	// Sale is where the load goes; its scenario is that of a cell.
-	Sale     loadtest.Config
-	Settings Settings
-	Earlier  *Result                            // of the same settings, whose cells are not run again; nil: none
-	OnStep   func(done, total int, what string) // before each cell; nil: not called
+	Faults     []fault.Name    // None stands for the control run
+	Sale       loadtest.Config // where requests go; each cell sets the scenario
+	Settings   Settings
+	Earlier    *Result                            // its cells are not run again; may be nil
+	OnStep     func(done, total int, what string) // called before each cell; may be nil
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
 
-// Settings of all cells; a result repeats them.
+// Settings apply to all cells.
 type Settings struct {
 	Seed  uint64  `json:"seed,string"`
-	Rate  float64 `json:"rate"`     // buyers a second in the first part
+	Rate  float64 `json:"rate"`     // buyers per second in the first part
 	Where string  `json:"topology"` // of the lab
 	lab.ServiceSettings
 }
 
-// Default settings: a lease ends within a fault that lasts.
-var Default = Settings{Rate: 200, Where: lab.Single, ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
+// Default holds the default settings. Their lease ends during a fault that lasts.
+var Default = Settings{Rate: 200, Where: lab.Single,
+	ServiceSettings: lab.ServiceSettings{Services: 2, Lease: 1000, Wait: 500, Poll: 10}}
 
 // The course of a cell, which takes about six seconds.
 const (
-	sku        = 1
-	before     = 500 * time.Millisecond  // buyers come before the fault,
-	lasts      = 1600 * time.Millisecond // while it lasts, if it has an end of its own,
-	after      = time.Second             // and after it
-	still      = 10 * time.Second        // the second part goes on for so long without a sale,
-	longest    = 6 * still               // and for so long in all
-	afterwards = 16                      // buyers at a time in the second part
-	more       = 50                      // how many more there are than there need be
-	// crowd is how many buyers ask until still is over if each waits for a lock in vain.
-	crowd = 20 * afterwards
+	sku = 1
+
+	loadBeforeFault = 500 * time.Millisecond
+	faultDuration   = 1600 * time.Millisecond // of a fault that ends by itself
+	loadAfterFault  = time.Second
+	firstPart       = loadBeforeFault + faultDuration + loadAfterFault
+
+	maxStandstill  = 10 * time.Second // the second part ends after this time without a sale
+	maxSecondPart  = 6 * maxStandstill
+	followUpBuyers = 16 // buyers at the same time in the second part
+	extraBuyers    = 50 // buyers of the second part beyond those needed
+	// minFollowUps is enough buyers to fill maxStandstill if each of them waits for a lock until its timeout.
+	minFollowUps = 20 * followUpBuyers
 )
 
-// stock is more than the buyers of the first part can buy.
-func (s Settings) stock() int64 { return int64(s.Rate*(before+lasts+after).Seconds()) + 100 }
+// stock returns more units than the buyers of the first part can buy.
+func (s Settings) stock() int64 { return int64(s.Rate*firstPart.Seconds()) + 100 }
 
-// slack is how much longer a sale may stand still, besides the fault, than a buyer's
-// wait and the lease of a holder that died: an etcd lease has two seconds at least, and
-// ends later on a busy machine.
+// slack returns how much longer than the fault, a buyer's wait and the lease a sale may stand still. A lease
+// in etcd has at least two seconds, and ends later on a busy machine.
 func (s Settings) slack() time.Duration {
 	return time.Duration(max(0, 2000-s.Lease))*time.Millisecond + 3*time.Second
 }
 
-// Run runs the cells, strategy by strategy. When ctx ends, the current cell is
-// left out; the result says how many are left.
+// Run runs the cells, strategy by strategy. When ctx ends, the current cell and the following are left out.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
 	}
-	here := o.Lab.Faults()
-	r := &Result{Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(), Settings: o.Settings, Servers: []string{}, Faults: o.Faults, Rows: []Row{},
-		Repeat: fmt.Sprintf("seckill chaos --strategies STRATEGY --faults FAULT --seed %d --rate %v --topology %s", o.Settings.Seed, o.Settings.Rate, o.Settings.Where)}
+	available, s := o.Lab.Faults(), o.Settings
+	r := &Result{Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(),
+		Settings: s, Servers: []string{}, Faults: o.Faults, Rows: []Row{},
+		Repeat: fmt.Sprintf("seckill chaos --strategies STRATEGY --faults FAULT --seed %d --rate %v --topology %s",
+			s.Seed, s.Rate, s.Where)}
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		row := Row{info.Name, make([]*Cell, len(o.Faults))}
 		for i, name := range o.Faults {
-			if row.Cells[i] = o.Earlier.proven(info.Name, name); row.Cells[i] == nil && ctx.Err() == nil {
+			if row.Cells[i] = o.Earlier.testedCell(info.Name, name); row.Cells[i] == nil && ctx.Err() == nil {
 				if o.OnStep != nil {
 					o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
 				}
 				c := new(Cell)
-				if applies(info, name, here) {
-					c = o.cell(ctx, info, name)
+				if isApplicable(info, name, available) {
+					c = o.runCell(ctx, info, name)
 				}
 				if ctx.Err() == nil {
 					row.Cells[i] = c
@@ -117,89 +118,87 @@ func Run(ctx context.Context, o Options) *Result {
 	return r
 }
 
-// applies reports whether a fault must be tried with a strategy: it can be had here, and
-// is of a backend that the strategy uses, or of all.
-func applies(info catalog.Info, name fault.Name, here []fault.Status) bool {
-	return name == None || slices.ContainsFunc(here, func(f fault.Status) bool {
+// isApplicable reports whether the lab can inject a fault, and whether the fault is about all backends or one
+// that the strategy uses.
+func isApplicable(info catalog.Info, name fault.Name, available []fault.Status) bool {
+	return name == None || slices.ContainsFunc(available, func(f fault.Status) bool {
 		return f.Kind == name && f.Available && (f.Uses == "" || slices.Contains(info.Needs, f.Uses))
 	})
 }
 
-// may reports whether a strategy breaks by itself, or does not promise to withstand
-// a fault.
-func (o Options) may(info catalog.Info, name fault.Name) bool {
+// mayBreak reports whether a strategy breaks without a fault, or does not promise to withstand this fault.
+func (o Options) mayBreak(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Services) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
-	known, err := fault.Find(name)
-	return err == nil && info.Guarantees[known.Question] != catalog.Holds // else there was none
+	f, err := fault.Find(name) // there is none for the control run
+	return err == nil && info.Guarantees[f.Question] != catalog.Holds
 }
 
-// cell runs one sale.
-func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
+// runCell runs the sale of a cell.
+func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name) *Cell {
 	t := &trial{fault: name, sale: o.Sale}
 	t.sale.Scenario = o.scenario(info.Name, name)
-	if err := o.sell(ctx, t); err != nil {
-		if t.problems = append(t.problems, err.Error()); !t.broken() { // damage that was proven before stays proven
+	if err := o.runBothParts(ctx, t); err != nil {
+		if t.problems = append(t.problems, err.Error()); !t.isBroken() { // damage that was proven stays proven
 			t.verdict = ledger.NotValid
 		}
 	}
-	wrongAnswers := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
-	return t.cell(o.may(info, name) || t.onlyAnswers() && wrongAnswers)
+	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
+	return t.newCell(o.mayBreak(info, name) || mayAnswerWrongly && t.onlyAnswersAreWrong())
 }
 
-// scenario is the first part of a cell's sale: buyers send copies, retry and cancel. The
-// seed follows from the run's and from the cell, so that a cell that is run alone has the
-// same buyers.
+// scenario returns the first part of a cell's sale, whose buyers send copies, retry and cancel. Its seed
+// depends on the run's seed and on the cell, so that a cell that is run alone has the same buyers.
 func (o Options) scenario(strategy string, name fault.Name) loadtest.Scenario {
 	s := loadtest.DefaultScenario()
 	s.Strategy, s.SKU, s.Stock, s.Seed = strategy, sku, o.Settings.stock(), o.Settings.Seed
 	for _, b := range []byte(strategy + "\x00" + string(name)) { // FNV-1a
 		s.Seed = (s.Seed ^ uint64(b)) * 0x100000001b3
 	}
-	s.Buyers, s.Concurrency, s.Profile, s.Rate, s.Duration = 0, 0, loadtest.Constant, o.Settings.Rate, before+lasts+after
+	s.Buyers, s.Concurrency, s.Profile, s.Rate, s.Duration = 0, 0, loadtest.Constant, o.Settings.Rate, firstPart
 	s.Duplicates, s.Copies, s.Cancellations, s.Retry = 0, 0.02, 0.02, 1
-	s.Timeout = lasts + 3*time.Second
-	s.Plenty = true // the second part wants the rest
+	s.Timeout = faultDuration + 3*time.Second
+	s.Plenty = true // units must be left for the second part
 	return s
 }
 
-// sell sells both parts. The error says what stood in the way.
-func (o Options) sell(ctx context.Context, t *trial) error {
+// runBothParts returns an error if a part of the sale could not be held.
+func (o Options) runBothParts(ctx context.Context, t *trial) error {
 	if err := o.Lab.Serve(ctx, o.Settings.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
 	}
-	left, err := o.first(ctx, t)
+	left, err := o.runFirstPart(ctx, t)
 	if err != nil {
 		return err
 	}
 	if err := o.Lab.Serve(ctx, o.Settings.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started after the fault: %w", err)
 	}
-	if err := o.second(ctx, t, left); err != nil {
+	if err := o.runSecondPart(ctx, t, left); err != nil {
 		return fmt.Errorf("after the fault: %w", err)
 	}
 	return nil
 }
 
-// first has buyers come while the fault happens, and says how many units they left.
-func (o Options) first(ctx context.Context, t *trial) (left int64, err error) {
+// runFirstPart injects the fault while buyers come. It returns how many units they left.
+func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale := t.sale
-	var began time.Time // when the buyers came
+	var began time.Time // when the first buyers came
 	sale.OnProgress = func(p loadtest.Progress) {
-		// A pause means nothing when no more buyers come.
+		// After the last buyer a pause means nothing.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(sale.Duration) {
 			t.Course = append(t.Course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Uncertain()})
 		}
 	}
-	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: sale.Strategy, SKU: sku}}, nil)
-	if known, err := fault.Find(t.fault); err == nil {
-		planned := fault.Planned{Kind: t.fault, At: int(before.Milliseconds()), Busy: true}
-		if !known.Holder {
+	in := fault.NewInjector(ctx, o.Lab.Inject, []fault.Sale{{Strategy: sale.Strategy, SKU: sku}}, nil)
+	if f, err := fault.Find(t.fault); err == nil {
+		planned := fault.Planned{Kind: t.fault, At: int(loadBeforeFault.Milliseconds()), AwaitPurchase: true}
+		if !f.AtHolder() {
 			planned.Service = 1
 		}
-		if known.Lasts {
-			planned.For = int(lasts.Milliseconds())
+		if f.Lasts {
+			planned.For = int(faultDuration.Milliseconds())
 		}
 		in.Add(planned)
 	}
@@ -213,13 +212,13 @@ func (o Options) first(ctx context.Context, t *trial) (left int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if began.IsZero() { // what others would buy from is not there
+	if began.IsZero() { // the stock is not set, so the second part could not sell either
 		return 0, fmt.Errorf("no buyer came: %v", first.Problems)
 	}
 	if all := in.Faults(); len(all) > 0 {
 		t.happened = &all[0]
 	}
-	t.take(first, true)
+	t.addPart(first, true)
 	if first.Audit == nil {
 		return sale.Stock, nil
 	}
@@ -230,30 +229,31 @@ func tenths(d time.Duration) int {
 	return int(d.Round(100*time.Millisecond) / (100 * time.Millisecond))
 }
 
-// second has others buy up what the first part left.
-func (o Options) second(ctx context.Context, t *trial, left int64) error {
+// runSecondPart lets other buyers buy the units that the first part left.
+func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error {
 	sale := t.sale
 	sale.Seed = loadtest.SeedAfter(sale.Seed, sale.Requests())
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
-	sale.Joins, sale.Concurrency, sale.Buyers, sale.Outage = true, afterwards, max(int(left), crowd)+more, o.Settings.slack
-	// A sale that stands still has shown what it can. One that is slow goes on: it
-	// shows only at its end whether more is sold than there was.
-	short, cancel := context.WithTimeout(ctx, longest)
+	sale.Joins, sale.Concurrency, sale.Outage = true, followUpBuyers, o.Settings.slack
+	sale.Buyers = max(int(left), minFollowUps) + extraBuyers
+	// A sale that stands still is ended. A slow sale goes on, because only its end shows whether more units
+	// are sold than there were.
+	limited, cancel := context.WithTimeout(ctx, maxSecondPart)
 	defer cancel()
-	standing := time.AfterFunc(still, cancel)
-	defer standing.Stop()
+	standstill := time.AfterFunc(maxStandstill, cancel)
+	defer standstill.Stop()
 	sold := -1
 	sale.OnProgress = func(p loadtest.Progress) {
 		if now := p.Counts[ledger.OutcomeSold]; now > sold {
 			sold = now
-			standing.Reset(still)
+			standstill.Reset(maxStandstill)
 		}
 	}
-	second, err := o.load(short, sale)
+	second, err := o.load(limited, sale)
 	if err != nil {
 		return err
 	}
-	t.take(second, false)
-	t.Units[leftOver], t.After = left, second.Counts[ledger.OutcomeSold]
+	t.addPart(second, false)
+	t.Units.Left, t.After = left, second.Counts[ledger.OutcomeSold]
 	return nil
 }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"seckill/loadtest"
 )
 
-// paperLab injects on paper.
+// A paperLab records faults and injects none.
 type paperLab struct {
 	effect fault.Effect
 	fails  error // of every injection
@@ -26,7 +27,7 @@ type paperLab struct {
 
 func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fault.Injection, error) {
 	defer func() { l.came <- struct{}{} }()
-	if !a.Busy || a.SKU != 1 || a.Strategy == "" || a.Service != 1 && name == fault.KillService {
+	if !a.AwaitPurchase || a.SKU != 1 || a.Strategy == "" || a.Service != 1 && name == fault.KillService {
 		return nil, errors.New("the aim is wrong")
 	}
 	return &fault.Injection{Effect: l.effect}, l.fails
@@ -45,16 +46,16 @@ var (
 	broken = catalog.Info{Name: "broken", Guarantees: catalog.Unsound, Needs: []backend.Capability{backend.Redis}}
 )
 
-// vague may tell a buyer sold out too early.
+// vague may answer "sold out" too early.
 var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Breaks(catalog.SoldOut)}
 
-// mortal is known to break when a holder dies.
+// mortal breaks when the holder of its lock dies.
 var mortal = catalog.Info{Name: "mortal", Guarantees: sound.Guarantees.Breaks(catalog.DeadHolder)}
 
-// answers is a sale whose ledger balances, and whose answers do not.
-func answers() *loadtest.Result { return sale(ledger.Lost, 600, 600, ledger.RuleNotLinearizable) }
+// wrongAnswers returns a sale whose ledger balances although buyers got wrong answers.
+func wrongAnswers() *loadtest.Result { return sale(ledger.Lost, 600, 600, ledger.RuleNotLinearizable) }
 
-// sale is what a part of a sale comes to.
+// sale returns the result of one part of a sale.
 func sale(verdict ledger.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
 	r := &loadtest.Result{Verdict: verdict, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold},
 		Audit: &ledger.Report{Verdict: verdict, Initial: 720, Sold: units}}
@@ -64,8 +65,7 @@ func sale(verdict ledger.Verdict, sold int, units int64, rules ...string) *loadt
 	return r
 }
 
-// options runs the parts given, one after the other; each sells a few, half a
-// second apart.
+// options returns options whose load returns the given parts, one after the other.
 func options(l *paperLab, parts ...*loadtest.Result) Options {
 	o := Options{Lab: l, Strategies: []catalog.Info{sound}, Faults: []fault.Name{fault.KillService}, Settings: Default}
 	l.came = make(chan struct{}, 9)
@@ -90,8 +90,8 @@ func options(l *paperLab, parts ...*loadtest.Result) Options {
 	return o
 }
 
-// ran is what these parts come to, in fake time.
-func ran(t *testing.T, l *paperLab, change func(*Options), parts ...*loadtest.Result) (r *Result) {
+// runParts runs the cells with these results of their parts, in fake time.
+func runParts(t *testing.T, l *paperLab, change func(*Options), parts ...*loadtest.Result) (r *Result) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(l, parts...)
 		if change != nil {
@@ -103,12 +103,15 @@ func ran(t *testing.T, l *paperLab, change func(*Options), parts ...*loadtest.Re
 }
 
 func TestCells(t *testing.T) {
-	took, idle := fault.Effect{Took: true, Matters: true}, fault.Effect{Took: true, Why: fault.Idle}
+	took := paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
+	idle := paperLab{effect: fault.Effect{TookEffect: true, Why: fault.Idle}}
+	parts := func(all ...*loadtest.Result) []*loadtest.Result { return all }
 	held := func() *loadtest.Result { return sale(ledger.Held, 600, 600) }
 	stopped := sale(ledger.NotValid, 0, 600)
 	stopped.Interrupted = true
 	stalled := sale(ledger.NotValid, 1, 601)
-	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []loadtest.Problem{{Text: "interrupted"}}, &ledger.Served{State: ledger.ServedBlocked}
+	stalled.Interrupted, stalled.Problems = true, []loadtest.Problem{{Text: "interrupted"}}
+	stalled.Audit.Served = &ledger.Served{State: ledger.ServedBlocked}
 	early := sale(ledger.NotValid, 50, 650)
 	early.Interrupted, early.Problems = true, []loadtest.Problem{{Text: "interrupted"}, {Text: "read too early"}}
 	for name, c := range map[string]struct {
@@ -119,45 +122,60 @@ func TestCells(t *testing.T) {
 		wrong  bool
 		exit   int
 	}{
-		"held":                               {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, loadtest.ExitHeld},
-		"oversold in the first part":         {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, loadtest.ExitOversold},
-		"oversold, and then no sale was run": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800)}, nil, "oversold", true, loadtest.ExitOversold},
-		"no sale could be run afterwards":    {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"oversold in the second":             {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, loadtest.ExitOversold},
-		"lost":                               {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, loadtest.ExitLost},
-		"lost, as it is known to be": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()},
+		"held": {took, parts(held(), sale(ledger.Held, 120, 720)),
+			nil, "held", false, loadtest.ExitHeld},
+		"oversold in the first part": {took, parts(sale(ledger.Oversold, 800, 800), held()),
+			nil, "oversold", true, loadtest.ExitOversold},
+		"oversold, and then no sale was run": {took, parts(sale(ledger.Oversold, 800, 800)),
+			nil, "oversold", true, loadtest.ExitOversold},
+		"no sale could be run afterwards": {took, parts(held()),
+			nil, "proves nothing", false, loadtest.ExitNotValid},
+		"oversold in the second": {took, parts(held(), sale(ledger.Oversold, 300, 900)),
+			nil, "oversold", true, loadtest.ExitOversold},
+		"lost": {took, parts(sale(ledger.Lost, 600, 500, "lost"), held()),
+			nil, "lost", true, loadtest.ExitLost},
+		"lost, as it is known to be": {took, parts(sale(ledger.Lost, 600, 500), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{mortal} }, "lost", false, loadtest.ExitHeld},
-		"wrong answers": {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, loadtest.ExitLost},
-		"wrong answers, not promised": {paperLab{effect: took}, []*loadtest.Result{answers(), held()},
+		"wrong answers": {took, parts(wrongAnswers(), held()), nil, "lost", true, loadtest.ExitLost},
+		"wrong answers, not promised": {took, parts(wrongAnswers(), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, loadtest.ExitHeld},
-		"lost, and wrong answers": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()},
+		"lost, and wrong answers": {took, parts(sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", true, loadtest.ExitLost},
-		"blocked":                    {paperLab{effect: took}, []*loadtest.Result{sale(loadtest.Blocked, 100, 100), held()}, nil, "blocked", true, loadtest.ExitBlocked},
-		"nothing is sold afterwards": {paperLab{effect: took}, []*loadtest.Result{held(), stopped}, nil, "stopped", true, loadtest.ExitBlocked},
-		"one sale, and no more":      {paperLab{effect: took}, []*loadtest.Result{held(), stalled}, nil, "blocked", true, loadtest.ExitBlocked},
-		"cut off, and read early":    {paperLab{effect: took}, []*loadtest.Result{held(), early}, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"nothing is left to sell":    {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)}, nil, "held", false, loadtest.ExitHeld},
-		"without effect":             {paperLab{}, []*loadtest.Result{held(), held()}, nil, "not tested", false, loadtest.ExitNotValid},
-		"could not matter":           {paperLab{effect: idle}, []*loadtest.Result{held(), held()}, nil, "not tested", false, loadtest.ExitNotValid},
-		"without effect, and broken": {paperLab{}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, loadtest.ExitOversold},
-		"the fault fails":            {paperLab{fails: errors.New("no")}, []*loadtest.Result{held(), held()}, nil, "not tested", false, loadtest.ExitNotValid},
-		"no services":                {paperLab{serves: errors.New("no")}, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"no load":                    {paperLab{effect: took}, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"a first part that proves nothing": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.NotValid, 0, 0), held()}, nil,
+		"blocked": {took, parts(sale(loadtest.Blocked, 100, 100), held()),
+			nil, "blocked", true, loadtest.ExitBlocked},
+		"nothing is sold afterwards": {took, parts(held(), stopped), nil, "stopped", true, loadtest.ExitBlocked},
+		"one sale, and no more":      {took, parts(held(), stalled), nil, "blocked", true, loadtest.ExitBlocked},
+		"cut off, and read early": {took, parts(held(), early),
+			nil, "proves nothing", false, loadtest.ExitNotValid},
+		"nothing is left to sell": {took, parts(sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)),
+			nil, "held", false, loadtest.ExitHeld},
+		"without effect": {paperLab{}, parts(held(), held()),
+			nil, "not tested", false, loadtest.ExitNotValid},
+		"could not matter": {idle, parts(held(), held()), nil, "not tested", false, loadtest.ExitNotValid},
+		"without effect, and broken": {paperLab{}, parts(sale(ledger.Oversold, 800, 800), held()),
+			nil, "oversold", true, loadtest.ExitOversold},
+		"the fault fails": {paperLab{fails: errors.New("no")}, parts(held(), held()),
+			nil, "not tested", false, loadtest.ExitNotValid},
+		"no services": {paperLab{serves: errors.New("no")}, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
+		"no load":     {took, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
+		"a first part that proves nothing": {took, parts(sale(ledger.NotValid, 0, 0), held()), nil,
 			"proves nothing", false, loadtest.ExitNotValid},
-		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, loadtest.ExitNotValid},
+		"not available here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, loadtest.ExitNotValid},
 		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "", false, loadtest.ExitNotValid},
 		"not its servers": {paperLab{}, nil, func(o *Options) {
-			o.Strategies, o.Faults = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}, []fault.Name{fault.RestartRedis}
+			o.Strategies = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}
+			o.Faults = []fault.Name{fault.RestartRedis}
 		}, "", false, loadtest.ExitNotValid},
-		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
+		"a broken one, caught": {took, parts(sale(ledger.Oversold, 800, 800), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, loadtest.ExitHeld},
-		"the control run": {paperLab{}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, func(o *Options) { o.Faults = []fault.Name{None} }, "held", false, loadtest.ExitHeld},
+		"the control run": {paperLab{}, parts(held(), sale(ledger.Held, 120, 720)),
+			func(o *Options) { o.Faults = []fault.Name{None} }, "held", false, loadtest.ExitHeld},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := ran(t, &c.lab, c.change, c.parts...)
+			r := runParts(t, &c.lab, c.change, c.parts...)
 			if cell := r.Rows[0].Cells[0]; cell.Word != c.word || cell.Wrong != c.wrong || r.ExitStatus() != c.exit {
-				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v", cell.Word, cell.Wrong, r.ExitStatus(), c.word, c.wrong, c.exit, cell)
+				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v",
+					cell.Word, cell.Wrong, r.ExitStatus(), c.word, c.wrong, c.exit, cell)
 			} else if strings.Contains(cell.Said, "promises to withstand") != c.wrong {
 				t.Errorf("wrong %t, and it says %q", c.wrong, cell.Said)
 			}
@@ -168,9 +186,9 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// Where no buyer came, the sale was not set: others would find half of it.
+// If no buyer came, the stock was not set, and the second part is left out.
 func TestNoSecondPart(t *testing.T) {
-	o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}})
+	o := options(&paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}})
 	asked := 0
 	o.load = func(context.Context, loadtest.Config) (*loadtest.Result, error) {
 		asked++
@@ -188,50 +206,68 @@ func TestNoSecondPart(t *testing.T) {
 	}
 }
 
-// A cell that fell has its course in tenths of a second, and the fault from when until
-// when; one that held is short.
+// A cell that did not hold has its course, and the begin and the end of its fault. A cell that held is short.
 func TestCourseOfACell(t *testing.T) {
 	for _, verdict := range []ledger.Verdict{ledger.Held, ledger.Lost} {
 		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict,
-			happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}}).cell(false)
-		if lost := verdict == ledger.Lost; c.Word != string(verdict) || c.Stood != 1.3 || slices.Equal(c.Fault, []int{5, 21}) != lost || (len(c.Course) == 1) != lost {
+			happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130,
+				Effect: &fault.Effect{TookEffect: true, CouldMatter: true}}}).newCell(false)
+		lost := verdict == ledger.Lost
+		if c.Word != string(verdict) || c.Stood != 1.3 || slices.Equal(c.Fault, []int{5, 21}) != lost || (len(c.Course) == 1) != lost {
 			t.Errorf("%s: %+v", verdict, c)
 		}
 	}
 }
 
-// Where a server that had the stock comes back empty, the sale stands; no other fault
-// excuses that what is left cannot be read.
+// The units left may be unreadable only after a fault that empties the server with the stock. Then the sale stops.
 func TestStockIsGone(t *testing.T) {
 	for name, want := range map[fault.Name]string{fault.RestartRedis: "stopped", fault.KillService: wordNotValid} {
-		l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
-		c := ran(t, l, func(o *Options) {
+		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
+		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
-		}, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore), sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore)).Rows[0].Cells[0]
+		}, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore),
+			sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore)).Rows[0].Cells[0]
 		if c.Word != want || want == "stopped" && !strings.Contains(c.Said, "unknown_stock was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word, c.Said, want)
 		}
 	}
 }
 
-// A server that comes back empty leaves a number that is not the row's: the second part
-// corrects it, or does not. No other fault excuses it.
+// The number in Redis may differ from the row only after a fault that empties Redis, and only until the second
+// part has corrected the number.
 func TestTheNumberIsCorrected(t *testing.T) {
 	for _, try := range []struct {
 		fault  fault.Name
 		second ledger.Verdict
 		want   string
-	}{{fault.RestartRedis, ledger.Held, "held"}, {fault.RestartRedis, ledger.Lost, "lost"}, {fault.KillService, ledger.Held, "lost"}} {
-		l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
+	}{
+		{fault.RestartRedis, ledger.Held, "held"},
+		{fault.RestartRedis, ledger.Lost, "lost"},
+		{fault.KillService, ledger.Held, "lost"},
+	} {
+		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
 		second := sale(try.second, 31, 62)
 		if try.second == ledger.Lost {
 			second = sale(try.second, 31, 62, ledger.RuleCounterDisagrees)
 		}
-		c := ran(t, l, func(o *Options) {
+		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{try.fault}, []backend.Capability{backend.Redis}
 		}, sale(ledger.Lost, 31, 31, ledger.RuleCounterDisagrees), second).Rows[0].Cells[0]
 		if c.Word != try.want {
 			t.Errorf("%s, and %s afterwards: %s (%s), want %s", try.fault, try.second, c.Word, c.Said, try.want)
 		}
+	}
+}
+
+// The JSON form of Units is read again as it was written.
+func TestUnitsInJSON(t *testing.T) {
+	want := Units{ToldSold: 1, Unknown: 2, Initial: 3, Left: 4, InLedger: 5}
+	text, err := json.Marshal(want)
+	var got Units
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if string(text) != "[1,2,3,4,5]" || got != want || err != nil {
+		t.Errorf("%s, read as %+v, %v", text, got, err)
 	}
 }

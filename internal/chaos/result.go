@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -13,28 +14,28 @@ import (
 	"seckill/loadtest"
 )
 
-// A Result is all cells of a run, as --json writes and --resume reads it.
+// A Result holds all cells of a run. --json writes it and --resume reads it.
 type Result struct {
 	Command  string       `json:"command"`
-	Repeat   string       `json:"repeat"` // of one cell; STRATEGY and FAULT stand for its own
-	Begun    string       `json:"begun"`  // the day
+	Repeat   string       `json:"repeat"` // repeats the cell of STRATEGY and FAULT
+	Begun    string       `json:"begun"`  // a date
 	Machine  string       `json:"machine"`
 	Servers  []string     `json:"servers"`
 	Settings Settings     `json:"settings"`
-	Left     int          `json:"left,omitempty"` // cells that were not run
+	Left     int          `json:"left,omitempty"` // the number of cells that were not run
 	Faults   []fault.Name `json:"faults"`
 	Rows     []Row        `json:"rows"`
 }
 
-// A Row is a strategy with its cells, in the order of Result.Faults. Cells that
-// were not run are null; those that need not be are {}.
+// A Row holds the cells of a strategy, in the order of Result.Faults. A cell is null if it was not run, and {}
+// if it does not apply.
 type Row struct {
 	Strategy string  `json:"strategy"`
 	Cells    []*Cell `json:"cells"`
 }
 
-// proven is a cell that need not be run again; nil: it must be.
-func (r *Result) proven(strategy string, name fault.Name) *Cell {
+// testedCell returns a cell of an earlier result; nil if the cell must be run again.
+func (r *Result) testedCell(strategy string, name fault.Name) *Cell {
 	if r == nil {
 		return nil
 	}
@@ -47,8 +48,8 @@ func (r *Result) proven(strategy string, name fault.Name) *Cell {
 	return nil
 }
 
-// cells ranges over those that were run, or need not be.
-func (r *Result) cells(yield func(name string, c *Cell) bool) {
+// eachCell ranges over the cells that are not null.
+func (r *Result) eachCell(yield func(name string, c *Cell) bool) {
 	for _, row := range r.Rows {
 		for i, c := range row.Cells {
 			if c != nil && !yield(row.Strategy+", "+string(r.Faults[i]), c) {
@@ -58,12 +59,16 @@ func (r *Result) cells(yield func(name string, c *Cell) bool) {
 	}
 }
 
-// ExitStatus is the outcome for scripts, one of loadtest's; a strategy that stood still,
-// or did not go on after the fault, is blocked. Of several that apply, the first counts.
+// ExitStatus returns the exit status of loadtest for the worst cell. A strategy that stood still, or did not
+// go on after the fault, counts as blocked.
 func (r *Result) ExitStatus() int {
-	has := func(so func(*Cell) bool) (found bool) {
-		r.cells(func(_ string, c *Cell) bool { found = so(c); return !found })
-		return found
+	has := func(is func(*Cell) bool) bool {
+		for _, c := range r.eachCell {
+			if is(c) {
+				return true
+			}
+		}
+		return false
 	}
 	switch {
 	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Oversold) }):
@@ -78,10 +83,10 @@ func (r *Result) ExitStatus() int {
 	return loadtest.ExitHeld
 }
 
-// Summary is the result in one sentence.
+// Summary returns the result in one sentence.
 func (r *Result) Summary() string {
 	words, wrong := map[string]int{}, []string(nil)
-	for name, c := range r.cells {
+	for name, c := range r.eachCell {
 		words[c.Word]++
 		if c.Wrong {
 			wrong = append(wrong, name)
@@ -103,8 +108,12 @@ func (r *Result) Summary() string {
 
 func (r *Result) table() measure.Table {
 	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
-		Notes: []string{"held, with the longest time without a sale if that is a second or more; oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
-			"than the wait for a lock, its lease (two seconds at least) and the fault itself; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: not available here, or about a server that the strategy does not use."}}
+		Notes: []string{"held, with the longest time without a sale if that is a second or more; " +
+			"oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
+			"than the wait for a lock, its lease (two seconds at least) and the fault itself; " +
+			"stopped: nothing was sold after the fault, although units were left; " +
+			"not tested: the fault took no effect or could not matter; " +
+			"–: not available here, or about a server that the strategy does not use."}}
 	for _, f := range r.Faults {
 		t.Head = append(t.Head, string(f))
 	}
@@ -127,11 +136,11 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
-// findings are the cells that did not hold and promised to, and those that prove
-// nothing.
-func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"}, Notes: []string{"To repeat one: " + r.Repeat}}
-	for name, c := range r.cells {
+// findingsTable lists the cells that broke a promise, and the cells that prove nothing.
+func (r *Result) findingsTable() measure.Table {
+	t := measure.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"},
+		Notes: []string{"To repeat one: " + r.Repeat}}
+	for name, c := range r.eachCell {
 		if c.Wrong || c.Word == wordNotValid {
 			t.Rows = append(t.Rows, []string{name, c.Said})
 		}
@@ -139,148 +148,163 @@ func (r *Result) findings() measure.Table {
 	return t
 }
 
-// Name is of the block of the table in Markdown files.
+// Name marks the block of the table in Markdown files.
 const Name = "chaos"
 
-// Report is the result in all its forms.
+// Report returns the result in all its forms.
 func (r *Result) Report() measure.Report {
 	s := r.Settings
-	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s", r.Command, s.Seed, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())
-	sale := fmt.Sprintf("%v buyers a second for %v, %s, topology %s; a process that is killed does not test fsync", s.Rate, before+lasts+after,
-		measure.CountOf(s.Services, "service process", "service processes"), s.Where)
-	return measure.Report{Tables: []measure.Table{r.table(), r.findings()}, Facts: [][2]string{{"run", from}, {"sale", sale}}, Summary: r.Summary(),
-		JSON: r, Name: Name, From: from}
+	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s",
+		r.Command, s.Seed, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())
+	sale := fmt.Sprintf("%v buyers a second for %v, %s, topology %s; a process that is killed does not test fsync",
+		s.Rate, firstPart, measure.CountOf(s.Services, "service process", "service processes"), s.Where)
+	return measure.Report{Tables: []measure.Table{r.table(), r.findingsTable()}, Summary: r.Summary(),
+		Facts: [][2]string{{"run", from}, {"sale", sale}}, JSON: r, Name: Name, From: from}
 }
 
-// A Cell is what came of one strategy and one fault. An empty one need not be run, and
-// one that held has no course. Its JSON form is stable; times are in seconds, those of
-// the fault and the course in tenths.
+// A Cell is the result of one strategy with one fault. The zero Cell means that the fault does not apply to
+// the strategy. A cell that held has only its word and Stood. The JSON form of a Cell is stable.
 type Cell struct {
 	Word string `json:"word,omitempty"` // the verdict, or why there is none
-	// Wrong: it broke, or stood still, and promises not to. May: the strategy breaks by
-	// itself, or does not promise to withstand this.
-	Wrong bool    `json:"wrong,omitempty"`
+	// Wrong is set if the sale broke or stood still, and the strategy promises not to.
+	Wrong bool `json:"wrong,omitempty"`
+	// May is set if the strategy breaks without a fault, or does not promise to withstand this fault.
 	May   bool    `json:"may,omitempty"`
 	Said  string  `json:"said,omitempty"`  // what went wrong
-	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part
+	Stood float64 `json:"stood,omitempty"` // the longest time without a sale in the first part, in seconds
 
-	Rules  []string `json:"rules,omitempty"`  // that were broken
-	Units  [5]int64 `json:"units,omitzero"`   // toldSold and the following
+	Rules  []string `json:"rules,omitempty"` // the rules that were broken
+	Units  Units    `json:"units,omitzero"`
 	After  int      `json:"after,omitempty"`  // requests sold in the second part
-	Fault  []int    `json:"fault,omitempty"`  // from, until, if it took effect
-	Course [][3]int `json:"course,omitempty"` // of the first part: when, sold, without an answer
+	Fault  []int    `json:"fault,omitempty"`  // its begin and its end in tenths of a second, if it took effect
+	Course [][3]int `json:"course,omitempty"` // of the first part: tenths of a second, units sold, unknown outcomes
 }
 
-// Units of a cell.
-const (
-	toldSold = iota
-	unknown
-	initial
-	leftOver // after the first part
-	inLedger
-)
+// Units counts the units of both parts of a sale. Its JSON form is an array.
+type Units struct {
+	ToldSold int64 // requests that were answered "sold"
+	Unknown  int64 // requests without an answer
+	Initial  int64
+	Left     int64 // after the first part
+	InLedger int64
+}
 
-// What cells say that have no verdict.
+func (u Units) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]int64{u.ToldSold, u.Unknown, u.Initial, u.Left, u.InLedger})
+}
+
+func (u *Units) UnmarshalJSON(text []byte) error {
+	var n [5]int64
+	err := json.Unmarshal(text, &n)
+	*u = Units{ToldSold: n[0], Unknown: n[1], Initial: n[2], Left: n[3], InLedger: n[4]}
+	return err
+}
+
+// Words of cells without a verdict.
 const (
 	wordNotValid  = "proves nothing"
 	wordNotTested = "not tested" // the fault took no effect, or could not matter
 	wordStopped   = "stopped"    // nothing was sold after the fault, although units were left
 )
 
-// Broken: more was sold than there was, or something was lost or invented.
-func (c *Cell) Broken() bool {
-	return c.Word == string(ledger.Oversold) || c.Word == string(ledger.Lost)
+// didNotHold reports whether the sale broke or stood still.
+func (c *Cell) didNotHold() bool {
+	switch c.Word {
+	case string(ledger.Oversold), string(ledger.Lost), string(loadtest.Blocked), wordStopped:
+		return true
+	}
+	return false
 }
 
-// fell: it broke, or stood still.
-func (c *Cell) fell() bool {
-	return c.Broken() || c.Word == string(loadtest.Blocked) || c.Word == wordStopped
-}
-
-// Tested: a sale was judged, with the fault if there is one, or broke without it.
+// Tested reports whether the sale was judged with the fault, or broke without it.
 func (c *Cell) Tested() bool {
 	return c.Word != "" && c.Word != wordNotValid && c.Word != wordNotTested
 }
 
-// A trial is a cell that is being run.
+// A trial is the state of a cell while its sale runs.
 type trial struct {
 	Cell
 	fault fault.Name
 	sale  loadtest.Config // of the first part
 
-	happened   *fault.Happening // nil: the control run
-	verdict    ledger.Verdict   // the worst of both parts
+	happened   *fault.Happening // nil in a control run
+	verdict    ledger.Verdict   // the worse one of both parts
 	violations []ledger.Violation
 	problems   []string
 }
 
-func (t *trial) broken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
+func (t *trial) isBroken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
 
-// cell is what the trial came to.
-func (t *trial) cell(may bool) *Cell {
-	word, said := t.tells()
+// newCell returns the cell of a trial that has ended.
+func (t *trial) newCell(may bool) *Cell {
+	word, said := t.wordAndReasons()
 	t.Word, t.May = word, may
-	if t.Wrong = !may && t.fell(); t.Wrong {
+	if t.Wrong = !may && t.didNotHold(); t.Wrong {
 		said = append(said, "It promises to withstand this.")
 	}
 	t.Said = strings.Join(said, "; ")
-	if !t.fell() {
+	if !t.didNotHold() {
 		return &Cell{Word: word, May: may, Said: t.Said, Stood: t.Stood}
 	}
 	for _, v := range t.violations {
 		t.Rules = append(t.Rules, v.Rule)
 	}
-	if t.took() {
+	if t.faultTookEffect() {
 		t.Fault = []int{t.happened.At / 100, t.happened.Until / 100}
 	}
 	return &t.Cell
 }
 
-// tells is a cell's word, and what went wrong.
-func (t *trial) tells() (word string, said []string) {
+// wordAndReasons returns the word of the cell, and the sentences that say what went wrong.
+func (t *trial) wordAndReasons() (string, []string) {
 	var messages []string
 	for _, v := range t.violations {
 		messages = append(messages, v.Message)
 	}
 	switch {
-	case t.broken():
+	case t.isBroken():
 		return string(t.verdict), messages
 	case t.verdict == loadtest.Blocked:
 		return string(t.verdict), t.problems
 	case t.verdict == ledger.NotValid:
 		return wordNotValid, t.problems
-	case !t.met() && t.happened != nil && t.happened.Error != "":
+	case !t.isMeaningful() && t.happened != nil && t.happened.Error != "":
 		return wordNotTested, []string{t.happened.Error}
-	case !t.met():
+	case !t.isMeaningful():
 		return wordNotTested, nil
-	case t.After == 0 && t.Units[leftOver] > 0:
-		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", measure.Count(t.Units[leftOver], "unit"))
+	case t.After == 0 && t.Units.Left > 0:
+		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", measure.Count(t.Units.Left, "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil
 }
 
-// onlyAnswers: the ledger balances; what buyers were told does not.
-func (t *trial) onlyAnswers() bool {
-	return len(t.violations) > 0 && !slices.ContainsFunc(t.violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleNotLinearizable })
+// onlyAnswersAreWrong reports whether the ledger balances although buyers got wrong answers.
+func (t *trial) onlyAnswersAreWrong() bool { return onlyRule(t.violations, ledger.RuleNotLinearizable) }
+
+// onlyRule reports whether there are violations, all of them of one rule.
+func onlyRule(violations []ledger.Violation, rule string) bool {
+	return len(violations) > 0 &&
+		!slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != rule })
 }
 
-// take adds what one part came to. That the second was cut off is no problem: a
+// addPart adds the result of one part of the sale. It accepts that the second part was cut off, because a
 // sale that stands still would never end.
-func (t *trial) take(r *loadtest.Result, first bool) {
+func (t *trial) addPart(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
 	var violations []ledger.Violation
 	if r.Audit != nil {
 		violations = r.Audit.Violations
 	}
-	if first && t.lostOnly(violations, ledger.RuleCounterDisagrees) { // the matrix has one more buyer first, too: a refusal by the row corrects it
+	if first && t.onlyDataWasLost(violations, ledger.RuleCounterDisagrees) {
+		// A refusal by the row corrects the number in Redis, and the second part has one.
 		verdict, violations = ledger.Held, nil
 	}
-	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // being cut off is the one problem
+	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption
 	case verdict != ledger.NotValid || r.Audit == nil:
-	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // with none it has stopped
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // without a sale it has stopped
 		verdict = loadtest.Blocked
-	case cutOff || t.lostOnly(violations, ledger.RuleUnknownStore):
+	case cutOff || t.onlyDataWasLost(violations, ledger.RuleUnknownStore):
 		verdict = ledger.Held
 	}
 	when := "after the fault: "
@@ -294,10 +318,10 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	if verdict == loadtest.Blocked {
 		t.problems = append(t.problems, when+r.Stood())
 	}
-	t.Units[toldSold] += int64(r.Counts[ledger.OutcomeSold])
-	t.Units[unknown] += int64(r.Uncertain())
+	t.Units.ToldSold += int64(r.Counts[ledger.OutcomeSold])
+	t.Units.Unknown += int64(r.Uncertain())
 	if r.Audit != nil {
-		t.Units[initial], t.Units[inLedger] = r.Audit.Initial, r.Audit.Sold
+		t.Units.Initial, t.Units.InLedger = r.Audit.Initial, r.Audit.Sold
 		for _, v := range violations {
 			if !slices.ContainsFunc(t.violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
 				t.violations = append(t.violations, v)
@@ -311,20 +335,19 @@ func (t *trial) take(r *loadtest.Result, first bool) {
 	}
 }
 
-// lostOnly reports whether the fault has emptied a server, and all that is wrong is that its
-// number cannot be read (then the sale does not go on), or is not the row's. The orders
-// are right.
-func (t *trial) lostOnly(violations []ledger.Violation, rule string) bool {
-	known, _ := fault.Find(t.fault)
-	return t.took() && len(violations) > 0 && known.Question == catalog.NodeLoss && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != rule })
+// onlyDataWasLost reports whether the fault emptied a server and only one rule is broken: the number of units
+// in that server cannot be read, or differs from the row. The orders are right.
+func (t *trial) onlyDataWasLost(violations []ledger.Violation, rule string) bool {
+	f, _ := fault.Find(t.fault)
+	return t.faultTookEffect() && f.Question == catalog.NodeLoss && onlyRule(violations, rule)
 }
 
-// took: the fault took effect.
-func (t *trial) took() bool {
-	return t.happened != nil && t.happened.Effect != nil && t.happened.Effect.Took
+func (t *trial) faultTookEffect() bool {
+	return t.happened != nil && t.happened.Effect != nil && t.happened.Effect.TookEffect
 }
 
-// met: the fault was there and could matter, or none was asked for.
-func (t *trial) met() bool {
-	return t.fault == None || t.took() && t.happened.State != fault.HasFailed && t.happened.Effect.Matters
+// isMeaningful reports whether the fault took effect and could matter, or the trial is a control run.
+func (t *trial) isMeaningful() bool {
+	return t.fault == None ||
+		t.faultTookEffect() && t.happened.State != fault.HasFailed && t.happened.Effect.CouldMatter
 }

@@ -1,12 +1,10 @@
-// Package fault is what can go wrong for real with the processes of a lab. A
-// Fault is a value in one table: its name, what it aims at, how long it lasts, what
-// it can matter for, and how it is injected. It says afterwards whether it took
-// effect, and whether that could matter.
+// Package fault injects real faults into the processes of a lab. Each fault is one row of the table All:
+// its name, its target, how long it lasts, and the harm that is done. After an injection, an Effect says
+// whether the fault happened and whether it could matter.
 package fault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,162 +15,183 @@ import (
 	"seckill/internal/lab"
 )
 
-// A Name of a fault.
+// A Name identifies a fault.
 type Name string
 
 // A Fault is one thing that can go wrong.
 type Fault struct {
 	Name     Name
 	Describe string // in one line
-	// Question is the column of the guarantee matrix that asks the same: a strategy that holds there must withstand this.
+	// Question is the column of the guarantee matrix that asks the same. A strategy that holds there must
+	// withstand this fault.
 	Question catalog.Question
-	Lasts    bool // it has an end of its own, after Aim.For
+	Lasts    bool // the fault ends by itself, after Aim.For
 
-	place
-	harm harm
+	target target
+	harm   harm
 }
 
 const (
-	// A fault at the holder of a lock waits for a purchase that has read the stock
-	// and has not committed what it computed.
+	// PauseHolder, HangHolder, KillHolder and CutHolder wait for a purchase that has read the stock and has
+	// not yet committed.
 	PauseHolder Name = "pause_holder"
-	// HangHolder: the purchase stands still; its process goes on, and renews
-	// leases and sessions.
+	// HangHolder stops the purchase only. Its process goes on and renews leases and sessions.
 	HangHolder Name = "hang_holder"
 	KillHolder Name = "kill_holder"
 	CutHolder  Name = "cut_holder"
 
-	// PauseService: as in a long garbage collection, or when its machine is
-	// suspended. Its sockets stay open.
+	// PauseService stops a process as a long garbage collection does, or a suspended machine. Its sockets stay open.
 	PauseService Name = "pause_service"
 	KillService  Name = "kill_service"
 
 	RestartRedis Name = "restart_redis"
-	// RestartMySQL does not test fsync: what the system has in memory survives a
-	// kill. Each command that a server had taken, and not answered, is an unknown
-	// outcome.
+	// RestartMySQL does not test fsync, because the operating system keeps its buffers when a process is
+	// killed. A command that MySQL had received and not answered has an unknown outcome.
 	RestartMySQL Name = "restart_mysql"
 	RestartEtcd  Name = "restart_etcd"
-	// PauseMySQL: its sockets stay open, and what was sent runs when it goes on.
+	// PauseMySQL keeps the sockets of MySQL open. Commands that were sent run when MySQL goes on.
 	PauseMySQL Name = "pause_mysql"
 	LockRow    Name = "lock_row_mysql"
 
 	LoseEtcd      Name = "lose_etcd"
 	FailoverRedis Name = "failover_redis"
-	// LoseMySQL: services are led to another node of the Galera cluster until it is
-	// back.
+	// LoseMySQL kills one node of a Galera cluster. Services use another node until the killed one is back.
 	LoseMySQL Name = "lose_mysql"
 )
 
-// All are the faults, in the order in which they are shown.
+// All lists the faults in the order in which they are shown.
 var All = []Fault{
-	{Name: PauseHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: pauseHolder,
+	{Name: PauseHolder, Question: catalog.LeaseEnd, Lasts: true,
+		target: holderAt(point.BeforeCommit), harm: pauseHolderProcess,
 		Describe: "the process that holds the lock stands still before it commits"},
-	{Name: HangHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: hang,
+	{Name: HangHolder, Question: catalog.LeaseEnd, Lasts: true,
+		target: holderAt(point.BeforeCommit), harm: hangPurchase,
 		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
-	{Name: KillHolder, Question: catalog.DeadHolder, place: holder(point.BeforeWrite), harm: kill,
+	{Name: KillHolder, Question: catalog.DeadHolder, target: holderAt(point.BeforeWrite), harm: killProcess,
 		Describe: "the process that holds the lock is killed between its read and its write"},
-	{Name: CutHolder, Question: catalog.LeaseEnd, Lasts: true, place: holder(point.BeforeCommit), harm: cut,
+	{Name: CutHolder, Question: catalog.LeaseEnd, Lasts: true,
+		target: holderAt(point.BeforeCommit), harm: cutConnections,
 		Describe: "the process that holds the lock loses its connections"},
 
-	{Name: PauseService, Question: catalog.LeaseEnd, Lasts: true, place: service, harm: pause,
+	{Name: PauseService, Question: catalog.LeaseEnd, Lasts: true, target: aimedProcess, harm: pauseProcess,
 		Describe: "a service process stands still, whatever it is doing"},
-	{Name: KillService, Question: catalog.DeadHolder, place: service, harm: kill,
+	{Name: KillService, Question: catalog.DeadHolder, target: aimedProcess, harm: killProcess,
 		Describe: "a service process is killed, whatever it is doing"},
 
-	{Name: RestartRedis, Question: catalog.NodeLoss, place: server(backend.NameRedis), harm: restartEmpty,
+	{Name: RestartRedis, Question: catalog.NodeLoss, target: serverOf(backend.NameRedis), harm: restartEmptyRedis,
 		Describe: "Redis crashes, and comes back without its data"},
-	{Name: "pause_redis", Question: catalog.LeaseEnd, Lasts: true, place: server(backend.NameRedis), harm: pause,
+	{Name: "pause_redis", Question: catalog.LeaseEnd, Lasts: true,
+		target: serverOf(backend.NameRedis), harm: pauseProcess,
 		Describe: "Redis stands still, while leases run out"},
-	{Name: "pause_redlock", Question: catalog.NodeLoss, Lasts: true, place: server(quorumNode), harm: pause,
+	{Name: "pause_redlock", Question: catalog.NodeLoss, Lasts: true, target: serverOf(quorumNode), harm: pauseProcess,
 		Describe: "one of the five Redis nodes of a quorum hangs: it takes connections, and answers nothing"},
-	{Name: "lose_redlock", Question: catalog.NodeLoss, Lasts: true, place: server(quorumNode), harm: kill,
+	{Name: "lose_redlock", Question: catalog.NodeLoss, Lasts: true, target: serverOf(quorumNode), harm: killProcess,
 		Describe: "one of the five Redis nodes of a quorum is killed, and comes back without its data"},
-	{Name: RestartMySQL, Question: catalog.LostReply, place: server(backend.NameMySQL), harm: restart,
+	{Name: RestartMySQL, Question: catalog.LostReply, target: serverOf(backend.NameMySQL), harm: restartServer,
 		Describe: "MySQL is killed, and recovers with its data"},
-	{Name: PauseMySQL, Question: catalog.LateCommand, Lasts: true, place: server(backend.NameMySQL), harm: pause,
+	{Name: PauseMySQL, Question: catalog.LateCommand, Lasts: true,
+		target: serverOf(backend.NameMySQL), harm: pauseProcess,
 		Describe: "MySQL stands still"},
-	{Name: LockRow, Question: catalog.LateCommand, Lasts: true, place: server(backend.NameMySQL), harm: lockRow,
+	{Name: LockRow, Question: catalog.LateCommand, Lasts: true,
+		target: serverOf(backend.NameMySQL), harm: lockStockRow,
 		Describe: "another session holds the row for longer than statements wait for it"},
-	{Name: "restart_zookeeper", Question: catalog.LeaseEnd, place: server(backend.NameZooKeeper), harm: restart,
+	{Name: "restart_zookeeper", Question: catalog.LeaseEnd,
+		target: serverOf(backend.NameZooKeeper), harm: restartServer,
 		Describe: "ZooKeeper is killed, and comes back with its data"},
-	{Name: RestartEtcd, Question: catalog.LeaseEnd, place: server(backend.NameEtcd), harm: restart,
+	{Name: RestartEtcd, Question: catalog.LeaseEnd, target: serverOf(backend.NameEtcd), harm: restartServer,
 		Describe: "etcd is killed, and comes back with its data"},
 
-	// Of the link between one service process and a server: the other processes
-	// reach it.
-	{Name: "lose_replies_mysql", Question: catalog.LostReply, Lasts: true, place: link(backend.NameMySQL), harm: loseReplies,
+	// These faults hit the link between one service process and a server. The other processes still reach
+	// the server.
+	{Name: "lose_replies_mysql", Question: catalog.LostReply, Lasts: true,
+		target: linkTo(backend.NameMySQL), harm: loseReplies,
 		Describe: "MySQL does what a service process asks, and its replies are lost"},
-	{Name: "partition_redis", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameRedis), harm: partition,
+	{Name: "partition_redis", Question: catalog.LeaseEnd, Lasts: true,
+		target: linkTo(backend.NameRedis), harm: partitionLink,
 		Describe: "nothing passes between a service process and Redis; what was sent arrives in the end"},
-	{Name: "lose_replies_redis", Question: catalog.LostReply, Lasts: true, place: link(backend.NameRedis), harm: loseReplies,
+	{Name: "lose_replies_redis", Question: catalog.LostReply, Lasts: true,
+		target: linkTo(backend.NameRedis), harm: loseReplies,
 		Describe: "Redis does what a service process asks, and its replies are lost"},
-	{Name: "partition_zookeeper", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameZooKeeper), harm: partition,
+	{Name: "partition_zookeeper", Question: catalog.LeaseEnd, Lasts: true,
+		target: linkTo(backend.NameZooKeeper), harm: partitionLink,
 		Describe: "nothing passes between a service process and ZooKeeper; what was sent arrives in the end"},
-	{Name: "partition_etcd", Question: catalog.LeaseEnd, Lasts: true, place: link(backend.NameEtcd), harm: partition,
+	{Name: "partition_etcd", Question: catalog.LeaseEnd, Lasts: true,
+		target: linkTo(backend.NameEtcd), harm: partitionLink,
 		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
 
-	// Of one of several servers. What most of those that vote acknowledged, most of
-	// them have; the other two elect another leader.
-	{Name: "lose_zookeeper", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
+	// These faults hit one of several servers. A write that the majority acknowledged survives, because the
+	// two remaining servers elect a leader that has it.
+	{Name: "lose_zookeeper", Question: catalog.NodeLoss, Lasts: true,
+		target: leaderOf(backend.NameZooKeeper, lab.Ensembles), harm: loseLeader,
 		Describe: "one of three ZooKeeper servers is killed, the leader"},
-	{Name: LoseEtcd, Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
+	{Name: LoseEtcd, Question: catalog.NodeLoss, Lasts: true,
+		target: leaderOf(backend.NameEtcd, lab.Ensembles), harm: loseLeader,
 		Describe: "one of three etcd servers is killed, the leader"},
-	{Name: FailoverRedis, Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Sentinel), harm: failover,
-		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
-	// Of several Redis among which clients divide the keys. Sales whose keys are
-	// elsewhere go on.
-	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true, place: leader(backend.NameRedis, lab.Ring), harm: kill,
+	{Name: FailoverRedis, Question: catalog.NodeLoss, Lasts: true,
+		target: leaderOf(backend.NameRedis, lab.Sentinel), harm: failOverRedis,
+		Describe: "replication to Redis' replicas stops, " +
+			"then the primary dies and one of them takes over without the last writes"},
+	// Clients divide their keys among the shards of a ring. Sales whose keys are on other shards go on.
+	{Name: "lose_shard", Question: catalog.NodeLoss, Lasts: true,
+		target: leaderOf(backend.NameRedis, lab.Ring), harm: killProcess,
 		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
-	{Name: LoseMySQL, Question: catalog.LostReply, Lasts: true, place: leader(backend.NameMySQL, lab.Galera), harm: lose,
+	{Name: LoseMySQL, Question: catalog.LostReply, Lasts: true,
+		target: leaderOf(backend.NameMySQL, lab.Galera), harm: loseLeader,
 		Describe: "one of three nodes of the database is killed, at which buyers write"},
 }
 
-// Find finds a fault by its name.
+// Find returns the fault with a name.
 func Find(name Name) (Fault, error) {
 	i := slices.IndexFunc(All, func(f Fault) bool { return f.Name == name })
 	if i < 0 {
-		return Fault{}, fmt.Errorf("there is no fault called %q: seckill chaos --list has their names", name)
+		return Fault{}, fmt.Errorf("no fault is called %q; seckill chaos --list prints their names", name)
 	}
 	return All[i], nil
 }
 
-// An Aim says what a fault is to hit.
-type Aim struct {
-	Service  int           // the number of a process, from 1
-	Strategy string        // of the sale that is on,
-	SKU      int64         // and what it sells
-	For      time.Duration // how long it lasts, of faults with an end of their own
-	// Busy waits a moment for a purchase to be under way where the fault will happen:
-	// without one it could not matter.
-	Busy bool
+// AtHolder reports whether the fault waits for a purchase that holds a lock.
+func (f Fault) AtHolder() bool { return f.target.kind == purchaseTarget }
+
+// hitsAllServices reports whether the fault hits a server that every service process uses.
+func (f Fault) hitsAllServices() bool {
+	return f.target.kind == serverTarget || f.target.kind == leaderTarget
 }
 
-// A Lab is one in which things go wrong.
+// An Aim selects the sale and the process that a fault hits.
+type Aim struct {
+	Service  int           // the number of a service process, from 1
+	Strategy string        // the strategy of the current sale
+	SKU      int64         // the SKU of the current sale
+	For      time.Duration // the duration of a fault that ends by itself
+	// AwaitPurchase waits up to a second for a purchase in the process that the fault will hit. A fault
+	// without a purchase could not matter.
+	AwaitPurchase bool
+}
+
+// A Lab injects faults into the processes of a lab.
 type Lab struct{ *lab.Lab }
 
-// In is for faults of a lab.
-func In(l *lab.Lab) Lab { return Lab{l} }
-
-// A Status says whether a fault can be injected here, and what it is like.
+// A Status describes a fault, and whether a lab can inject it.
 type Status struct {
 	Kind      Name               `json:"kind"`
 	Available bool               `json:"available"`
-	Missing   string             `json:"missing"`        // why not, in English,
-	Lack      *Lack              `json:"lack,omitempty"` // and by a code
-	Holder    bool               `json:"holder"`         // it waits for the holder of a lock
-	Service   bool               `json:"service"`        // it hits the service process that is named
-	Lasts     bool               `json:"lasts"`          // it ends by itself
-	Uses      backend.Capability `json:"uses,omitempty"` // it matters only where this backend is used
-	// Question is the column of the guarantee matrix that asks the same, if one does.
+	Missing   string             `json:"missing"`        // why the fault is not available, in English
+	Lack      *Lack              `json:"lack,omitempty"` // why the fault is not available, as a code
+	Holder    bool               `json:"holder"`         // the fault waits for the holder of a lock
+	Service   bool               `json:"service"`        // the fault hits the service process Aim.Service
+	Lasts     bool               `json:"lasts"`          // the fault ends by itself
+	Uses      backend.Capability `json:"uses,omitempty"` // only strategies that use this backend can notice the fault
+	// Question is the column of the guarantee matrix that asks the same; "" if none does.
 	Question catalog.Question `json:"question,omitempty"`
 }
 
-// Faults are all faults, also those that are not available here.
-func (l Lab) Faults() (list []Status) {
+// Faults lists all faults, also those that are not available in this lab.
+func (l Lab) Faults() []Status {
+	var list []Status
 	for _, f := range All {
-		s := Status{Kind: f.Name, Available: true, Holder: f.Holder, Service: !f.Holder && !f.Everywhere, Lasts: f.Lasts, Uses: f.Uses, Question: f.Question}
-		if s.Lack = f.missing(l.Lab); s.Lack != nil {
+		s := Status{Kind: f.Name, Available: true, Holder: f.AtHolder(), Service: !f.AtHolder() && !f.hitsAllServices(),
+			Lasts: f.Lasts, Uses: f.target.capability(), Question: f.Question}
+		if s.Lack = f.target.findLack(l.Lab); s.Lack != nil {
 			s.Available, s.Missing = false, s.Lack.Text
 		}
 		list = append(list, s)
@@ -180,156 +199,115 @@ func (l Lab) Faults() (list []Status) {
 	return list
 }
 
-// Inject makes it go wrong in real processes, and returns when it has. Faults may
-// overlap; those of one process are sequential. A fault at a holder waits for one,
-// until ctx ends or the stock is gone: that is no error, and the Effect says so.
+// Inject injects a fault and returns when it has happened. Faults may overlap; faults of the same process
+// happen one after the other. A fault at a holder waits for a purchase until ctx ends or the stock is sold
+// out. If no purchase came, Inject returns no error, and the Effect says why.
 func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
 	f, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
-	if why := f.missing(l.Lab); why != nil {
-		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why.Text)
+	if lack := f.target.findLack(l.Lab); lack != nil {
+		return nil, fmt.Errorf("%s is not available in this lab: %s", f.Name, lack.Text)
 	}
-	s := &scene{lab: l.Lab, aim: a}
-	if err := f.find(ctx, s); err != nil {
+	s := &strike{lab: l.Lab, aim: a}
+	if err := s.findProcess(ctx, f.target); err != nil {
 		return nil, err
 	}
 	if s.process == nil {
-		return &Injection{Effect: s.seen}, nil
+		return &Injection{Effect: s.before}, nil
 	}
 	defer s.process.Harm.Unlock()
-	if f.Holder { // half a fault at a purchase that is held could not be undone
+	switch {
+	case f.AtHolder(): // the harm is done to its end, because half of it could not be undone
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harming)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harmTimeout)
 		defer cancel()
-	} else {
-		number := a.Service
-		if f.Everywhere {
-			number = 0
-		}
-		s.seen = s.busy(ctx, number)
+	case f.hitsAllServices():
+		s.before = s.awaitPurchase(ctx, 0)
+	default:
+		s.before = s.awaitPurchase(ctx, a.Service)
 	}
 	i, err := f.harm(ctx, s)
-	if f.Holder && (err != nil || !f.Lasts) {
-		s.letGo()
+	if f.AtHolder() && (err != nil || !f.Lasts) {
+		s.releasePurchase()
 	}
 	return i, err
 }
 
-// harming bounds what is done once a purchase is caught.
-const harming = 20 * time.Second
+// harmTimeout bounds the harm that is done once a purchase stands at a point.
+const harmTimeout = 20 * time.Second
 
-// An Injection is a fault that was injected, or that waited in vain.
+// An Injection is the result of Inject.
 type Injection struct {
 	Effect Effect
-	// Undo ends what lasts of it, once, and may change the effect; nil: nothing lasts. It
-	// is no error when that is over already.
+	// Undo ends a fault that lasts, and may change its effect. It is called once. A fault that has ended
+	// already is no error. Undo is nil if nothing lasts.
 	Undo func(context.Context, *Effect) error
 }
 
-// An Effect is what became of a fault.
+// An Effect says what a fault did.
 type Effect struct {
-	// Took: it happened, and was seen to: the process stood still, was gone, the
-	// data was lost, the session was another.
-	Took bool `json:"took_effect"`
-	// Matters: it happened while units were left and a purchase was under way
-	// where it happened. Where that could not be found out, it is taken to.
-	Matters bool `json:"could_matter"`
-	// Why it took no effect, or could not matter; "" if it did and could.
+	// TookEffect reports whether the fault was seen to happen, such as a process that stood still or data
+	// that was lost.
+	TookEffect bool `json:"took_effect"`
+	// CouldMatter reports whether the fault happened while units were left and a purchase was under way in a
+	// process that it hit. It is true if the stock and the purchases are not known.
+	CouldMatter bool `json:"could_matter"`
+	// Why says why the fault took no effect or could not matter; "" if it did and could.
 	Why Why `json:"why,omitempty"`
 
-	Service  int           `json:"service,omitempty"`    // which process, from 1; 0: a server
-	Left     *int64        `json:"units_left,omitempty"` // just before
-	InFlight *int64        `json:"in_flight,omitempty"`  // purchases in that process, just before
-	Stood    int           `json:"stood_ms,omitempty"`   // how long it, or the purchase, stood still
-	Holder   *point.Holder `json:"holder,omitempty"`     // the purchase that was caught
-	At       point.Name    `json:"point,omitempty"`      // and where
+	Service      int           `json:"service,omitempty"`    // the process that was hit, from 1; 0 for a server
+	UnitsLeft    *int64        `json:"units_left,omitempty"` // just before the fault; nil if not known
+	InFlight     *int64        `json:"in_flight,omitempty"`  // purchases just before the fault; nil if not known
+	StandstillMS int           `json:"stood_ms,omitempty"`   // how long the process, or the purchase, stood still
+	Holder       *point.Holder `json:"holder,omitempty"`     // the purchase that stood at the point
+	At           point.Name    `json:"point,omitempty"`      // the point at which Holder stood
 }
 
 // A Why says why a fault could do nothing.
 type Why string
 
 const (
-	NoUnits    Why = "no_units"    // the stock was gone
+	NoUnits    Why = "no_units"    // the stock was sold out
 	Idle       Why = "idle"        // the process had no purchase under way
 	NoPoint    Why = "no_point"    // the strategy does not read before it writes
 	NotReached Why = "not_reached" // no purchase reached the point
-	WentOn     Why = "went_on"     // it ended before it should have
+	WentOn     Why = "went_on"     // the fault ended too early
 	DataKept   Why = "data_kept"   // the server came back with its data
-	// NothingPassed: nothing was sent over the link, or there was no reply to lose.
+	// NothingPassed means that nothing was sent over the link, or that there was no reply to lose.
 	NothingPassed Why = "nothing_passed"
-	NotMet        Why = "not_met" // the server let no command wait
+	NotMet        Why = "not_met" // no command had to wait for the server
 )
 
-// weigh decides whether it could matter, from what was seen just before.
-func (e *Effect) weigh() {
+// judgeMatter sets CouldMatter from the state of the sale just before the fault.
+func (e *Effect) judgeMatter() {
 	switch {
-	case !e.Took:
-		e.Matters = false
-	case e.Left != nil && *e.Left <= 0 && e.Holder == nil:
-		e.Matters, e.Why = false, NoUnits
+	case !e.TookEffect:
+		e.CouldMatter = false
+	case e.UnitsLeft != nil && *e.UnitsLeft <= 0 && e.Holder == nil:
+		e.CouldMatter, e.Why = false, NoUnits
 	case e.InFlight != nil && *e.InFlight == 0 && e.Holder == nil:
-		e.Matters, e.Why = false, Idle
+		e.CouldMatter, e.Why = false, Idle
 	default:
-		e.Matters = true
+		e.CouldMatter = true
 	}
 }
 
-// void: it took no effect after all.
-func (e *Effect) void(why Why) { e.Took, e.Matters, e.Why = false, false, why }
+// markIneffective records that the fault took no effect.
+func (e *Effect) markIneffective(why Why) { e.TookEffect, e.CouldMatter, e.Why = false, false, why }
 
-// busy looks again while no purchase is under way and units are left, if the aim
-// says so.
-func (s *scene) busy(ctx context.Context, number int) (seen Effect) {
-	_ = lab.Await(ctx, looking, func(context.Context) error { // a look has its own limit: the last one is not cut off
-		seen = s.look(ctx, number)
-		if !s.aim.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0 {
-			return nil
-		}
-		return errors.New("no purchase is under way")
-	})
-	return seen
-}
-
-// look is what the service process of this number, or all for 0, says just before
-// something comes to harm; what it does not say is not known.
-func (s *scene) look(ctx context.Context, number int) Effect {
-	ctx, cancel := context.WithTimeout(ctx, looking)
-	defer cancel()
-	e := Effect{Service: number}
-	for i, p := range s.lab.ServiceProcesses() {
-		if number > 0 && number != i+1 || !p.Alive() || p.Paused() {
-			continue
-		}
-		said, err := s.points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
-		if err != nil {
-			return Effect{Service: number}
-		}
-		if e.InFlight == nil {
-			e.InFlight = new(int64)
-		}
-		*e.InFlight += said.InFlight
-		e.Left = said.Left
-	}
-	return e
-}
-
-// looking bounds how long a fault waits to hear what is left.
-const looking = time.Second
-
-// A Lack is why a fault cannot be had here: a code with what it is about, for
-// those who have sentences of their own, and one in English.
+// A Lack says why a lab cannot inject a fault. The page translates the code with its parameters.
 type Lack struct {
 	Code   string         `json:"code"`
 	Params map[string]any `json:"params,omitempty"`
-	Text   string         `json:"-"`
+	Text   string         `json:"-"` // in English
 }
 
-// Codes of Lacks.
+// Codes of a Lack.
 const (
-	LackServer   = "no_server"      // name: it is not one server of the lab's own
-	LackGiven    = "given_server"   // name: it runs by itself
-	LackLink     = "no_link"        // name: services reach it directly
-	LackTopology = "other_topology" // name, topology: it is one server here
+	LackServer   = "no_server"      // name is not one server that the lab has started
+	LackGiven    = "given_server"   // name is a server that the lab was given
+	LackLink     = "no_link"        // services reach name directly
+	LackTopology = "other_topology" // name does not run in topology
 )

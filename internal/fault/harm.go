@@ -12,17 +12,18 @@ import (
 	"seckill/internal/lab"
 )
 
-// A harm is done to the process of a scene, which is locked.
-type harm func(context.Context, *scene) (*Injection, error)
+// A harm does a fault to the process of a strike, whose Harm is locked.
+type harm func(context.Context, *strike) (*Injection, error)
 
-// injected is a fault that took effect or not. undo, unless nil, ends what lasts.
-func (s *scene) injected(took bool, undo func(context.Context, *Effect) error) (*Injection, error) {
-	s.seen.Took = took
-	s.seen.weigh()
-	return &Injection{s.seen, undo}, nil
+// newInjection returns the injection of a strike. undo is nil if nothing lasts.
+func (s *strike) newInjection(tookEffect bool, undo func(context.Context, *Effect) error) (*Injection, error) {
+	e := s.before
+	e.TookEffect = tookEffect
+	e.judgeMatter()
+	return &Injection{e, undo}, nil
 }
 
-func pause(ctx context.Context, s *scene) (*Injection, error) {
+func pauseProcess(ctx context.Context, s *strike) (*Injection, error) {
 	p := s.process
 	if p.Paused() {
 		return nil, fmt.Errorf("%s is paused already", p.Name)
@@ -37,13 +38,13 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 		}
 		return nil
 	})
-	return s.injected(paused == nil, func(ctx context.Context, e *Effect) error {
+	return s.newInjection(paused == nil, func(ctx context.Context, e *Effect) error {
 		p.Harm.Lock()
 		defer p.Harm.Unlock()
-		if !e.Took || p.Done() != run || !p.Paused() {
-			e.void(WentOn)
+		if !e.TookEffect || p.Done() != run || !p.Paused() {
+			e.markIneffective(WentOn)
 		} else {
-			e.Stood = int(time.Since(begun).Milliseconds())
+			e.StandstillMS = int(time.Since(begun).Milliseconds())
 		}
 		if p.Done() != run || !p.Alive() {
 			return nil
@@ -52,14 +53,14 @@ func pause(ctx context.Context, s *scene) (*Injection, error) {
 	})
 }
 
-// kill ends the process until it is undone.
-func kill(ctx context.Context, s *scene) (*Injection, error) {
+// killProcess kills the process. Undo starts it again.
+func killProcess(ctx context.Context, s *strike) (*Injection, error) {
 	p := s.process
 	run := p.Done()
 	if err := p.Kill(ctx); err != nil {
 		return nil, err
 	}
-	return s.injected(!p.Alive(), func(ctx context.Context, _ *Effect) error {
+	return s.newInjection(!p.Alive(), func(ctx context.Context, _ *Effect) error {
 		p.Harm.Lock()
 		defer p.Harm.Unlock()
 		if p.Done() != run {
@@ -69,64 +70,64 @@ func kill(ctx context.Context, s *scene) (*Injection, error) {
 	})
 }
 
-// restart kills a server and starts it again, on its data.
-func restart(ctx context.Context, s *scene) (*Injection, error) {
+// restartServer kills a server and starts it again with its data.
+func restartServer(ctx context.Context, s *strike) (*Injection, error) {
 	run := s.process.Done()
 	if err := s.process.Kill(ctx); err != nil {
 		return nil, err
 	}
-	// It comes back whatever becomes of the caller: there is only one.
+	// The server must come back even if ctx ends, because it is the only one.
 	if err := s.process.Restart(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
-	return s.injected(s.process.Done() != run, nil)
+	return s.newInjection(s.process.Done() != run, nil)
 }
 
-// restartEmpty restarts Redis, which took effect if the mark in it is gone.
-func restartEmpty(ctx context.Context, s *scene) (*Injection, error) {
+// restartEmptyRedis restarts Redis. It sets a key before; the fault took effect if the key is gone afterwards.
+func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 	if err := s.markRedis(ctx); err != nil {
 		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
 	}
-	i, err := restart(ctx, s)
+	i, err := restartServer(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.redisMarked(context.WithoutCancel(ctx))
+	kept, err := s.hasRedisMark(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("look for the mark in Redis: %w", err)
 	}
 	if kept {
-		i.Effect.void(DataKept)
+		i.Effect.markIneffective(DataKept)
 	}
 	return i, nil
 }
 
-// partition holds back what passes between a process and a server, both ways. It
-// arrives in the end.
-func partition(_ context.Context, s *scene) (*Injection, error) {
-	return s.hold((*lab.Relay).Flow, lab.Requests, lab.Replies)
+// partitionLink holds back the bytes between a process and a server, both ways. Undo delivers them.
+func partitionLink(_ context.Context, s *strike) (*Injection, error) {
+	return s.holdLink((*lab.Relay).Flow, lab.Requests, lab.Replies)
 }
 
-// loseReplies holds back what a server answers, and loses it.
-func loseReplies(_ context.Context, s *scene) (*Injection, error) {
-	return s.hold((*lab.Relay).Drop, lab.Replies)
+// loseReplies holds back the replies of a server to a process. Undo drops them with their connections.
+func loseReplies(_ context.Context, s *strike) (*Injection, error) {
+	return s.holdLink((*lab.Relay).Drop, lab.Replies)
 }
 
-func (s *scene) hold(end func(*lab.Relay), directions ...int) (*Injection, error) {
+func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, error) {
 	begun := time.Now()
 	s.link.Hold(directions...)
-	return s.injected(true, func(_ context.Context, e *Effect) error {
+	return s.newInjection(true, func(_ context.Context, e *Effect) error {
 		end(s.link)
-		e.Stood = int(time.Since(begun).Milliseconds())
+		e.StandstillMS = int(time.Since(begun).Milliseconds())
 		if s.link.Held() == 0 {
-			e.void(NothingPassed)
+			e.markIneffective(NothingPassed)
 		}
 		return nil
 	})
 }
 
-// lose kills the leader of several, and starts it again when it is undone.
-func lose(ctx context.Context, s *scene) (*Injection, error) {
+// loseLeader kills the leader of several servers and waits until the others have a new one. Undo starts the
+// killed server again.
+func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 	if !s.servers.Whole() {
 		return nil, fmt.Errorf("one of the servers beside %s is lost already", s.process.Name)
 	}
@@ -143,21 +144,21 @@ func lose(ctx context.Context, s *scene) (*Injection, error) {
 		_, err := s.servers.Leader(ctx)
 		return err
 	}
-	next, err := s.servers.Leader(ctx) // the others must go on
+	next, err := s.servers.Leader(ctx)
 	if err != nil {
 		return nil, errors.Join(err, restart(context.WithoutCancel(ctx)))
 	}
-	return s.injected(next != p, func(ctx context.Context, _ *Effect) error {
+	return s.newInjection(next != p, func(ctx context.Context, _ *Effect) error {
 		p.Harm.Lock()
 		defer p.Harm.Unlock()
 		return restart(ctx)
 	})
 }
 
-// failover stops replication while the primary goes on to acknowledge writes, of
-// which the mark is one. Then it loses the primary: sentinels promote a replica
-// that does not have them. The old primary comes back as a replica.
-func failover(ctx context.Context, s *scene) (*Injection, error) {
+// failOverRedis stops replication while the primary still acknowledges writes, and sets a key. Undo kills
+// the primary: the sentinels promote a replica, which lacks the key, and the old primary comes back as a
+// replica.
+func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
 	err := s.servers.Lag(ctx)
 	if err == nil {
@@ -168,37 +169,38 @@ func failover(ctx context.Context, s *scene) (*Injection, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.servers.Heal(context.WithoutCancel(ctx)))
 	}
-	return s.injected(true, func(ctx context.Context, e *Effect) error {
+	return s.newInjection(true, func(ctx context.Context, e *Effect) error {
 		primary.Harm.Lock()
 		err := s.servers.Lose(ctx, primary)
 		primary.Harm.Unlock()
 		if err != nil {
 			return errors.Join(fmt.Errorf("have a replica take over: %w", err), s.servers.Heal(ctx))
 		}
-		kept, err := s.redisMarked(ctx)
+		kept, err := s.hasRedisMark(ctx)
 		if err == nil && kept {
-			e.void(DataKept)
+			e.markIneffective(DataKept)
 		}
 		return errors.Join(err, s.servers.Heal(ctx))
 	})
 }
 
+// redisMark is the key that shows whether Redis has lost its data.
 const redisMark = "seckill:lab:mark"
 
-func (s *scene) markRedis(ctx context.Context) error {
-	return s.onRedis(ctx, func(in *backend.Instance) error { return in.Redis.Set(ctx, redisMark, 1, 0).Err() })
+func (s *strike) markRedis(ctx context.Context) error {
+	return s.withRedis(ctx, func(in *backend.Instance) error { return in.Redis.Set(ctx, redisMark, 1, 0).Err() })
 }
 
-func (s *scene) redisMarked(ctx context.Context) (there bool, err error) {
-	err = s.onRedis(ctx, func(in *backend.Instance) error {
-		n, err := in.Redis.Exists(ctx, redisMark).Result()
-		there = n > 0
+func (s *strike) hasRedisMark(ctx context.Context) (bool, error) {
+	var n int64
+	err := s.withRedis(ctx, func(in *backend.Instance) (err error) {
+		n, err = in.Redis.Exists(ctx, redisMark).Result()
 		return err
 	})
-	return there, err
+	return n > 0, err
 }
 
-func (s *scene) onRedis(ctx context.Context, do func(*backend.Instance) error) error {
+func (s *strike) withRedis(ctx context.Context, do func(*backend.Instance) error) error {
 	in, err := backend.Open(ctx, s.lab.Config().Only(backend.Redis))
 	if err != nil {
 		return err
@@ -207,10 +209,10 @@ func (s *scene) onRedis(ctx context.Context, do func(*backend.Instance) error) e
 	return do(in)
 }
 
-// lockRow holds the row for longer than a statement waits for it (error 1205).
-func lockRow(ctx context.Context, s *scene) (*Injection, error) {
+// lockStockRow locks the stock row for longer than statements wait for a lock (error 1205).
+func lockStockRow(ctx context.Context, s *strike) (*Injection, error) {
 	c := s.lab.Config().Only(backend.SQL)
-	c.RowLockWait = harming // buyers are before it
+	c.RowLockWait = harmTimeout // buyers may hold the row
 	in, err := backend.Open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -218,25 +220,67 @@ func lockRow(ctx context.Context, s *scene) (*Injection, error) {
 	tx := in.DB.WithContext(context.WithoutCancel(ctx)).Begin()
 	var num int64
 	err = tx.WithContext(ctx).Raw("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.aim.SKU).Scan(&num).Error
-	waited, unread := rowLockWaits(ctx, in.DB) // after this one, which may have waited, too
-	if err = errors.Join(err, unread); err != nil {
+	waits, errWaits := rowLockWaits(ctx, in.DB) // counted after the SELECT, which may have waited, too
+	if err = errors.Join(err, errWaits); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", LockRow, err), tx.Rollback().Error, in.Close())
 	}
 	begun := time.Now()
-	return s.injected(true, func(ctx context.Context, e *Effect) error {
+	return s.newInjection(true, func(ctx context.Context, e *Effect) error {
 		defer in.Close()
 		after, err := rowLockWaits(ctx, in.DB)
-		e.Stood = int(time.Since(begun).Milliseconds())
-		if after == waited {
-			e.void(NotMet)
+		e.StandstillMS = int(time.Since(begun).Milliseconds())
+		if after == waits {
+			e.markIneffective(NotMet)
 		}
 		return errors.Join(err, tx.Rollback().Error)
 	})
 }
 
-// rowLockWaits is how often statements have waited for rows, as the server counts.
-func rowLockWaits(ctx context.Context, db *gorm.DB) (n int64, err error) {
+// rowLockWaits returns how often statements have waited for row locks since the server started.
+func rowLockWaits(ctx context.Context, db *gorm.DB) (int64, error) {
 	var name string
-	err = db.WithContext(ctx).Raw("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Row().Scan(&name, &n)
+	var n int64
+	err := db.WithContext(ctx).Raw("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'").Row().Scan(&name, &n)
 	return n, err
+}
+
+// pauseHolderProcess pauses the process of the held purchase. The process holds the purchase no longer than
+// the pause lasts. So both go on together, before a warning can reach the purchase.
+func pauseHolderProcess(ctx context.Context, s *strike) (*Injection, error) {
+	i, err := pauseProcess(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	resume := i.Undo
+	i.Undo = func(ctx context.Context, e *Effect) error {
+		defer s.releasePurchase()
+		return resume(ctx, e)
+	}
+	return i, nil
+}
+
+// hangPurchase leaves the held purchase where it stands. Undo releases it.
+func hangPurchase(_ context.Context, s *strike) (*Injection, error) {
+	begun := time.Now()
+	return s.newInjection(true, func(_ context.Context, e *Effect) error {
+		e.StandstillMS = int(time.Since(begun).Milliseconds())
+		s.releasePurchase()
+		if !s.process.Alive() {
+			e.markIneffective(WentOn)
+		}
+		return nil
+	})
+}
+
+// cutConnections closes the connections of the holder's process, which ends the sessions that backends tie
+// to a connection. The purchase stands for a while, so that another buyer gets the lock first.
+func cutConnections(ctx context.Context, s *strike) (*Injection, error) {
+	closed, err := s.pointsOf(s.process).Cut(ctx)
+	if err == nil && closed == 0 {
+		err = fmt.Errorf("%s had no connection to cut", s.process.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return hangPurchase(ctx, s)
 }

@@ -8,35 +8,33 @@ import (
 	"time"
 )
 
-// Planned is a fault that is injected at a time of a sale.
+// Planned is a fault that is injected at a certain time of a sale.
 type Planned struct {
 	Kind    Name `json:"kind"`
-	Service int  `json:"service"`          // the service process that it hits, from 1; 0 of a fault at a holder
-	At      int  `json:"at_ms"`            // after the buyers came
-	For     int  `json:"for_ms,omitempty"` // how long it lasts, if it has an end of its own
-	// Strategy of which a holder is waited for; "": the first that is sold with.
-	Strategy string `json:"strategy,omitempty"`
-	Busy     bool   `json:"-"` // as an Aim's
+	Service int  `json:"service"`          // the service process that is hit, from 1; 0 for a fault at a holder
+	At      int  `json:"at_ms"`            // the time after the first buyers came
+	For     int  `json:"for_ms,omitempty"` // the duration of a fault that ends by itself
+	// Strategy is the one whose holder a fault waits for; "" for the first strategy of the run.
+	Strategy      string `json:"strategy,omitempty"`
+	AwaitPurchase bool   `json:"-"` // see Aim
 }
 
 // AtHolder reports whether the fault waits for the holder of a lock.
 func (p Planned) AtHolder() bool {
-	known, _ := Find(p.Kind)
-	return known.Holder
+	f, _ := Find(p.Kind)
+	return f.AtHolder()
 }
 
-// A Happening is a planned fault, as it happened: when that was, and to which process.
+// A Happening is a planned fault with its progress. At and Service tell when and where it really happened.
 type Happening struct {
 	Planned
-	Until int    `json:"until_ms,omitempty"`
-	State State  `json:"state"`
-	Error string `json:"error,omitempty"`
-	// Effect says whether it took effect, and whether that could matter; nil
-	// until that is known.
-	Effect *Effect `json:"effect,omitempty"`
+	Until  int     `json:"until_ms,omitempty"`
+	State  State   `json:"state"`
+	Error  string  `json:"error,omitempty"`
+	Effect *Effect `json:"effect,omitempty"` // nil until the fault has happened
 }
 
-// A State is how far a fault has come.
+// A State is the progress of a planned fault.
 type State string
 
 const (
@@ -44,72 +42,68 @@ const (
 	IsWaiting State = "waiting" // for a holder
 	IsOn      State = "on"
 	IsOver    State = "over"
-	HasFailed State = "failed" // it did not happen, or did not end; Error says why
+	HasFailed State = "failed" // the fault did not happen or did not end; Error says why
 )
 
-// injecting bounds the injection of a fault, and its undoing; a restarted
-// server has 30 s to answer.
-const injecting = 40 * time.Second
+// injectTimeout bounds the injection of a fault and its undoing. A server that restarts has 30 s to answer.
+const injectTimeout = 40 * time.Second
 
-// A Place is where an Injector injects; a Lab is one.
-type Place interface {
-	Inject(context.Context, Name, Aim) (*Injection, error)
-}
-
-// A Sale is a strategy and what is sold with it.
+// A Sale is a strategy and the SKU that is sold with it.
 type Sale struct {
 	Strategy string
 	SKU      int64
 }
 
-// An Injector injects the faults of sales that begin together, each at its
-// time. It undoes those that last when the sales end.
+// An InjectFunc injects a fault, as Lab.Inject does.
+type InjectFunc func(context.Context, Name, Aim) (*Injection, error)
+
+// An Injector injects the planned faults of sales that begin together. It undoes faults that last when the
+// sales end.
 type Injector struct {
-	place Place
-	of    []Sale
-	told  func(i int, h Happening) // how far a fault has come; nil: not called
-	// sales are over when all buyers have their answers, and the ledger has been read,
-	// or when they were stopped.
-	sales context.Context
-	end   context.CancelFunc
+	inject   InjectFunc
+	sales    []Sale
+	onChange func(i int, h Happening) // may be nil
+
+	running context.Context // ends when the sales end
+	stop    context.CancelFunc
 
 	mu     sync.Mutex
 	faults []Happening
 	all    sync.WaitGroup
 
-	sale  time.Time     // when the buyers came,
-	began chan struct{} // and this was closed
-	begin func()        // the buyers come now; once
+	begin func()        // sets begun and closes ready, once
+	begun time.Time     // when the first buyers came
+	ready chan struct{} // closed when begun is set
 }
 
-// NewInjector injects until ctx ends. told, unless nil, hears of every change of the
-// i-th fault, counted from 0, from several goroutines.
-func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Happening)) *Injector {
-	in := &Injector{place: at, of: of, told: told, began: make(chan struct{})}
-	in.sales, in.end = context.WithCancel(ctx)
+// NewInjector returns an injector that injects until ctx ends. It calls onChange, unless nil, from several
+// goroutines after each change of the i-th fault, counted from 0.
+func NewInjector(ctx context.Context, inject InjectFunc, sales []Sale, onChange func(i int, h Happening)) *Injector {
+	in := &Injector{inject: inject, sales: sales, onChange: onChange, ready: make(chan struct{})}
+	in.running, in.stop = context.WithCancel(ctx)
 	in.begin = sync.OnceFunc(func() {
-		in.sale = time.Now()
-		close(in.began)
+		in.begun = time.Now()
+		close(in.ready)
 	})
 	return in
 }
 
-// Begin says that the buyers come now. Further calls do nothing.
+// Begin starts the clock of the planned faults when the first buyers come. Further calls do nothing.
 func (in *Injector) Begin() { in.begin() }
 
-// ErrEnded is why an Injector takes no more.
+// ErrEnded is the error of Add after End.
 var ErrEnded = errors.New("the sales have ended")
 
-// Add plans one more, for now if its time is over. The error is ErrEnded.
+// Add plans one more fault. If its time is over, the fault happens at once. After End the error is ErrEnded.
 func (in *Injector) Add(p Planned) (Happening, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.sales.Err() != nil {
+	if in.running.Err() != nil {
 		return Happening{}, ErrEnded
 	}
 	select {
-	case <-in.began:
-		p.At = max(p.At, in.elapsed())
+	case <-in.ready:
+		p.At = max(p.At, in.elapsedMS())
 	default:
 	}
 	h := Happening{Planned: p, State: IsPlanned}
@@ -118,132 +112,132 @@ func (in *Injector) Add(p Planned) (Happening, error) {
 	}
 	i := len(in.faults)
 	in.faults = append(in.faults, h)
-	if in.told != nil {
-		in.told(i, h)
+	if in.onChange != nil {
+		in.onChange(i, h)
 	}
-	in.all.Go(func() { in.perform(i, h) })
+	in.all.Go(func() { in.runFault(i, h) })
 	return h, nil
 }
 
-// Faults are all that were added, as far as they have come.
+// Faults returns all faults that were added, with their progress.
 func (in *Injector) Faults() []Happening {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.faults)
 }
 
-// tell notes how far a fault has come.
-func (in *Injector) tell(i int, h Happening) {
+// update records the progress of the i-th fault.
+func (in *Injector) update(i int, h Happening) {
 	in.mu.Lock()
 	in.faults[i] = h
 	in.mu.Unlock()
-	if in.told != nil {
-		in.told(i, h)
+	if in.onChange != nil {
+		in.onChange(i, h)
 	}
 }
 
-// End undoes what lasts, and returns when nothing does. It is called once.
+// End undoes the faults that last, and returns when all have ended. It is called once.
 func (in *Injector) End() {
 	in.mu.Lock()
-	in.end()
+	in.stop()
 	in.mu.Unlock()
 	in.all.Wait()
 }
 
-func (in *Injector) elapsed() int { return int(time.Since(in.sale).Milliseconds()) }
+func (in *Injector) elapsedMS() int { return int(time.Since(in.begun).Milliseconds()) }
 
-// perform waits for the time of a fault, injects it, and undoes what lasts: a
-// pause when its time is over, all else when the sales are.
-func (in *Injector) perform(i int, h Happening) {
+// runFault waits for the time of a fault, injects it, and undoes it at its end.
+func (in *Injector) runFault(i int, h Happening) {
 	select {
-	case <-in.began:
-		in.wait(time.Until(in.sale.Add(time.Duration(h.At) * time.Millisecond)))
-	case <-in.sales.Done():
+	case <-in.ready:
+		in.waitFor(time.Until(in.begun.Add(time.Duration(h.At) * time.Millisecond)))
+	case <-in.running.Done():
 	}
-	if in.sales.Err() != nil {
+	if in.running.Err() != nil {
 		h.State, h.Error, h.Until = HasFailed, "the run ended before", 0
-		in.tell(i, h)
+		in.update(i, h)
 		return
 	}
-	h.State, h.At, h.Until = IsOn, in.elapsed(), 0
+	h.State, h.At, h.Until = IsOn, in.elapsedMS(), 0
 	if h.AtHolder() {
 		h.State = IsWaiting
 	} else if h.For > 0 {
 		h.Until = h.At + h.For
 	}
-	in.tell(i, h)
-	happened, err := in.inject(h.Planned)
+	in.update(i, h)
+	injection, err := in.injectNow(h.Planned)
 	if err == nil {
-		h, err = in.last(i, h, happened)
+		h, err = in.undoAtEnd(i, h, injection)
 	}
-	h.State, h.Until = IsOver, in.elapsed()
+	h.State, h.Until = IsOver, in.elapsedMS()
 	if err != nil {
 		h.State, h.Error = HasFailed, err.Error()
 	}
-	in.tell(i, h)
+	in.update(i, h)
 }
 
-// last reports a fault that is on, and undoes it in the end.
-func (in *Injector) last(i int, h Happening, happened *Injection) (Happening, error) {
-	effect := happened.Effect
+// undoAtEnd records that a fault has happened. It undoes a fault that lasts, after its duration or when the
+// sales end.
+func (in *Injector) undoAtEnd(i int, h Happening, injection *Injection) (Happening, error) {
+	effect := injection.Effect
 	h.Effect = &effect
 	if h.AtHolder() {
-		h.At, h.Service = in.elapsed(), effect.Service
+		h.At, h.Service = in.elapsedMS(), effect.Service
 	}
-	if happened.Undo == nil {
+	if injection.Undo == nil {
 		return h, nil
 	}
 	if h.State = IsOn; h.For > 0 {
 		h.Until = h.At + h.For
 	}
-	in.tell(i, h)
+	in.update(i, h)
 	if h.For > 0 {
-		in.wait(time.Duration(h.For) * time.Millisecond)
+		in.waitFor(time.Duration(h.For) * time.Millisecond)
 	} else {
-		<-in.sales.Done()
+		<-in.running.Done()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.sales), injecting)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.running), injectTimeout)
 	defer cancel()
-	after := effect // of its own: the first is being read
-	h.Effect = &after
-	return h, happened.Undo(ctx, &after)
+	final := effect // a copy, because others read the first effect
+	h.Effect = &final
+	return h, injection.Undo(ctx, &final)
 }
 
-// inject outlives the sales: half a fault could not be undone. Waiting for a
-// holder ends with them.
-func (in *Injector) inject(p Planned) (*Injection, error) {
-	ctx := in.sales
+// injectNow injects a fault to its end even if the sales end meanwhile, because half a fault could not be
+// undone. A fault that waits for a holder stops waiting when the sales end.
+func (in *Injector) injectNow(p Planned) (*Injection, error) {
+	ctx := in.running
 	if !p.AtHolder() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(in.sales), injecting)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(in.running), injectTimeout)
 		defer cancel()
 	}
-	at := max(0, slices.IndexFunc(in.of, func(s Sale) bool { return s.Strategy == p.Strategy }))
-	return in.place.Inject(ctx, p.Kind, Aim{Service: p.Service, Strategy: in.of[at].Strategy, SKU: in.of[at].SKU,
-		For: time.Duration(p.For) * time.Millisecond, Busy: p.Busy})
+	sale := in.sales[max(0, slices.IndexFunc(in.sales, func(s Sale) bool { return s.Strategy == p.Strategy }))]
+	return in.inject(ctx, p.Kind, Aim{Service: p.Service, Strategy: sale.Strategy, SKU: sale.SKU,
+		For: time.Duration(p.For) * time.Millisecond, AwaitPurchase: p.AwaitPurchase})
 }
 
-// wait returns when d is over, or the sales are.
-func (in *Injector) wait(d time.Duration) {
+// waitFor returns after d, or when the sales end.
+func (in *Injector) waitFor(d time.Duration) {
 	select {
 	case <-time.After(d):
-	case <-in.sales.Done():
+	case <-in.running.Done():
 	}
 }
 
-// Outage is how long faults lasted that end by themselves: meanwhile a sale that
-// stands still is not blocked. One that stands still because of a kill is.
+// Outage returns how long a sale may have stood still because of faults that end by themselves, or of a
+// server that restarted. Overlapping faults count once. The kill of a service process is no excuse.
 func (in *Injector) Outage() time.Duration {
 	type span struct{ from, to int }
 	var spans []span
-	for _, f := range in.Faults() {
-		known, _ := Find(f.Kind)
+	for _, h := range in.Faults() {
+		f, _ := Find(h.Kind)
 		switch {
-		case !known.Lasts && !known.Everywhere:
-		case f.State == IsOn:
-			spans = append(spans, span{f.At, in.elapsed()})
-		case f.Effect != nil && (f.Effect.Took || known.Everywhere):
-			spans = append(spans, span{f.At, f.Until})
+		case !f.Lasts && !f.hitsAllServices():
+		case h.State == IsOn:
+			spans = append(spans, span{h.At, in.elapsedMS()})
+		case h.Effect != nil && (h.Effect.TookEffect || f.hitsAllServices()):
+			spans = append(spans, span{h.At, h.Until})
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })

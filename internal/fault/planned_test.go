@@ -9,8 +9,8 @@ import (
 // or by hand, those at once counted once; a fault that took no effect, or that
 // only kills, is no reason to.
 func TestOutage(t *testing.T) {
-	took, void := &Effect{Took: true}, &Effect{Why: NoPoint}
-	m := &Injector{sale: time.Now().Add(-10 * time.Second)}
+	took, void := &Effect{TookEffect: true}, &Effect{Why: NoPoint}
+	m := &Injector{begun: time.Now().Add(-10 * time.Second)}
 	for _, test := range []struct {
 		name   string
 		faults []Happening

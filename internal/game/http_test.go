@@ -20,7 +20,7 @@ import (
 // code.
 func TestGameOverHTTP(t *testing.T) {
 	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Behind: labapi.Behind{
-		Lab: fault.In(labtest.Start(t)), Games: gamesOf(t, nil, "for-update")}})
+		Lab: fault.Lab{Lab: labtest.Start(t)}, Games: gamesOf(t, nil, "for-update")}})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {

@@ -23,12 +23,12 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	killed := make(chan error, many)
 	for i := range many {
 		together.Go(func() error {
-			_, err := fault.In(l).Inject(t.Context(), fault.RestartRedis, fault.Aim{})
+			_, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.RestartRedis, fault.Aim{})
 			return err
 		})
 		go func() {
 			var err error
-			undo[i], err = fault.In(l).Inject(t.Context(), fault.KillService, fault.Aim{Service: 1})
+			undo[i], err = fault.Lab{Lab: l}.Inject(t.Context(), fault.KillService, fault.Aim{Service: 1})
 			killed <- err
 		}()
 	}
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	client := redis.NewClient(options) // as the service has one
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
-	trouble, err := fault.In(l).Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
+	trouble, err := fault.Lab{Lab: l}.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
 	must(t, "lose Redis' replies", err)
 	if err := client.WithTimeout(time.Second).Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
 		t.Error("the reply has arrived")
@@ -88,10 +88,10 @@ func TestLinks(t *testing.T) {
 	if got, err := client.Get(t.Context(), "asked").Result(); err != nil || got != "yes" {
 		t.Errorf("what was asked came to %q, %v; want that Redis did it", got, err)
 	}
-	if !effect.Took {
+	if !effect.TookEffect {
 		t.Errorf("it came to %+v", effect)
 	}
-	if _, err := fault.In(l).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
+	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
 		t.Errorf("at a service that is not there: %v", err)
 	}
 }

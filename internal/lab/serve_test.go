@@ -104,8 +104,8 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 	l := started(t, lab.Options{Embedded: true, Backends: []string{"redis"}})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
 	ctx := t.Context()
-	for _, f := range fault.In(l).Faults() {
-		_, err := fault.In(l).Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
+	for _, f := range (fault.Lab{Lab: l}).Faults() {
+		_, err := fault.Lab{Lab: l}.Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
@@ -114,7 +114,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v: want only those of service processes, and what to do about the others", f)
 		}
 	}
-	if _, err := fault.In(l).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
+	if _, err := (fault.Lab{Lab: l}).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }

@@ -64,13 +64,13 @@ func TestSentinelsFailOver(t *testing.T) {
 	defer in.Close()
 	must(t, "write", in.Redis.Set(t.Context(), "copied", "", 0).Err())
 	must(t, "wait for both replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
-	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+	failover, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
 	must(t, "begin the failover", err)
 	must(t, "write what is not copied", in.Redis.Set(t.Context(), "lost", "", 0).Err())
 	effect := failover.Effect
 	err = failover.Undo(t.Context(), &effect)
 	must(t, "fail over", err)
-	if !effect.Took {
+	if !effect.TookEffect {
 		t.Errorf("the failover came to %+v", effect)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -104,9 +104,9 @@ func TestServersOfThreeAreLost(t *testing.T) {
 		}
 		return false
 	}
-	lost, err := fault.In(l).Inject(t.Context(), fault.LoseEtcd, fault.Aim{})
+	lost, err := fault.Lab{Lab: l}.Inject(t.Context(), fault.LoseEtcd, fault.Aim{})
 	must(t, "lose one", err)
-	if !lost.Effect.Took || l.Backends()[0].OK || !writes("with two", 20*time.Second) {
+	if !lost.Effect.TookEffect || l.Backends()[0].OK || !writes("with two", 20*time.Second) {
 		t.Errorf("one of three is lost: %+v, %+v; want it shown and not missed", lost.Effect, l.Backends())
 	}
 	err = lost.Undo(t.Context(), &lost.Effect)
@@ -120,7 +120,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if writes("with one", time.Second) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	if _, err := fault.In(l).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "not one server") {
+	if _, err := (fault.Lab{Lab: l}).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "not one server") {
 		t.Errorf("the restart of one server: %v, want that there are several", err)
 	}
 }

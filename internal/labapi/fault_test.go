@@ -145,9 +145,9 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
 		f := r.Faults[0]
 		switch {
-		case f.State != fault.IsOver || f.Effect == nil || f.Effect.Took != comes:
+		case f.State != fault.IsOver || f.Effect == nil || f.Effect.TookEffect != comes:
 			t.Errorf("the fault ended as %+v", f)
-		case comes && (f.Service != 2 || f.Effect.Stood != 7):
+		case comes && (f.Service != 2 || f.Effect.StandstillMS != 7):
 			t.Errorf("the fault is %+v %+v", f, f.Effect)
 		case !comes && f.Effect.Why != fault.NoUnits:
 			t.Errorf("no purchase came, and the fault is %+v", f.Effect)

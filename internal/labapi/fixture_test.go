@@ -82,7 +82,7 @@ func (*fakeLab) Faults() []fault.Status {
 }
 
 func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
-	effect := fault.Effect{Took: true, Matters: true, Service: aim.Service}
+	effect := fault.Effect{TookEffect: true, CouldMatter: true, Service: aim.Service}
 	switch {
 	case aim.Service == 2:
 		return nil, errors.New("it is dead already")
@@ -91,13 +91,13 @@ func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*
 		select {
 		case effect.Service = <-l.holders:
 		case <-ctx.Done():
-			return &fault.Injection{Effect: fault.Effect{Why: fault.NoUnits, Left: new(int64)}}, nil
+			return &fault.Injection{Effect: fault.Effect{Why: fault.NoUnits, UnitsLeft: new(int64)}}, nil
 		}
 	}
 	l.did <- fmt.Sprint(kind, " ", effect.Service)
 	return &fault.Injection{Effect: effect, Undo: func(_ context.Context, e *fault.Effect) error {
 		l.did <- fmt.Sprint("undo ", kind, " ", effect.Service)
-		e.Stood = 7
+		e.StandstillMS = 7
 		return nil
 	}}, nil
 }

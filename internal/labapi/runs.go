@@ -158,7 +158,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joins fu
 		sales = append(sales, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
 	}
 	return begin(s, c, s.runs, release, func(ctx context.Context, e *runEntry) {
-		begun.injector = fault.NewInjector(ctx, s.Lab, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
+		begun.injector = fault.NewInjector(ctx, s.Lab.Inject, sales, func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 		e.value = begun
 	}, s.performRun)
 }

@@ -119,11 +119,11 @@ func (f *fake) Faults() []fault.Status {
 }
 
 func (f *fake) Inject(_ context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
-	effect := fault.Effect{Took: true, Matters: true, Service: aim.Service}
+	effect := fault.Effect{TookEffect: true, CouldMatter: true, Service: aim.Service}
 	if kind == fault.PauseHolder {
-		effect.Service, effect.Left, effect.At = 2, new(int64), point.BeforeWrite
+		effect.Service, effect.UnitsLeft, effect.At = 2, new(int64), point.BeforeWrite
 		effect.Holder = &point.Holder{User: 7, LockKey: "a-lock"}
-		*effect.Left = 1
+		*effect.UnitsLeft = 1
 	}
 	return &fault.Injection{Effect: effect, Undo: func(context.Context, *fault.Effect) error { return nil }}, nil
 }

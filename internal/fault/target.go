@@ -1,0 +1,292 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault/point"
+	"seckill/internal/lab"
+)
+
+// A target says what a fault hits.
+type target struct {
+	kind     targetKind
+	server   string     // the server that the fault is about; "" for processes and purchases
+	topology string     // of a leaderTarget: the topology that runs several servers
+	point    point.Name // of a purchaseTarget
+}
+
+type targetKind int
+
+const (
+	processTarget  targetKind = iota // the service process Aim.Service
+	linkTarget                       // the link between the process Aim.Service and a server
+	serverTarget                     // the only server of a backend, or a node of a quorum
+	leaderTarget                     // the leader of several servers, or the shard with the most commands
+	purchaseTarget                   // any service process with a purchase that stands at a point
+)
+
+// aimedProcess targets the service process Aim.Service.
+var aimedProcess = target{kind: processTarget}
+
+func linkTo(server string) target   { return target{kind: linkTarget, server: server} }
+func serverOf(server string) target { return target{kind: serverTarget, server: server} }
+
+func leaderOf(server, topology string) target {
+	return target{kind: leaderTarget, server: server, topology: topology}
+}
+
+func holderAt(p point.Name) target { return target{kind: purchaseTarget, point: p} }
+
+// quorumNode is the node that faults hit. The five nodes of a quorum are alike.
+const quorumNode = backend.NameRedlock + "-3"
+
+// capability returns the backend that a strategy must use to notice the fault; "" for faults that every
+// strategy can notice.
+func (t target) capability() backend.Capability {
+	switch t.server {
+	case backend.NameRedis:
+		return backend.Redis
+	case quorumNode:
+		return backend.RedisQuorum
+	case backend.NameZooKeeper:
+		return backend.ZooKeeper
+	case backend.NameEtcd:
+		return backend.Etcd
+	}
+	return ""
+}
+
+// findLack says why a lab does not have the target; nil if it has.
+func (t target) findLack(l *lab.Lab) *Lack {
+	switch t.kind {
+	case serverTarget:
+		return findServerLack(l, t.server)
+	case linkTarget:
+		if lack := findServerLack(l, t.server); lack != nil || l.Link(1, t.server) != nil {
+			return lack
+		}
+		return &Lack{LackLink, map[string]any{"name": t.server}, fmt.Sprintf("service processes of this lab reach %s "+
+			"directly; seckill chaos starts a lab with links that can fail", t.server)}
+	case leaderTarget:
+		if l.Topology() == t.topology && l.Group(t.server) != nil {
+			return nil
+		}
+		return &Lack{LackTopology, map[string]any{"name": t.server, "topology": t.topology},
+			fmt.Sprintf("the fault needs several servers of %s; start the lab with --topology %s", t.server, t.topology)}
+	}
+	return nil
+}
+
+// findServerLack says why faults may not hit a server. They hit only servers that the lab has started. Of
+// several servers a fault would hit one, and most sales would not notice.
+func findServerLack(l *lab.Lab, name string) *Lack {
+	if _, err := l.Process(name); err == nil {
+		return nil
+	}
+	params := map[string]any{"name": name}
+	if kind, _, _ := strings.Cut(name, "-"); l.Config().Tiers[kind] == backend.Given {
+		return &Lack{LackGiven, params, fmt.Sprintf("%s was given, and faults hit only servers that the lab has started; "+
+			"start a lab without its address where the server is installed, as make demo does", name)}
+	}
+	return &Lack{LackServer, params, fmt.Sprintf("%s is not one server that the lab has started; "+
+		"install it, and start the lab without its address, --embedded and --topology", name)}
+}
+
+// A strike is one injection of a fault.
+type strike struct {
+	lab *lab.Lab
+	aim Aim
+
+	process         *lab.Process  // the process that is hit; its Harm is locked during the injection
+	servers         *lab.Ensemble // of a leaderTarget: the servers that process belongs to
+	link            *lab.Relay    // of a linkTarget
+	releasePurchase func()        // of a purchaseTarget: lets the purchase go on
+	before          Effect        // the state just before the fault
+}
+
+// findProcess sets s.process to the process that is hit, and locks its Harm. It leaves s.process nil if no
+// purchase reached the point; then s.before says why.
+func (s *strike) findProcess(ctx context.Context, t target) error {
+	var p *lab.Process
+	var err error
+	switch t.kind {
+	case purchaseTarget:
+		return s.awaitHolder(ctx, t.point)
+	case serverTarget:
+		p, err = s.lab.Process(t.server)
+	case leaderTarget:
+		s.servers = s.lab.Group(t.server)
+		p, err = s.servers.Leader(ctx)
+	default:
+		all := s.lab.ServiceProcesses()
+		if s.aim.Service < 1 || s.aim.Service > len(all) {
+			return fmt.Errorf("there is no service process %d: the lab runs %d", s.aim.Service, len(all))
+		}
+		p = all[s.aim.Service-1]
+		s.link = s.lab.Link(s.aim.Service, t.server)
+	}
+	if err != nil {
+		return err
+	}
+	p.Harm.Lock()
+	if (t.kind == processTarget || t.kind == linkTarget) && !p.Alive() {
+		p.Harm.Unlock()
+		return fmt.Errorf("%s is dead already", p.Name)
+	}
+	s.process = p
+	return nil
+}
+
+// pointsOf returns a client of the points of a service process.
+func (s *strike) pointsOf(p *lab.Process) *point.Client {
+	return &point.Client{URL: "http://" + p.Addr, Token: s.lab.Token()}
+}
+
+// stateTimeout bounds how long a fault waits for the state of the service processes.
+const stateTimeout = time.Second
+
+// awaitPurchase returns the state of a service process, or of all for 0. If the aim says so, it waits up to
+// stateTimeout for a purchase while units are left.
+func (s *strike) awaitPurchase(ctx context.Context, number int) Effect {
+	var e Effect
+	_ = lab.Await(ctx, stateTimeout, func(context.Context) error {
+		e = s.readState(ctx, number) // with a time limit of its own, so that the last read is complete
+		if !s.aim.AwaitPurchase || e.InFlight == nil || *e.InFlight > 0 || e.UnitsLeft != nil && *e.UnitsLeft <= 0 {
+			return nil
+		}
+		return errors.New("no purchase is under way")
+	})
+	return e
+}
+
+// readState asks a service process, or all for 0, for its purchases under way and for the units left. Both
+// are nil if a process does not answer.
+func (s *strike) readState(ctx context.Context, number int) Effect {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	e := Effect{Service: number}
+	for i, p := range s.lab.ServiceProcesses() {
+		if number > 0 && number != i+1 || !p.Alive() || p.Paused() {
+			continue
+		}
+		state, err := s.pointsOf(p).State(ctx, s.aim.Strategy, s.aim.SKU)
+		if err != nil {
+			return Effect{Service: number}
+		}
+		if e.InFlight == nil {
+			e.InFlight = new(int64)
+		}
+		*e.InFlight += state.InFlight
+		e.UnitsLeft = state.Left
+	}
+	return e
+}
+
+const (
+	// A purchase is held for Aim.For, but at least for minHold, so that its process can be stopped
+	// meanwhile, and at most for maxHold.
+	minHold = 500 * time.Millisecond
+	maxHold = time.Minute
+	// stockInterval is the time between two looks at the stock while a fault waits for a purchase.
+	stockInterval = 500 * time.Millisecond
+)
+
+// An arrival is the end of the wait for a purchase in one service process.
+type arrival struct {
+	point.Catch
+	process *lab.Process
+	number  int
+	release func()
+	err     error
+}
+
+// awaitHolder waits until a purchase in any service process stands at the point. It gives up, with the
+// reason in s.before.Why, when ctx ends or the stock is sold out.
+func (s *strike) awaitHolder(ctx context.Context, at point.Name) error {
+	s.before = Effect{At: at, Why: NotReached}
+	err := errors.New("no service process is alive and well")
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	arrivals, open := s.holdPurchases(waiting, at)
+	stock := time.NewTicker(stockInterval)
+	defer stock.Stop()
+	for soldOut := false; open > 0; {
+		select {
+		case a := <-arrivals:
+			if a.err == nil {
+				s.acceptArrival(context.WithoutCancel(ctx), a)
+				return nil
+			}
+			err = fmt.Errorf("wait for a purchase in %s: %w", a.process.Name, a.err) // the process may have died
+			open--
+		case <-stock.C:
+			if soldOut { // for a whole interval: no buyer is still taking the last unit
+				s.before.Why = NoUnits
+				return nil
+			}
+			soldOut = s.isSoldOut(ctx)
+		case <-ctx.Done():
+			if s.isSoldOut(ctx) {
+				s.before.Why = NoUnits
+			}
+			return nil
+		}
+	}
+	return err
+}
+
+// holdPurchases asks every running service process to hold the next purchase at the point, until ctx ends.
+// It returns the channel of the arrivals and their number.
+func (s *strike) holdPurchases(ctx context.Context, at point.Name) (<-chan arrival, int) {
+	hold := maxHold
+	if s.aim.For > 0 {
+		hold = min(max(s.aim.For, minHold), maxHold)
+	}
+	order := point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())}
+	arrivals, asked := make(chan arrival), 0
+	for i, p := range s.lab.ServiceProcesses() {
+		if !p.Alive() || p.Paused() {
+			continue
+		}
+		asked++
+		go func() {
+			caught, release, err := s.pointsOf(p).Hold(ctx, order)
+			select {
+			case arrivals <- arrival{caught, p, i + 1, release, err}:
+			case <-ctx.Done(): // another process was faster
+				release()
+			}
+		}()
+	}
+	return arrivals, asked
+}
+
+// isSoldOut reports whether the first service process that knows the units left says that there are none.
+func (s *strike) isSoldOut(ctx context.Context) bool {
+	for i := range s.lab.ServiceProcesses() {
+		if left := s.readState(context.WithoutCancel(ctx), i+1).UnitsLeft; left != nil {
+			s.before.UnitsLeft = left
+			return *left <= 0
+		}
+	}
+	return false
+}
+
+// acceptArrival makes the process of a held purchase the one that is hit.
+func (s *strike) acceptArrival(ctx context.Context, a arrival) {
+	if a.Holder == nil {
+		a.release()
+		s.before.Why = NoPoint
+		return
+	}
+	at := s.before.At
+	a.process.Harm.Lock()
+	s.process, s.releasePurchase = a.process, a.release
+	s.before = s.awaitPurchase(ctx, a.number)
+	s.before.Holder, s.before.At = a.Holder, at
+}
