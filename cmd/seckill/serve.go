@@ -16,9 +16,9 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
+	"seckill/internal/point"
 	"seckill/strategies"
 )
 

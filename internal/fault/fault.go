@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/lab"
+	"seckill/internal/point"
 )
 
 // A Name identifies a fault.

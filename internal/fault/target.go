@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/fault/point"
 	"seckill/internal/lab"
+	"seckill/internal/point"
 )
 
 // A target says what a fault hits.

@@ -14,9 +14,9 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/point"
 	"seckill/internal/seckill"
 )
 

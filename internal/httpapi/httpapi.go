@@ -21,8 +21,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/ledger"
+	"seckill/internal/point"
 	"seckill/internal/web"
 )
 

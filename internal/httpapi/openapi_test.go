@@ -12,9 +12,9 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/point"
 	"seckill/internal/wire"
 	"seckill/strategies"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/fault/point"
+	"seckill/internal/point"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 )

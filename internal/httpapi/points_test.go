@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
+	"seckill/internal/point"
 	"seckill/internal/seckill"
 )
 

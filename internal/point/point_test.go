@@ -10,8 +10,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault/point"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/point"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/strategies"
