@@ -19,25 +19,25 @@ import (
 // All strategies, in the order in which they are taught.
 func All() []catalog.Info {
 	return slices.Concat(
-		of("sqlrow", sqlrow.Files, sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan,
+		withFiles("sqlrow", sqlrow.Files, sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan,
 			sqlrow.Version, sqlrow.Timestamp, sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit,
 			sqlrow.ForUpdateScan),
-		of("local", local.Files, local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit),
-		of("mysqllock", mysqllock.Files, mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert,
+		withFiles("local", local.Files, local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit),
+		withFiles("mysqllock", mysqllock.Files, mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert,
 			mysqllock.LockRow, mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented,
 			mysqllock.GetLock, mysqllock.SnapshotFirst, mysqllock.MySQLCounter),
-		of("redislock", redislock.Files, redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX,
+		withFiles("redislock", redislock.Files, redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX,
 			redislock.RedisSetNXExpire, redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET,
 			redislock.RedisSetNXPX, redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua,
 			redislock.RedisRegistry, redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
 			redislock.RedisMultiLock, redislock.RedisLockMySQL),
-		of("zklock", zklock.Files, zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode),
-		of("etcdlock", etcdlock.Files, etcdlock.Etcd, etcdlock.EtcdNode),
-		of("redislock", redislock.Files, redislock.RedisFenced),
-		of("zklock", zklock.Files, zklock.ZKFenced),
-		of("etcdlock", etcdlock.Files, etcdlock.EtcdFenced),
-		of("counter", counter.Files, counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL),
-		of("hotsku", hotsku.Files, hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged, hotsku.MergedEarly,
+		withFiles("zklock", zklock.Files, zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode),
+		withFiles("etcdlock", etcdlock.Files, etcdlock.Etcd, etcdlock.EtcdNode),
+		withFiles("redislock", redislock.Files, redislock.RedisFenced),
+		withFiles("zklock", zklock.Files, zklock.ZKFenced),
+		withFiles("etcdlock", etcdlock.Files, etcdlock.EtcdFenced),
+		withFiles("counter", counter.Files, counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL),
+		withFiles("hotsku", hotsku.Files, hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged, hotsku.MergedEarly,
 			hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty, hotsku.RedisStream,
 			hotsku.RedisStreamTwoCalls, hotsku.Reserve, hotsku.ReserveLate),
 	)
@@ -54,7 +54,7 @@ func Named(name string) (info catalog.Info) {
 }
 
 // of adds to the entries of a family what they have in common.
-func of(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
+func withFiles(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {
 		infos[i].Family, infos[i].Files = family, files
 	}

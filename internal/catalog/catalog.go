@@ -165,7 +165,7 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
+	return &lock.Guarded{Locker: locker, Key: i.Key, MaxLifetime: d.Settings.LockLease,
 		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Fenced: i.Fenced}, nil
 }
 

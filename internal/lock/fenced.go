@@ -57,7 +57,7 @@ type fence struct {
 
 // underFence runs f under the SKU's lock, with the stock that it read behind the
 // fence.
-func (g *Guarded) underFence(
+func (g *Guarded) runFenced(
 	ctx context.Context, sku int64,
 	f func(ctx context.Context, store *ledger.Store, mine fence, num int64) error,
 ) error {
@@ -73,7 +73,7 @@ func (g *Guarded) underFence(
 	}
 	o := g.Options
 	o.Above = row.Fence
-	return g.underLease(ctx, sku, o, func(lease Lease, store *ledger.Store) error {
+	return g.runWithLease(ctx, sku, o, func(lease Lease, store *ledger.Store) error {
 		ctx, mine := lease.Context(), fence{row.Run, lease.Fence()}
 		if err := mine.raiseFence(ctx, store, sku); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (f fence) checkPassed(rows int64, err error) error {
 func (g *Guarded) deductFenced(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = g.underFence(ctx, p.SKU, func(
+	err = g.runFenced(ctx, p.SKU, func(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error {
 		left := num - p.Quantity
@@ -143,7 +143,7 @@ func (g *Guarded) deductFenced(
 }
 
 func (g *Guarded) restoreFenced(ctx context.Context, o ledger.Order) error {
-	return g.underFence(ctx, o.SKUID, func(
+	return g.runFenced(ctx, o.SKUID, func(
 		ctx context.Context, store *ledger.Store, mine fence, num int64,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {

@@ -18,12 +18,12 @@ type Gate[R any] struct {
 	// Close ends what was shared at a key, when its last goroutine has left.
 	Close func(R)
 
-	mu    sync.Mutex
-	rooms map[string]*Room[R]
+	mu      sync.Mutex
+	permits map[string]*Permit[R]
 }
 
 // A Room is one key's.
-type Room[R any] struct {
+type Permit[R any] struct {
 	Shared R
 
 	gate *Gate[R]
@@ -34,8 +34,8 @@ type Room[R any] struct {
 
 // Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error
 // when that ends first. Leave the Room.
-func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*Room[R], error) {
-	r := g.roomOf(key)
+func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
+	r := g.permitOf(key)
 	select {
 	case <-r.free:
 		return r, nil
@@ -52,7 +52,7 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 	}
 	switch {
 	case err != nil && taken: // granted, but the caller is told otherwise
-		r.Leave()
+		r.Release()
 		return nil, err
 	case err != nil:
 		r.dropReference()
@@ -62,33 +62,33 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 }
 
 // Leave lets the next one in.
-func (r *Room[R]) Leave() {
+func (r *Permit[R]) Release() {
 	r.free <- true
 	r.dropReference()
 }
 
-func (g *Gate[R]) roomOf(key string) *Room[R] {
+func (g *Gate[R]) permitOf(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := g.rooms[key]
+	r := g.permits[key]
 	if r == nil {
-		if g.rooms == nil {
-			g.rooms = map[string]*Room[R]{}
+		if g.permits == nil {
+			g.permits = map[string]*Permit[R]{}
 		}
-		r = &Room[R]{gate: g, key: key, free: make(chan bool, 1)}
+		r = &Permit[R]{gate: g, key: key, free: make(chan bool, 1)}
 		r.free <- true
-		g.rooms[key] = r
+		g.permits[key] = r
 	}
 	r.refs++
 	return r
 }
 
-func (r *Room[R]) dropReference() {
+func (r *Permit[R]) dropReference() {
 	r.gate.mu.Lock()
 	r.refs--
 	last := r.refs == 0
 	if last {
-		delete(r.gate.rooms, r.key)
+		delete(r.gate.permits, r.key)
 	}
 	r.gate.mu.Unlock()
 	if last && r.gate.Close != nil {

@@ -27,8 +27,8 @@ type Guarded struct {
 	Options Options
 	// Outlives is how long a dead holder's lock lives at most; a lock that
 	// never ends is left to Clearer.
-	Outlives time.Duration
-	Ledger   *ledger.Store
+	MaxLifetime time.Duration
+	Ledger      *ledger.Store
 	// Fenced has the row check the lease's fencing token: see fenced.go.
 	Fenced bool
 }
@@ -42,7 +42,7 @@ func (g *Guarded) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Recei
 		return g.deductFenced(ctx, p)
 	}
 	var r seckill.Receipt
-	err := g.Under(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
+	err := g.RunLocked(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
 		var now struct{ Num, Run int64 }
 		err := store.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU)
 		if err != nil {
@@ -71,7 +71,7 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	if g.Fenced {
 		return g.restoreFenced(ctx, o)
 	}
-	return g.Under(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
+	return g.RunLocked(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
 		num := int64(0)
 		if err := store.Read(ctx, &num, "SELECT num FROM stock WHERE id = ?", o.SKUID); err != nil {
 			return err
@@ -97,7 +97,7 @@ type Clearer interface {
 // read the stock yet read the new sale's, beside its successor. A lock that
 // outlives every lease is cleared by force if it can be.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
-	wait, asked := g.Options.Wait+g.Outlives, time.Now()
+	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
 	// Busy before the wait is over says nothing of the holder: this process may
 	// have had no connection to spare.
@@ -113,13 +113,13 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 
 // Under runs f while the SKU's lock is held, under the lease's context and on
 // the ledger that f has to use.
-func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
-	return g.underLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
+func (g *Guarded) RunLocked(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
+	return g.runWithLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
 		return f(lease.Context(), store)
 	})
 }
 
-func (g *Guarded) underLease(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
+func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), o)
 	if err != nil {
 		return notAcquired(err)

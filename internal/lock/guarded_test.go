@@ -35,17 +35,17 @@ func (l *heldLock) Clear(context.Context, string) error {
 // meanwhile has bought nothing.
 func TestResetClearsOnlyWhatItHasWaitedFor(t *testing.T) {
 	l := &heldLock{fails: redis.ErrPoolTimeout}
-	g := &lock.Guarded{Locker: l, Key: func(int64) string { return "" }, Outlives: time.Hour}
+	g := &lock.Guarded{Locker: l, Key: func(int64) string { return "" }, MaxLifetime: time.Hour}
 	if err := g.Reset(t.Context(), sku, 1); !errors.Is(err, seckill.ErrBusy) || l.cleared {
 		t.Errorf("without a connection to spare: %v, cleared: %v", err, l.cleared)
 	}
-	l.fails, g.Outlives = nil, 3*time.Millisecond
+	l.fails, g.MaxLifetime = nil, 3*time.Millisecond
 	if err := g.Reset(t.Context(), sku, 1); err != nil || !l.cleared {
 		t.Errorf("after the wait: %v, cleared: %v", err, l.cleared)
 	}
 	gone, leave := context.WithCancel(t.Context())
 	g.Options.Wait = time.Hour
-	if leave(); !seckill.NothingTaken(g.Under(gone, sku, nil)) {
+	if leave(); !seckill.NothingTaken(g.RunLocked(gone, sku, nil)) {
 		t.Error("who left without the lock is not told that nothing was taken")
 	}
 }
@@ -70,7 +70,7 @@ func TestPurchaseEndsWithItsLease(t *testing.T) {
 				if !strings.HasPrefix(c.Text, at) {
 					return err
 				}
-				l.hold.Lost()
+				l.hold.MarkLost()
 				if at == "COMMIT" {
 					return taptest.ErrLostReply
 				}

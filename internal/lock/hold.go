@@ -38,9 +38,9 @@ func NewHold(ctx context.Context, fence uint64, free func(context.Context) error
 // count later, so the holder is told before another can get the lock.
 //
 // It is not for two goroutines at once; the renewer may call it.
-func (h *Hold) Until(deadline time.Time) {
+func (h *Hold) ExpireAt(deadline time.Time) {
 	if h.warning == nil {
-		h.warning = time.AfterFunc(time.Until(deadline), h.Lost)
+		h.warning = time.AfterFunc(time.Until(deadline), h.MarkLost)
 		return
 	}
 	h.warning.Reset(time.Until(deadline))
@@ -48,8 +48,8 @@ func (h *Hold) Until(deadline time.Time) {
 
 // EndsWith ends the lease's context with ErrLost when alive ends: the session
 // that the lock lives by. Release stops listening.
-func (h *Hold) EndsWith(alive context.Context) {
-	h.deaf = context.AfterFunc(alive, h.Lost)
+func (h *Hold) ExpireWith(alive context.Context) {
+	h.deaf = context.AfterFunc(alive, h.MarkLost)
 }
 
 // Renew calls renew after each period until the lease is lost or released, in
@@ -83,7 +83,7 @@ func (h *Hold) Renew(
 				return
 			}
 			if ours, err := renew(ctx); err == nil && !ours {
-				h.Lost()
+				h.MarkLost()
 				return
 			}
 		}
@@ -105,7 +105,7 @@ func FreeByToken(ctx context.Context, free func() error) error {
 
 // Lost ends the lease's context with ErrLost. What was called lost is not
 // taken up again: the renewer ends with it.
-func (h *Hold) Lost() { h.end(ErrLost) }
+func (h *Hold) MarkLost() { h.end(ErrLost) }
 
 // Context ends with ErrLost as its cause when the lock is known to be lost.
 func (h *Hold) Context() context.Context { return h.ctx }

@@ -43,8 +43,8 @@ func TestReleaseStopsListening(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			return h.Context().Err()
 		})
-		h.Until(time.Now().Add(time.Second))
-		h.EndsWith(alive)
+		h.ExpireAt(time.Now().Add(time.Second))
+		h.ExpireWith(alive)
 		labtest.Must(t, h.Release(t.Context()))
 	})
 }
@@ -56,7 +56,7 @@ func TestLost(t *testing.T) {
 			h.Renew(time.Millisecond, 0, func(context.Context) (bool, error) { return false, nil })
 		},
 		"clock, while a renewal hangs": func(h *Hold) {
-			h.Until(time.Now().Add(20 * time.Millisecond))
+			h.ExpireAt(time.Now().Add(20 * time.Millisecond))
 			h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
 				<-ctx.Done() // until the lease is lost
 				return true, context.Cause(ctx)
@@ -83,14 +83,14 @@ func TestGateForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := 0
 		g := Gate[int]{Close: func(int) { closed++ }}
-		inside, err := g.Enter(t.Context(), "key", 0)
+		inside, err := g.Acquire(t.Context(), "key", 0)
 		labtest.Must(t, err)
-		if _, err := g.Enter(t.Context(), "key", time.Second); !errors.Is(err, seckill.ErrBusy) {
+		if _, err := g.Acquire(t.Context(), "key", time.Second); !errors.Is(err, seckill.ErrBusy) {
 			t.Errorf("one who waits for a second was told %v, want busy", err)
 		}
-		inside.Leave()
-		if closed != 1 || len(g.rooms) != 0 {
-			t.Errorf("closed %d times, %d rooms are kept; want 1 and 0", closed, len(g.rooms))
+		inside.Release()
+		if closed != 1 || len(g.permits) != 0 {
+			t.Errorf("closed %d times, %d rooms are kept; want 1 and 0", closed, len(g.permits))
 		}
 	})
 }

@@ -25,7 +25,7 @@ func Poll(
 	for {
 		ok, err := try()
 		if err != nil {
-			return Unavailable(ctx, err)
+			return AcquireError(ctx, err)
 		}
 		if ok {
 			return nil
@@ -51,7 +51,7 @@ func Every(d time.Duration) func() time.Duration {
 // Unavailable is what Acquire says of a backend that did not answer: that the
 // buyer left, that this process has no connection to spare (busy), or that the
 // backend cannot be reached.
-func Unavailable(ctx context.Context, err error) error {
+func AcquireError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

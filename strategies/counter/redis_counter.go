@@ -37,7 +37,7 @@ type redisCounter struct{ number }
 func (s *redisCounter) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	left, sale, err := s.take(ctx, p)
+	left, sale, err := s.takeUnits(ctx, p)
 	if err != nil {
 		return r, err
 	}
@@ -58,7 +58,7 @@ func (s *redisCounter) Deduct(
 
 // take lowers the number, and reads in the same breath whose sale it is ("" if
 // there is none).
-func (s *redisCounter) take(
+func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {
 	var number *redis.IntCmd

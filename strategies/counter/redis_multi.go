@@ -45,7 +45,7 @@ type redisMulti struct {
 func (s *redisMulti) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	got, err := s.retry(ctx, p)
+	got, err := s.retryConflicts(ctx, p)
 	if err != nil {
 		return r, err
 	}
@@ -58,18 +58,18 @@ func (s *redisMulti) Deduct(
 }
 
 // multiTaken is what an attempt has taken from.
-type multiTaken struct {
+type takenUnits struct {
 	left, run int64
 	sale      string
 }
 
 // retry takes again after a conflict. Pauses double and are drawn at random,
 // or the losers would meet again at once.
-func (s *redisMulti) retry(
+func (s *redisMulti) retryConflicts(
 	ctx context.Context, p seckill.Purchase,
-) (multiTaken, error) {
+) (takenUnits, error) {
 	for n := 0; ; n++ {
-		got, err := s.take(ctx, p)
+		got, err := s.tryTake(ctx, p)
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return got, err
 		}
@@ -84,9 +84,9 @@ const maxPause = 32 * time.Millisecond
 
 // take is one attempt. The sale is watched with the number: a reset between
 // the two reads of one MGET is impossible, one before EXEC is a conflict.
-func (s *redisMulti) take(
+func (s *redisMulti) tryTake(
 	ctx context.Context, p seckill.Purchase,
-) (got multiTaken, err error) {
+) (got takenUnits, err error) {
 	tried := false // to write: until then nothing can have been taken
 	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
 		found, err := tx.MGet(ctx,
@@ -94,7 +94,7 @@ func (s *redisMulti) take(
 		if err != nil {
 			return err
 		}
-		num, isNumber := integer(found[0])
+		num, isNumber := parseInteger(found[0])
 		got.sale, _ = found[1].(string)
 		if got.run, err = s.runOf(ctx, p.SKU, got.sale); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *redisMulti) take(
 	return got, backend.RedisError(err)
 }
 
-func integer(found any) (int64, bool) {
+func parseInteger(found any) (int64, bool) {
 	text, ok := found.(string)
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, ok && err == nil

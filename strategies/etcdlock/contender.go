@@ -115,7 +115,7 @@ func (c *sessions) attempt(
 		return nil, err
 	}
 	hold := lock.NewHold(ctx, fence, me.free)
-	hold.EndsWith(s.alive)
+	hold.ExpireWith(s.alive)
 	return hold, nil
 }
 

@@ -33,12 +33,12 @@ type bucketed struct{ bucketStock }
 func (s *bucketed) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	seen, err := s.look(ctx, p)
+	seen, err := s.readStock(ctx, p)
 	if err != nil {
 		return r, err
 	}
 	if seen.Piece != nil {
-		r, err = s.sell(ctx, p, seen, func(tx *gorm.DB) error {
+		r, err = s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 			return s.takeOne(tx, p, seen)
 		})
 		if !errors.Is(err, errTooFew) {
@@ -47,7 +47,7 @@ func (s *bucketed) Deduct(
 	}
 	// The first transaction, if there was one, has ended and holds no bucket
 	// any more: all are locked from the first to the last, by everybody.
-	return s.sell(ctx, p, seen, func(tx *gorm.DB) error {
+	return s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 		return s.takeAny(tx, p, seen)
 	})
 }
@@ -55,7 +55,7 @@ func (s *bucketed) Deduct(
 // takeAny locks all buckets, so that no unit can move, and decides. What is
 // left it spreads evenly: the next buyers find it in one bucket again.
 func (s *bucketed) takeAny(
-	tx *gorm.DB, p seckill.Purchase, seen split,
+	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
 	var all struct{ Units *int64 }
 	err := s.store.ReadIn(tx, &all, "SELECT SUM(num) AS units "+
@@ -71,7 +71,7 @@ func (s *bucketed) takeAny(
 		return seckill.ErrSoldOut
 	}
 	_, _, err = s.store.Exec(tx, "UPDATE stock_buckets "+
-		"SET num = "+evenly("?", "bucket")+" WHERE sku_id = ? AND run = ?",
+		"SET num = "+evenShare("?", "bucket")+" WHERE sku_id = ? AND run = ?",
 		*all.Units-p.Quantity, p.SKU, seen.Run)
 	return err
 }
@@ -79,33 +79,33 @@ func (s *bucketed) takeAny(
 // buckets is how many rows a stock is spread over. More of them shorten the
 // queues of a server with more cores, and scatter the last units wider. All
 // processes must agree.
-const buckets = 4
+const bucketCount = 4
 
 // bucketStock is a stock in rows of stock_buckets.
 type bucketStock struct{ store *ledger.Store }
 
 // own is the bucket in which a buyer begins, in whatever process. The
 // multiplication scatters numbers that are alike.
-func own(user int64) int64 {
-	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % buckets)
+func homeBucket(user int64) int64 {
+	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % bucketCount)
 }
 
 // look sees what is left in all buckets, and the first one, from the buyer's
 // own on, that has enough. No lock: the units may be gone in a moment.
-func (s *bucketStock) look(
+func (s *bucketStock) readStock(
 	ctx context.Context, p seckill.Purchase,
-) (split, error) {
-	return lookAside(ctx, s.store, p, `
+) (stockView, error) {
+	return readPieces(ctx, s.store, p, `
 (SELECT SUM(b.num) FROM stock_buckets b
   WHERE b.sku_id = stock.id AND b.run = stock.run) AS units,
 (SELECT b.bucket FROM stock_buckets b
   WHERE b.sku_id = stock.id AND b.run = stock.run AND b.num >= ?
   ORDER BY b.bucket < ?, b.bucket LIMIT 1) AS piece`,
-		p.Quantity, own(p.User))
+		p.Quantity, homeBucket(p.User))
 }
 
 // A split is what one look saw of a sale whose stock is in pieces.
-type split struct {
+type stockView struct {
 	Run, Initial int64
 	Started      bool
 	Units        *int64 // that are left, nil: no stock was set for this run
@@ -116,10 +116,10 @@ type split struct {
 // piece, read from the strategy's own table; args are theirs. All is one
 // statement, so it sees one moment: units are never counted twice, or missed,
 // because they move. ErrConflict while a reset has not set the pieces yet.
-func lookAside(
+func readPieces(
 	ctx context.Context, store *ledger.Store, p seckill.Purchase,
 	pieces string, args ...any,
-) (seen split, err error) {
+) (seen stockView, err error) {
 	err = store.Read(ctx, &seen, "SELECT run, initial, "+store.Started()+
 		" AS started, "+pieces+" FROM stock WHERE id = ?",
 		append(args, p.SKU)...)
@@ -140,8 +140,8 @@ func lookAside(
 
 // sell writes the order, and has take take its units, in one transaction. Of
 // what the buyer saw, the units that they take are not left.
-func (s *bucketStock) sell(
-	ctx context.Context, p seckill.Purchase, seen split,
+func (s *bucketStock) sellUnits(
+	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
@@ -160,7 +160,7 @@ var errTooFew = errors.New("too few units")
 
 // takeOne takes all units from the bucket that the look found.
 func (s *bucketStock) takeOne(
-	tx *gorm.DB, p seckill.Purchase, seen split,
+	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) error {
 	rows, _, err := s.store.Exec(tx, "UPDATE stock_buckets "+
 		"SET num = num - ? "+
@@ -180,7 +180,7 @@ func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	) error {
 		return s.store.GiveBack(tx, "UPDATE stock_buckets "+
 			"SET num = num + ? WHERE sku_id = ? AND bucket = ? AND run = ?",
-			o.Quantity, o.SKUID, own(o.UserID), o.Run)
+			o.Quantity, o.SKUID, homeBucket(o.UserID), o.Run)
 	})
 }
 
@@ -192,7 +192,7 @@ func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, `
 INSERT INTO stock_buckets (sku_id, bucket, run, num)
-SELECT s.id, b.bucket, s.run, `+evenly("s.initial", "b.bucket")+`
+SELECT s.id, b.bucket, s.run, `+evenShare("s.initial", "b.bucket")+`
   FROM stock s JOIN (SELECT 0 AS bucket UNION ALL SELECT 1
     UNION ALL SELECT 2 UNION ALL SELECT 3) b
  WHERE s.id = ? ORDER BY b.bucket
@@ -205,9 +205,9 @@ ON DUPLICATE KEY UPDATE
 
 // evenly is a bucket's part of so many units: those that do not divide evenly
 // are in the first buckets.
-func evenly(units, bucket string) string {
+func evenShare(units, bucket string) string {
 	return fmt.Sprintf("(%s + %d - %s) DIV %d",
-		units, buckets-1, bucket, buckets)
+		units, bucketCount-1, bucket, bucketCount)
 }
 
 // Count is what the buckets of the current run have.

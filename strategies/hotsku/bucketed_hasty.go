@@ -37,14 +37,14 @@ type bucketedHasty struct{ bucketStock }
 func (s *bucketedHasty) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	seen, err := s.look(ctx, p)
+	seen, err := s.readStock(ctx, p)
 	if err != nil {
 		return r, err
 	}
 	if seen.Piece == nil { // the others, together, may have enough
 		return r, seckill.ErrSoldOut
 	}
-	r, err = s.sell(ctx, p, seen, func(tx *gorm.DB) error {
+	r, err = s.sellUnits(ctx, p, seen, func(tx *gorm.DB) error {
 		return s.takeOne(tx, p, seen)
 	})
 	if errors.Is(err, errTooFew) {

@@ -50,15 +50,15 @@ func (s *merged) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	b := newBuyer(ctx, p)
-	lead, err := s.enter(b)
+	lead, err := s.waitForBatch(b)
 	if err != nil {
 		return seckill.Receipt{}, err
 	}
 	if lead {
-		s.lead(b)
+		s.leadBatch(b)
 	}
 	switch {
-	case b.alone:
+	case b.separate:
 		return s.oneTrip.Deduct(ctx, p)
 	case b.err != nil:
 		return seckill.Receipt{}, b.err
@@ -68,15 +68,15 @@ func (s *merged) Deduct(
 
 // lead sells to those who wait, and hands over. The batch is not the leader's
 // alone: it goes on when the leader leaves.
-func (s *merged) lead(b *buyer) {
-	here := s.shard(b.Purchase.SKU)
-	all, expected := here.take(b)
-	together := &batch{buyers: all, seen: expected}
+func (s *merged) leadBatch(b *buyer) {
+	here := s.shardOf(b.Purchase.SKU)
+	all, expected := here.takeWaiting(b)
+	together := &batch{buyers: all, hint: expected}
 	handedOver := false
-	together.handOver = func(left *sight) {
+	together.handOver = func(left *stockHint) {
 		if !handedOver {
 			handedOver = true
-			here.next(b.Purchase.SKU, left)
+			here.passLead(b.Purchase.SKU, left)
 		}
 	}
 	defer together.handOver(nil)
@@ -84,16 +84,16 @@ func (s *merged) lead(b *buyer) {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	defer together.fail(seckill.ErrUnknown) // of a panic: the others are told
+	defer together.tellError(seckill.ErrUnknown) // of a panic: the others are told
 	ctx, cancel := tap.WithTimeout(
-		context.WithoutCancel(b.ctx), longestBatch)
+		context.WithoutCancel(b.ctx), maxBatchTime)
 	defer cancel()
-	s.sell(ctx, together)
+	s.sellBatch(ctx, together)
 }
 
 // mostTries bounds how often a batch looks again. Then each of its buyers is
 // sold to alone.
-const mostTries = 4
+const maxTries = 4
 
 // errAgain: the batch must look again, and was rolled back.
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
@@ -101,23 +101,23 @@ var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 
 // sell takes what the batch before is to leave for granted at first, and looks
 // when that does not come true.
-func (s *merged) sell(ctx context.Context, b *batch) {
+func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	looked := false
-	for range mostTries {
-		if b.seen == nil {
+	for range maxTries {
+		if b.hint == nil {
 			// A plain read, which waits for no one.
 			sku := b.buyers[0].Purchase.SKU
 			run, num, err := s.store.Look(ctx, seckill.Purchase{SKU: sku})
 			if err == nil && looked && run != b.run {
-				err = refusal("reset")
+				err = refusalFor("reset")
 			}
 			if err != nil {
-				b.fail(err)
+				b.tellError(err)
 				return
 			}
-			b.seen, looked = &sight{run, num, true}, true
+			b.hint, looked = &stockHint{run, num, true}, true
 		}
-		b.choose()
+		b.chooseOrders()
 		if len(b.orders) == 0 && looked {
 			return
 		}
@@ -126,21 +126,21 @@ func (s *merged) sell(ctx context.Context, b *batch) {
 			err = s.commit(ctx, b)
 		}
 		if !errors.Is(err, errAgain) {
-			b.fail(err)
+			b.tellError(err)
 			return
 		}
 	}
-	b.eachAlone()
+	b.sellSeparately()
 }
 
 func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 	var left int64
 	err := s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
-		left, err = s.write(tx, b)
+		left, err = s.writeBatch(tx, b)
 		return err
 	})
 	if err == nil {
-		b.sold(left)
+		b.tellSold(left)
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 // write writes the orders, then takes their units. The row comes last: only the
 // COMMIT is missing then, and the next batch may write its orders meanwhile. It
 // waits for the row until this one has committed.
-func (s *merged) write(tx *gorm.DB, b *batch) (left int64, err error) {
+func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
 		err = errAgain // without those who have an order already
@@ -167,19 +167,19 @@ func (s *merged) write(tx *gorm.DB, b *batch) (left int64, err error) {
 		err = s.store.Shift(tx, b.run, off, b.orders)
 	}
 	if err == nil {
-		b.handOver(&sight{b.run, left, false})
+		b.handOver(&stockHint{b.run, left, false})
 	}
 	return left, err
 }
 
 const (
 	// mostBatch bounds the purchases of one batch.
-	mostBatch = 256
+	maxBatch = 256
 	// mostWaiting bounds those who wait for a batch of one SKU in this process.
 	// More are told busy at once.
-	mostWaiting = 4096
+	maxWaitingBuyers = 4096
 	// longestBatch bounds what a batch does in the database.
-	longestBatch = time.Minute
+	maxBatchTime = time.Minute
 )
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
@@ -199,13 +199,13 @@ type shard struct {
 
 // A group is there while a batch of its SKU is at work.
 type group struct {
-	waiting  []*buyer
-	expected *sight // of the next leader
+	waiting []*buyer
+	hint    *stockHint // of the next leader
 }
 
 // A sight is a stock row as it was read or, if it is not certain, as it will be
 // once the batch before is committed. No one is told sold out by that.
-type sight struct {
+type stockHint struct {
 	run, num int64
 	certain  bool
 }
@@ -213,20 +213,20 @@ type sight struct {
 // A buyer in a batch, or on the way to one.
 type buyer struct {
 	ledger.Entry
-	ctx   context.Context
-	state state     // the shard's mutex guards it
-	told  chan bool // true: lead; false: what follows is set
-	err   error
-	alone bool // this purchase is not for a batch
-	done  bool // it has been told
+	ctx      context.Context
+	state    state     // the shard's mutex guards it
+	told     chan bool // true: lead; false: what follows is set
+	err      error
+	separate bool // this purchase is not for a batch
+	done     bool // it has been told
 }
 
 type state int
 
 const (
-	waits state = iota
-	leads
-	taken // into a batch
+	stateWaits state = iota
+	stateLeads
+	stateInBatch // into a batch
 )
 
 func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
@@ -234,28 +234,28 @@ func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
 		told: make(chan bool, 1)}
 }
 
-func (q *batches) shard(sku int64) *shard {
+func (q *batches) shardOf(sku int64) *shard {
 	return &q.shards[uint64(sku)%uint64(len(q.shards))]
 }
 
 // enter returns when b is to lead a batch, or was in one.
-func (q *batches) enter(b *buyer) (lead bool, err error) {
-	s := q.shard(b.Purchase.SKU)
-	if lead, err = s.join(b); err == nil && !lead {
+func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
+	s := q.shardOf(b.Purchase.SKU)
+	if lead, err = s.joinOrLead(b); err == nil && !lead {
 		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
 		if err != nil {
-			return false, s.leave(b, err)
+			return false, s.leaveGroup(b, err)
 		}
 	}
 	if lead && b.ctx.Err() != nil {
-		s.next(b.Purchase.SKU, nil)
-		return false, gone(context.Cause(b.ctx))
+		s.passLead(b.Purchase.SKU, nil)
+		return false, leftUnsold(context.Cause(b.ctx))
 	}
 	return lead, err
 }
 
 // join makes b the leader if there is no batch at work, or lets it wait.
-func (s *shard) join(b *buyer) (lead bool, err error) {
+func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[b.Purchase.SKU]
@@ -265,11 +265,11 @@ func (s *shard) join(b *buyer) (lead bool, err error) {
 			s.groups = map[int64]*group{}
 		}
 		s.groups[b.Purchase.SKU] = &group{}
-		b.state = leads
+		b.state = stateLeads
 		return true, nil
-	case len(l.waiting) == mostWaiting:
+	case len(l.waiting) == maxWaitingBuyers:
 		return false, fmt.Errorf("%w: %d buyers wait", seckill.ErrBusy,
-			mostWaiting)
+			maxWaitingBuyers)
 	}
 	l.waiting = append(l.waiting, b)
 	return false, nil
@@ -277,26 +277,26 @@ func (s *shard) join(b *buyer) (lead bool, err error) {
 
 // leave is for a buyer who does not wait any longer. Whether their purchase is
 // in a batch decides what that means.
-func (s *shard) leave(b *buyer, cause error) error {
+func (s *shard) leaveGroup(b *buyer, cause error) error {
 	s.mu.Lock()
 	was := b.state
-	if l := s.groups[b.Purchase.SKU]; was == waits && l != nil {
+	if l := s.groups[b.Purchase.SKU]; was == stateWaits && l != nil {
 		l.waiting = slices.DeleteFunc(l.waiting,
 			func(other *buyer) bool { return other == b })
 	}
 	s.mu.Unlock()
 	switch was {
-	case taken:
+	case stateInBatch:
 		return fmt.Errorf("%w: left while the batch was on its way: %w",
 			seckill.ErrUnknown, cause)
-	case leads:
-		s.next(b.Purchase.SKU, nil)
+	case stateLeads:
+		s.passLead(b.Purchase.SKU, nil)
 	}
-	return gone(cause)
+	return leftUnsold(cause)
 }
 
 // gone: the buyer's time was up, or they left, and nothing was sent.
-func gone(cause error) error {
+func leftUnsold(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, cause)
 	}
@@ -306,24 +306,24 @@ func gone(cause error) error {
 // take returns the batch of a leader: those who wait, in the order in which
 // they came, without those who have left; and what the batch before is to
 // leave.
-func (s *shard) take(b *buyer) ([]*buyer, *sight) {
+func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[b.Purchase.SKU]
 	batch, n := append(
-		make([]*buyer, 0, 1+min(len(l.waiting), mostBatch)), b), 0
-	for ; n < len(l.waiting) && len(batch) < mostBatch; n++ {
+		make([]*buyer, 0, 1+min(len(l.waiting), maxBatch)), b), 0
+	for ; n < len(l.waiting) && len(batch) < maxBatch; n++ {
 		if other := l.waiting[n]; other.ctx.Err() == nil {
-			other.state = taken
+			other.state = stateInBatch
 			batch = append(batch, other)
 		}
 	}
 	l.waiting = slices.Delete(l.waiting, 0, n)
-	return batch, l.expected
+	return batch, l.hint
 }
 
 // next hands over to the first who waits.
-func (s *shard) next(sku int64, left *sight) {
+func (s *shard) passLead(sku int64, left *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[sku]
@@ -332,36 +332,36 @@ func (s *shard) next(sku int64, left *sight) {
 		return
 	}
 	b := l.waiting[0]
-	l.waiting, l.expected = slices.Delete(l.waiting, 0, 1), left
-	b.state = leads
+	l.waiting, l.hint = slices.Delete(l.waiting, 0, 1), left
+	b.state = stateLeads
 	b.told <- true
 }
 
 // A batch is what a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	handOver func(left *sight) // once; more calls do nothing
-	seen     *sight            // nil: look
-	run, num int64             // of the stock row, as it was seen
-	orders   []*ledger.Entry   // of those who fit, in the order of their coming
-	users    map[int64]bool    // theirs
-	sum      int64             // of their units
+	handOver func(left *stockHint) // once; more calls do nothing
+	hint     *stockHint            // nil: look
+	run, num int64                 // of the stock row, as it was seen
+	orders   []*ledger.Entry       // of those who fit, in the order of their coming
+	users    map[int64]bool        // theirs
+	sum      int64                 // of their units
 }
 
 // choose puts into orders the purchases that fit, one of each user. A buyer who
 // asks for more than there are for certain is told at once.
-func (b *batch) choose() {
-	num, certain := b.seen.num, b.seen.certain
-	b.run, b.num, b.sum, b.seen = b.seen.run, num, 0, nil
+func (b *batch) chooseOrders() {
+	num, certain := b.hint.num, b.hint.certain
+	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
 	b.orders, b.users = b.orders[:0], make(map[int64]bool, len(b.buyers))
 	for _, m := range b.buyers {
 		q, user := m.Purchase.Quantity, m.Purchase.User
 		switch {
 		case m.done:
 		case m.Refused:
-			m.goAlone()
+			m.sellSeparately()
 		case q > num && certain:
-			m.tell(seckill.ErrSoldOut)
+			m.tellResult(seckill.ErrSoldOut)
 		case q <= num-b.sum && !b.users[user]:
 			b.orders, b.users[user] = append(b.orders, &m.Entry), true
 			b.sum += q
@@ -370,38 +370,38 @@ func (b *batch) choose() {
 }
 
 // sold tells everyone, when the orders stand and so many units are left.
-func (b *batch) sold(left int64) {
+func (b *batch) tellSold(left int64) {
 	for i, m := 0, 0; m < len(b.buyers); m++ {
 		one := b.buyers[m]
 		switch {
 		case one.done:
 		case i < len(b.orders) && b.orders[i] == &one.Entry:
 			i++
-			one.tell(nil)
+			one.tellResult(nil)
 		case b.users[one.Purchase.User]:
-			one.tell(seckill.ErrDuplicate)
+			one.tellResult(seckill.ErrDuplicate)
 		case one.Purchase.Quantity > left:
-			one.tell(seckill.ErrSoldOut)
+			one.tellResult(seckill.ErrSoldOut)
 		default: // a cancellation has come between
-			one.goAlone()
+			one.sellSeparately()
 		}
 	}
 }
 
 // fail tells everyone who has not been told.
-func (b *batch) fail(err error) {
+func (b *batch) tellError(err error) {
 	for _, m := range b.buyers {
-		m.tell(err)
+		m.tellResult(err)
 	}
 }
 
-func (b *batch) eachAlone() {
+func (b *batch) sellSeparately() {
 	for _, m := range b.buyers {
-		m.goAlone()
+		m.sellSeparately()
 	}
 }
 
-func (m *buyer) tell(err error) {
+func (m *buyer) tellResult(err error) {
 	if m.done {
 		return
 	}
@@ -411,7 +411,7 @@ func (m *buyer) tell(err error) {
 
 // goAlone has a buyer sell to themselves. What a batch cannot decide for one of
 // it, a transaction of their own does.
-func (m *buyer) goAlone() {
-	m.alone = m.alone || !m.done
-	m.tell(nil)
+func (m *buyer) sellSeparately() {
+	m.separate = m.separate || !m.done
+	m.tellResult(nil)
 }

@@ -37,9 +37,9 @@ var MergedEarly = catalog.Info{
 
 func (s *merged) tellThenCommit(ctx context.Context, b *batch) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		left, err := s.write(tx, b)
+		left, err := s.writeBatch(tx, b)
 		if err == nil {
-			b.sold(left) // the lock is ours, so what could still go wrong?
+			b.tellSold(left) // the lock is ours, so what could still go wrong?
 		}
 		return err
 	})

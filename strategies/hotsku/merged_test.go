@@ -86,7 +86,7 @@ const noBatch = -1
 // is none.
 func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	t.Helper()
-	here := s.shard(sku)
+	here := s.shardOf(sku)
 	labtest.Soon(t, fmt.Sprint(waiting, " buyers wait"), func() bool {
 		here.mu.Lock()
 		defer here.mu.Unlock()
@@ -137,7 +137,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)
 		}
 	}
-	if m := s.Processes[0].(*merged); len(m.shard(s.SKU).groups) != 0 {
+	if m := s.Processes[0].(*merged); len(m.shardOf(s.SKU).groups) != 0 {
 		t.Error("what no buyer uses any more takes room")
 	}
 }
@@ -196,7 +196,7 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 			t.Error(a.err)
 		}
 	}
-	if sold != 10-mostTries || c.seen.count["CALL"] != 10 || c.seen.count["UPDATE"] != mostTries {
+	if sold != 10-maxTries || c.seen.count["CALL"] != 10 || c.seen.count["UPDATE"] != maxTries {
 		t.Errorf("%d were sold to; the commands are %v", sold, c.seen.count)
 	}
 	s.Held(t)
@@ -265,8 +265,8 @@ func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
 func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
 	m := s.Processes[0].(*merged)
-	here := m.shard(s.SKU)
-	here.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, mostWaiting)}}
+	here := m.shardOf(s.SKU)
+	here.groups = map[int64]*group{s.SKU: {waiting: make([]*buyer, maxWaitingBuyers)}}
 	if _, err := s.Buy(t.Context(), 1, 1); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
 	}
@@ -275,9 +275,9 @@ func TestMergedQueueIsBounded(t *testing.T) {
 // A batch has its bound; the rest are the next one.
 func TestMergedBatchIsBounded(t *testing.T) {
 	s := open(t, Merged, 1000)
-	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(mostBatch + 3)...)}
+	c := crowd{sale: s, first: s.Purchase(1, 1), others: s.purchases(units(maxBatch + 3)...)}
 	told := c.buy(t)
-	says(t, told[mostBatch:], 1000-2-mostBatch)
+	says(t, told[maxBatch:], 1000-2-maxBatch)
 	if got := c.seen.count["COMMIT"]; got != 2 {
 		t.Errorf("%d buyers needed %d transactions, want 2", len(c.others), got)
 	}

@@ -55,11 +55,11 @@ func (s *oneTrip) Deduct(
 	case outcome == "sold":
 		return r, nil
 	}
-	return seckill.Receipt{}, refusal(outcome)
+	return seckill.Receipt{}, refusalFor(outcome)
 }
 
 // refusal is what the procedure's answer means, if it is not a sale.
-func refusal(outcome string) error {
+func refusalFor(outcome string) error {
 	switch outcome {
 	case "sold out":
 		return seckill.ErrSoldOut

@@ -61,7 +61,7 @@ func (s *orderFirst) Deduct(
 			return err
 		}
 		if rows == 0 {
-			return s.refuse(tx, p, run)
+			return s.explainRefusal(tx, p, run)
 		}
 		r.Remaining = left
 		return nil
@@ -71,7 +71,7 @@ func (s *orderFirst) Deduct(
 
 // refuse tells a SKU that is sold out from one that was reset meanwhile. The
 // ROLLBACK takes the order back.
-func (s *orderFirst) refuse(
+func (s *orderFirst) explainRefusal(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) error {
 	var now int64

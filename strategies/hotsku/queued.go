@@ -46,31 +46,31 @@ type queued struct {
 
 // A line is the queue of one SKU. Buyers wait only while atOnce are inside.
 type line struct {
-	inside  int
-	waiting list.List     // of turns, first come, first served
-	each    time.Duration // how long a buyer is inside, of late
+	inside   int
+	waiting  list.List     // of turns, first come, first served
+	meanStay time.Duration // how long a buyer is inside, of late
 }
 
 // A turn is a buyer's: closed when it is theirs.
 type turn chan struct{}
 
 // longest bounds the memory that the queue of one SKU takes.
-const longest = 10_000
+const maxLineLength = 10_000
 
 func (s *queued) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	if err := s.enter(ctx, p.SKU); err != nil {
+	if err := s.waitForTurn(ctx, p.SKU); err != nil {
 		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	}
-	defer s.leave(p.SKU, time.Now())
+	defer s.leaveLine(p.SKU, time.Now())
 	return s.oneTrip.Deduct(ctx, p)
 }
 
 // enter returns when the buyer may go. After an error they are not in the
 // line, and have sent nothing.
-func (s *queued) enter(ctx context.Context, sku int64) error {
-	l, place, err := s.join(sku)
+func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
+	l, place, err := s.joinLine(sku)
 	if err != nil || place == nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *queued) enter(ctx context.Context, sku int64) error {
 
 // join finds a place in the line: nil when there is no need to wait. A buyer
 // who would not be reached in time is refused now, not after the wait.
-func (s *queued) join(sku int64) (*line, *list.Element, error) {
+func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[sku]
@@ -96,10 +96,10 @@ func (s *queued) join(sku int64) (*line, *list.Element, error) {
 		l.inside++
 		return l, nil, nil
 	}
-	if l.waiting.Len() >= longest {
-		return nil, nil, fmt.Errorf("%d buyers wait", longest)
+	if l.waiting.Len() >= maxLineLength {
+		return nil, nil, fmt.Errorf("%d buyers wait", maxLineLength)
 	}
-	if in := l.reached(s.atOnce); in > s.wait {
+	if in := l.estimateWait(s.atOnce); in > s.wait {
 		return nil, nil, fmt.Errorf("it would take %v", in)
 	}
 	return l, l.waiting.PushBack(make(turn)), nil
@@ -107,22 +107,22 @@ func (s *queued) join(sku int64) (*line, *list.Element, error) {
 
 // reached estimates when the last one in line has their turn: someone leaves
 // every each/atOnce, and all who are before them must, and one of those inside.
-func (l *line) reached(atOnce int) time.Duration {
+func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
-	return ahead * l.each / time.Duration(atOnce)
+	return ahead * l.meanStay / time.Duration(atOnce)
 }
 
 // leave lets the next buyer in.
-func (s *queued) leave(sku int64, entered time.Time) {
+func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lines[sku]
-	l.each = average(l.each, time.Since(entered))
-	s.next(sku, l)
+	l.meanStay = movingAverage(l.meanStay, time.Since(entered))
+	s.admitNext(sku, l)
 }
 
 // average follows the last dozen or so.
-func average(before, now time.Duration) time.Duration {
+func movingAverage(before, now time.Duration) time.Duration {
 	if before == 0 {
 		return now
 	}
@@ -130,7 +130,7 @@ func average(before, now time.Duration) time.Duration {
 }
 
 // next gives the place of one who leaves to the first in line.
-func (s *queued) next(sku int64, l *line) {
+func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))
 		return
@@ -147,7 +147,7 @@ func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
 	defer s.mu.Unlock()
 	select {
 	case <-place.Value.(turn):
-		s.next(sku, l)
+		s.admitNext(sku, l)
 	default:
 		l.waiting.Remove(place)
 	}

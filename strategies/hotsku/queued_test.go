@@ -22,9 +22,9 @@ func queue(atOnce int, wait time.Duration) *queued {
 func line7(t *testing.T, s *queued, inside int) (leaves func(after time.Duration)) {
 	t.Helper()
 	for range inside {
-		labtest.Must(t, s.enter(t.Context(), 7))
+		labtest.Must(t, s.waitForTurn(t.Context(), 7))
 	}
-	return func(after time.Duration) { s.leave(7, time.Now().Add(-after)) }
+	return func(after time.Duration) { s.leaveLine(7, time.Now().Add(-after)) }
 }
 
 func TestTheQueueServesInOrder(t *testing.T) {
@@ -34,17 +34,17 @@ func TestTheQueueServesInOrder(t *testing.T) {
 		served := make(chan int, 5)
 		for n := range 5 {
 			go func() {
-				if err := s.enter(t.Context(), 7); err != nil {
+				if err := s.waitForTurn(t.Context(), 7); err != nil {
 					t.Error(err)
 				}
 				served <- n
 			}()
 			synctest.Wait() // they come one after the other
 		}
-		if err := s.enter(t.Context(), 8); err != nil {
+		if err := s.waitForTurn(t.Context(), 8); err != nil {
 			t.Errorf("a buyer of another SKU: %v", err)
 		}
-		s.leave(8, time.Now())
+		s.leaveLine(8, time.Now())
 		for n := range 5 {
 			if synctest.Wait(); len(served) > 0 {
 				t.Fatalf("%d entered, and two are inside", <-served)
@@ -83,7 +83,7 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				begun := time.Now()
-				if err := s.enter(c.wait(ctx, cancel), 7); !errors.Is(err, c.want) || time.Since(begun) != c.took {
+				if err := s.waitForTurn(c.wait(ctx, cancel), 7); !errors.Is(err, c.want) || time.Since(begun) != c.took {
 					t.Errorf("told %v after %v, want %v after %v", err, time.Since(begun), c.want, c.took)
 				}
 				if n := s.lines[7].waiting.Len(); n != 0 {
@@ -100,9 +100,9 @@ func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
 		leaves := line7(t, s, 1)
 		told := make(chan error, 2)
 		lost := &taptest.Tap{OnAfter: func(*tap.Command, error) error { return taptest.ErrLostReply }}
-		go func() { told <- s.enter(tap.With(t.Context(), lost), 7) }()
+		go func() { told <- s.waitForTurn(tap.With(t.Context(), lost), 7) }()
 		synctest.Wait()
-		go func() { told <- s.enter(t.Context(), 7) }()
+		go func() { told <- s.waitForTurn(t.Context(), 7) }()
 		synctest.Wait()
 		leaves(0)
 		if first, second := <-told, <-told; first == nil || second != nil {
@@ -121,10 +121,10 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 		begun := time.Now()
 		waiting := make(chan error, 10)
 		for range 5 {
-			go func() { waiting <- s.enter(t.Context(), 7) }()
+			go func() { waiting <- s.waitForTurn(t.Context(), 7) }()
 		}
 		synctest.Wait()
-		if err := s.enter(t.Context(), 7); err == nil || time.Since(begun) != 0 {
+		if err := s.waitForTurn(t.Context(), 7); err == nil || time.Since(begun) != 0 {
 			t.Errorf("the sixth would wait for 1.2 s, and is told %v after %v", err, time.Since(begun))
 		}
 		for range 5 {
@@ -136,10 +136,10 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 	})
 	s := queue(1, time.Second)
 	line7(t, s, 1)
-	for range longest {
+	for range maxLineLength {
 		s.lines[7].waiting.PushBack(make(turn))
 	}
-	if err := s.enter(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
+	if err := s.waitForTurn(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
 		t.Errorf("one more than the line holds is told %v", err)
 	}
 }

@@ -74,9 +74,9 @@ type redisStream struct {
 	deps     catalog.Deps
 	consumer string // this process, as the group of writers knows it
 
-	mu     sync.Mutex
-	rounds map[int64]*round // the last one of each SKU
-	left   map[int64]bool   // SKUs with entries that no buyer waits for
+	mu        sync.Mutex
+	rounds    map[int64]*round // the last one of each SKU
+	forWorker map[int64]bool   // SKUs with entries that no buyer waits for
 
 	// accept is the one step in which the broken twin differs.
 	accept func(context.Context, seckill.Purchase) (state string, err error)
@@ -85,7 +85,7 @@ type redisStream struct {
 func newRedisStream(d catalog.Deps) *redisStream {
 	s := &redisStream{redis: d.Redis, store: d.Ledger, deps: d,
 		consumer: rand.Text(), rounds: map[int64]*round{},
-		left: map[int64]bool{}}
+		forWorker: map[int64]bool{}}
 	s.accept = s.acceptWhole
 	return s
 }
@@ -94,14 +94,14 @@ func newRedisStream(d catalog.Deps) *redisStream {
 func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	sold, accepted, err := s.buy(ctx, p, true)
+	sold, accepted, err := s.askRedis(ctx, p, true)
 	if err == nil && !accepted { // a copy: the ledger has its answer
 		err = seckill.ErrDuplicate
 	}
 	if err != nil {
 		return r, err
 	}
-	return s.receiptOf(p, sold)
+	return s.parseReceipt(p, sold)
 }
 
 // Accept answers as soon as the entry is in the stream: the worker of this
@@ -109,18 +109,18 @@ func (s *redisStream) Deduct(
 func (s *redisStream) Accept(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, written bool, err error) {
-	sold, accepted, err := s.buy(ctx, p, false)
+	sold, accepted, err := s.askRedis(ctx, p, false)
 	if err != nil || accepted {
 		return r, false, err
 	}
-	r, err = s.receiptOf(p, sold)
+	r, err = s.parseReceipt(p, sold)
 	return r, true, err
 }
 
 // buy asks Redis for p until there is an answer: that it is sold, and as what,
 // or accepted, by this call or a copy's, if the buyer does not wait. A buyer
 // whose answer depends on open entries, their own or others', helps to write.
-func (s *redisStream) buy(
+func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
 	end := time.Now().Add(s.deps.Settings.LockWait)
@@ -135,19 +135,19 @@ func (s *redisStream) buy(
 			}
 			accepted = true
 			if !waits {
-				s.toWorker(p.SKU)
+				s.leaveToWorker(p.SKU)
 				return "", true, nil
 			}
-			state, err = s.share(ctx, p.SKU, who(p), end)
+			state, err = s.shareRound(ctx, p.SKU, requestName(p), end)
 		case "undecided":
-			_, err = s.share(ctx, p.SKU, "", end)
+			_, err = s.shareRound(ctx, p.SKU, "", end)
 			if err != nil {
 				// %v: what is unknown is about the others.
 				err = fmt.Errorf("%w: purchases before this one are not "+
 					"written yet: %v", seckill.ErrBusy, err)
 			}
 		case "missing":
-			if err = s.seed(ctx, p.SKU); errors.Is(err, seckill.ErrUnknown) {
+			if err = s.seedStream(ctx, p.SKU); errors.Is(err, seckill.ErrUnknown) {
 				err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 			}
 		case "foreign":
@@ -156,7 +156,7 @@ func (s *redisStream) buy(
 		case "seen":
 			err = seckill.ErrDuplicate
 		case "refused":
-			return "", accepted, refusedFor(rest)
+			return "", accepted, refusalError(rest)
 		case "sold":
 			if rest != "out" {
 				return rest, accepted, nil
@@ -168,8 +168,8 @@ func (s *redisStream) buy(
 		}
 	}
 	if accepted { // whatever Redis says now
-		s.toWorker(p.SKU)
-		err = notWritten(err)
+		s.leaveToWorker(p.SKU)
+		err = acceptedUnwritten(err)
 	}
 	return "", accepted, err
 }
@@ -178,27 +178,27 @@ func (s *redisStream) buy(
 func (s *redisStream) acceptWhole(
 	ctx context.Context, p seckill.Purchase,
 ) (state string, err error) {
-	answer, err := s.send(ctx, streamAccept, p.SKU,
+	answer, err := s.runScript(ctx, streamAccept, p.SKU,
 		p.Quantity, p.User, p.RequestID, s.store.Strategy())
-	return text(answer), err
+	return stringOf(answer), err
 }
 
 var errForgotten = errors.New("it is forgotten by Redis, which had accepted it")
 
-func notWritten(err error) error {
+func acceptedUnwritten(err error) error {
 	return fmt.Errorf("%w: accepted, and not written yet: %w",
 		seckill.ErrUnknown, err)
 }
 
 // receiptOf reads what Redis remembers of a sold request.
-func (s *redisStream) receiptOf(
+func (s *redisStream) parseReceipt(
 	p seckill.Purchase, sold string,
 ) (r seckill.Receipt, err error) {
 	r = seckill.Receipt{SKU: p.SKU, Strategy: s.store.Strategy()}
 	n, _ := fmt.Sscan(sold, &r.OrderID, &r.Remaining, &r.Quantity)
 	switch {
 	case n != 3:
-		return r, notWritten(errForgotten)
+		return r, acceptedUnwritten(errForgotten)
 	case r.Quantity != p.Quantity:
 		return r, seckill.ErrMismatch
 	}
@@ -213,23 +213,23 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 		var answer any
 		o, err := s.store.Order(ctx, orderID)
 		if err == nil {
-			answer, err = s.send(ctx, streamCancel, o.SKUID, o.Run, o.UserID,
+			answer, err = s.runScript(ctx, streamCancel, o.SKUID, o.Run, o.UserID,
 				o.RequestID, o.Quantity, orderID, o.Status == ledger.Active)
 		}
-		state := text(answer)
+		state := stringOf(answer)
 		switch state {
 		case "missing":
-			err = s.seed(ctx, o.SKUID)
+			err = s.seedStream(ctx, o.SKUID)
 		case "over": // the sale was reset meanwhile
 			err = seckill.ErrUnknownOrder
 		case "open":
 			accepted = true
-			s.toWorker(o.SKUID)
-			state, err = s.share(ctx, o.SKUID, "cancel "+orderID, end)
+			s.leaveToWorker(o.SKUID)
+			state, err = s.shareRound(ctx, o.SKUID, "cancel "+orderID, end)
 		}
 		switch {
 		case err != nil && accepted && !errors.Is(err, seckill.ErrUnknownOrder):
-			return notWritten(err)
+			return acceptedUnwritten(err)
 		case err != nil || state == "done":
 			return err
 		}
@@ -238,26 +238,26 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 
 func streamKey(sku int64) string { return fmt.Sprint("seckill:stream:", sku) }
 
-func beside(sku int64, what string) string {
+func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
 // keysOf is what every script is given.
-func keysOf(sku int64) []string {
-	return []string{streamKey(sku), beside(sku, "run"),
-		beside(sku, "requests"), beside(sku, "buyers"),
-		beside(sku, "orders"), beside(sku, "open"), beside(sku, "epoch")}
+func scriptKeys(sku int64) []string {
+	return []string{streamKey(sku), companionKey(sku, "run"),
+		companionKey(sku, "requests"), companionKey(sku, "buyers"),
+		companionKey(sku, "orders"), companionKey(sku, "open"), companionKey(sku, "epoch")}
 }
 
 // send runs a script for a SKU of this database.
-func (s *redisStream) send(
+func (s *redisStream) runScript(
 	ctx context.Context, script *redis.Script, sku int64, args ...any,
 ) (answer any, err error) {
 	id, err := s.store.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answer, err = script.Run(ctx, s.redis, keysOf(sku),
+	answer, err = script.Run(ctx, s.redis, scriptKeys(sku),
 		append([]any{id}, args...)...).Result()
 	return answer, backend.RedisError(err)
 }
@@ -266,13 +266,13 @@ func (s *redisStream) send(
 // have been overtaken by another. What the old stream still had is dropped:
 // those orders would have been of the old sale.
 func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
-	return s.seed(ctx, sku)
+	return s.seedStream(ctx, sku)
 }
 
 // seed makes the stream of the ledger's run from the row, if Redis has lost it
 // or has an older one. What had been accepted and was not written is forgotten;
 // the database decides about buyers whom Redis does not remember.
-func (s *redisStream) seed(ctx context.Context, sku int64) error {
+func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // a reset may come between
 		var row struct{ Num, Run, Fence int64 }
 		err := s.store.Read(ctx, &row,
@@ -280,21 +280,21 @@ func (s *redisStream) seed(ctx context.Context, sku int64) error {
 		if err != nil {
 			return err
 		}
-		set, err := s.send(ctx, streamSeed, sku, row.Num, row.Run, row.Fence)
+		set, err := s.runScript(ctx, streamSeed, sku, row.Num, row.Run, row.Fence)
 		if err != nil || set != int64(-1) {
 			return err
 		}
 	}
 	return fmt.Errorf("%w: Redis has sold a newer run than the database "+
 		"has: if that was restored, delete %s and reset the sale",
-		seckill.ErrUnavailable, beside(sku, "run"))
+		seckill.ErrUnavailable, companionKey(sku, "run"))
 }
 
 // Count is what the number says is left, and with it what the entries that
 // are not written yet come to: a purchase that has no order still has its
 // units, a cancellation that the database has done has not brought them back.
 func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
-	answer, err := s.send(ctx, streamCount, sku)
+	answer, err := s.runScript(ctx, streamCount, sku)
 	if err != nil {
 		return 0, err
 	}
@@ -304,18 +304,18 @@ func (s *redisStream) Count(ctx context.Context, sku int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	left, err := strconv.ParseInt(text(found[0]), 10, 64)
-	if err != nil || text(found[1]) != fmt.Sprint(run) {
+	left, err := strconv.ParseInt(stringOf(found[0]), 10, 64)
+	if err != nil || stringOf(found[1]) != fmt.Sprint(run) {
 		return 0, fmt.Errorf("%w: %s was not set for run %d",
 			seckill.ErrUnknownSKU, streamKey(sku), run)
 	}
-	entries := entriesOf(sku, found[2])
+	entries := parseEntries(sku, found[2])
 	var requests []string
 	for _, e := range entries {
 		requests = append(requests, e.RequestID)
 	}
 	status := map[string]string{}
-	for some := range slices.Chunk(requests, mostEntries) {
+	for some := range slices.Chunk(requests, maxEntries) {
 		var orders []ledger.Order
 		err := s.store.Read(ctx, &orders, "SELECT * FROM orders "+
 			"WHERE request_id IN ? AND sku_id = ? AND run = ?", some, sku, run)
@@ -346,19 +346,19 @@ type entry struct {
 }
 
 // who is the request, or the cancellation, as the scripts know it.
-func (e entry) who() string {
+func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order
 	}
-	return who(e.Purchase)
+	return requestName(e.Purchase)
 }
 
-func who(p seckill.Purchase) string {
+func requestName(p seckill.Purchase) string {
 	return fmt.Sprint(p.User, " ", p.RequestID)
 }
 
 // entriesOf reads what a script says of entries: id and fields, each.
-func entriesOf(sku int64, found any) (list []entry) {
+func parseEntries(sku int64, found any) (list []entry) {
 	rows, _ := found.([]any)
 	for _, row := range rows {
 		parts, _ := row.([]any)
@@ -368,9 +368,9 @@ func entriesOf(sku int64, found any) (list []entry) {
 		fields, _ := parts[1].([]any)
 		of := map[string]string{}
 		for i := 0; i+1 < len(fields); i += 2 {
-			of[text(fields[i])] = text(fields[i+1])
+			of[stringOf(fields[i])] = stringOf(fields[i+1])
 		}
-		e := entry{id: text(parts[0]), kind: of["kind"], order: of["order"]}
+		e := entry{id: stringOf(parts[0]), kind: of["kind"], order: of["order"]}
 		e.SKU, e.RequestID, e.strategy = sku, of["request"], of["strategy"]
 		e.User, _ = strconv.ParseInt(of["user"], 10, 64)
 		e.Quantity, _ = strconv.ParseInt(of["quantity"], 10, 64)
@@ -380,7 +380,7 @@ func entriesOf(sku int64, found any) (list []entry) {
 	return list
 }
 
-func text(v any) string {
+func stringOf(v any) string {
 	t, _ := v.(string)
 	return t
 }
@@ -390,14 +390,14 @@ func text(v any) string {
 func (s *redisStream) Became(
 	ctx context.Context, sku, user int64, requestID string,
 ) error {
-	state, err := s.remembered(ctx, sku, fmt.Sprint(user, " ", requestID))
+	state, err := s.findState(ctx, sku, fmt.Sprint(user, " ", requestID))
 	switch word, rest, _ := strings.Cut(state, " "); {
 	case word == "open":
 		return seckill.ErrPending
 	case word == "sold":
 		return nil
 	case word == "refused":
-		return refusedFor(rest)
+		return refusalError(rest)
 	case err != nil:
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
@@ -406,7 +406,7 @@ func (s *redisStream) Became(
 
 // remembered is what Redis knows of a request for a SKU, or for any. An error
 // is of a SKU that could not be asked, if no other knows the request.
-func (s *redisStream) remembered(
+func (s *redisStream) findState(
 	ctx context.Context, sku int64, who string,
 ) (state string, failed error) {
 	id, err := s.store.Identity(ctx)
@@ -420,9 +420,9 @@ func (s *redisStream) remembered(
 		return "", err
 	}
 	for _, row := range all {
-		sale, err := s.redis.Get(ctx, beside(row.ID, "run")).Result()
+		sale, err := s.redis.Get(ctx, companionKey(row.ID, "run")).Result()
 		if err == nil && sale == fmt.Sprint(id, " ", row.Run) {
-			state, err = s.redis.HGet(ctx, beside(row.ID, "requests"),
+			state, err = s.redis.HGet(ctx, companionKey(row.ID, "requests"),
 				who).Result()
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {

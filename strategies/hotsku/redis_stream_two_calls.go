@@ -43,14 +43,14 @@ var RedisStreamTwoCalls = catalog.Info{
 func (s *redisStream) acceptInTwoCalls(
 	ctx context.Context, p seckill.Purchase,
 ) (state string, err error) {
-	answer, err := s.send(ctx, streamAccept, p.SKU,
+	answer, err := s.runScript(ctx, streamAccept, p.SKU,
 		p.Quantity, p.User, p.RequestID)
-	state, run, _ := strings.Cut(text(answer), " ")
+	state, run, _ := strings.Cut(stringOf(answer), " ")
 	if err != nil || state != "accepted" {
-		return text(answer), err
+		return stringOf(answer), err
 	}
 	// Between the two, the units are gone and no message says so.
-	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: beside(p.SKU, "orders"),
+	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: companionKey(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
 			"run", run}}).Err()

@@ -47,7 +47,7 @@ type reserve struct {
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	return s.take(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
+	return s.placeReservation(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
 }
 
 // Reserve is "try": it does all that can fail for want of units.
@@ -56,13 +56,13 @@ func (s *reserve) Reserve(
 ) (seckill.Receipt, error) {
 	// The deadline is a time of the database's clock: those of the processes
 	// differ, and it must be one and the same for all.
-	return s.take(ctx, p, seckill.Reserved,
+	return s.placeReservation(ctx, p, seckill.Reserved,
 		"UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", hold.Microseconds())
 }
 
 // take writes order and reservation first and touches the hot row last, as
 // order-first does.
-func (s *reserve) take(
+func (s *reserve) placeReservation(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, ends string, hold ...any,
 ) (r seckill.Receipt, err error) {
@@ -88,7 +88,7 @@ func (s *reserve) take(
 			return err
 		}
 		if rows == 0 {
-			return s.refuse(tx, p, run)
+			return s.explainRefusal(tx, p, run)
 		}
 		r = receipt
 		r.Remaining = left
@@ -115,15 +115,15 @@ func (s *reserve) Pay(ctx context.Context, id string) error {
 	}
 	// Whatever stood in the way is in the row. A payment that comes late does
 	// not wait for the sweeper: told "expired", the units are free.
-	if o, err = s.outcome(ctx, id); err != nil {
+	if o, err = s.readOutcome(ctx, id); err != nil {
 		return err
 	}
 	if o.Reservation.State == seckill.Reserved {
-		_, err = s.release(ctx, o, ledger.Expired, s.overdue)
+		_, err = s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 		if err != nil {
 			return err
 		}
-		if o, err = s.outcome(ctx, id); err != nil {
+		if o, err = s.readOutcome(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -145,11 +145,11 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.release(ctx, o, ledger.Cancelled, "state = 'reserved'")
+	_, err = s.releaseUnits(ctx, o, ledger.Cancelled, "state = 'reserved'")
 	if err != nil {
 		return err
 	}
-	o, err = s.outcome(ctx, id)
+	o, err = s.readOutcome(ctx, id)
 	if err == nil && o.Reservation.State == seckill.Paid {
 		err = seckill.ErrPaid
 	}
@@ -158,7 +158,7 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 
 // outcome reads what a write has come to. The write may be committed: a look
 // that fails leaves unknown what it did.
-func (s *reserve) outcome(
+func (s *reserve) readOutcome(
 	ctx context.Context, id string,
 ) (ledger.Order, error) {
 	o, err := s.store.Reservation(ctx, id)
@@ -175,7 +175,7 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.release(ctx, o, ledger.Cancelled,
+	_, err = s.releaseUnits(ctx, o, ledger.Cancelled,
 		"state IN ('reserved', 'paid')")
 	return err
 }
@@ -185,7 +185,7 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 // that come later match no row. Whatever changes a reservation locks it first,
 // and the stock last. take inserts the order before the reservation, but both
 // are its own new rows.
-func (s *reserve) release(
+func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
@@ -212,26 +212,26 @@ func (s *reserve) release(
 const (
 	// sweepEvery is how late an unpaid reservation comes back at most, while
 	// the sweeper keeps up.
-	sweepEvery = 500 * time.Millisecond
+	sweepInterval = 500 * time.Millisecond
 	// mostSwept reservations are looked for at a time.
-	mostSwept = 200
+	maxSwept = 200
 	// sweepLimit bounds one look and what it finds.
-	sweepLimit = 10 * time.Second
+	sweepTimeout = 10 * time.Second
 )
 
 // Work sweeps until ctx ends, and lets go of nothing half done.
 func (s *reserve) Work(ctx context.Context) {
-	for failed := false; tap.Sleep(ctx, sweepEvery) == nil; {
+	for failed := false; tap.Sleep(ctx, sweepInterval) == nil; {
 		for ctx.Err() == nil {
 			swept, cancel := tap.WithTimeout(
-				context.WithoutCancel(ctx), sweepLimit)
+				context.WithoutCancel(ctx), sweepTimeout)
 			n, err := s.Expire(swept)
 			cancel()
 			if err != nil && !failed { // once, not twice a second
 				s.log.Warn("expired reservations are not given back",
 					"error", err)
 			}
-			if failed = err != nil; failed || n < mostSwept {
+			if failed = err != nil; failed || n < maxSwept {
 				break
 			}
 		}
@@ -246,7 +246,7 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var held []int64
 	for again := true; again; {
 		again = false
-		due, wrong := s.due(ctx, held)
+		due, wrong := s.findOverdue(ctx, held)
 		if wrong != nil {
 			return released, wrong
 		}
@@ -254,12 +254,12 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 			if slices.Contains(held, o.SKUID) {
 				continue
 			}
-			done, wrong := s.release(ctx, o, ledger.Expired, s.overdue)
+			done, wrong := s.releaseUnits(ctx, o, ledger.Expired, s.overdue)
 			switch {
 			case errors.Is(wrong, seckill.ErrUnknownOrder): // it was reset
 			case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
 				held = append(held, o.SKUID)
-				again = len(due) == mostSwept
+				again = len(due) == maxSwept
 				err = cmp.Or(err, wrong)
 			case wrong != nil:
 				return released, wrong
@@ -272,7 +272,7 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 }
 
 // due finds overdue reservations of SKUs that are not held, the oldest first.
-func (s *reserve) due(
+func (s *reserve) findOverdue(
 	ctx context.Context, held []int64,
 ) (due []ledger.Order, err error) {
 	others, of := "", []any{s.store.Strategy()}
@@ -285,6 +285,6 @@ func (s *reserve) due(
 		"WHERE r.strategy = ? AND r.state = 'reserved' "+
 		"AND r.ends_at <= UTC_TIMESTAMP(6) "+others+
 		"ORDER BY r.ends_at LIMIT ?",
-		append(of, mostSwept)...).Scan(&due).Error
+		append(of, maxSwept)...).Scan(&due).Error
 	return due, err
 }

@@ -60,8 +60,8 @@ func TestASweepMeetsAReset(t *testing.T) {
 // A SKU whose row is held keeps no other SKU's units away, however many of its
 // reservations are overdue.
 func TestASweepPassesAHeldSKU(t *testing.T) {
-	held, free := open(t, Reserve, mostSwept), open(t, Reserve, 5)
-	for n := range mostSwept {
+	held, free := open(t, Reserve, maxSwept), open(t, Reserve, 5)
+	for n := range maxSwept {
 		held.hold(t, int64(n+2), 1)
 	}
 	held.pass(t)
@@ -74,7 +74,7 @@ func TestASweepPassesAHeldSKU(t *testing.T) {
 		t.Errorf("gave %d back, %v; the free SKU has %d of 5", n, err, free.num(t))
 	}
 	tx.Rollback()
-	if n, err := free.reserver(1).Expire(t.Context()); n != mostSwept || err != nil || held.num(t) != mostSwept {
-		t.Errorf("when the row is free: gave %d back, %v, with %d of %d", n, err, held.num(t), mostSwept)
+	if n, err := free.reserver(1).Expire(t.Context()); n != maxSwept || err != nil || held.num(t) != maxSwept {
+		t.Errorf("when the row is free: gave %d back, %v, with %d of %d", n, err, held.num(t), maxSwept)
 	}
 }

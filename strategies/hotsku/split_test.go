@@ -19,7 +19,7 @@ func TestBucketsAreLevelled(t *testing.T) {
 	}
 	var nums []int64
 	s.Store.DB(t.Context()).Raw("SELECT num FROM stock_buckets WHERE sku_id = ? ORDER BY bucket", s.SKU).Scan(&nums)
-	if len(nums) != buckets || nums[0] != 2 || nums[3] != 1 || nums[0]+nums[1]+nums[2]+nums[3] != 7 {
+	if len(nums) != bucketCount || nums[0] != 2 || nums[3] != 1 || nums[0]+nums[1]+nums[2]+nums[3] != 7 {
 		t.Errorf("the 7 that are left lie as %v", nums)
 	}
 	s.Held(t)
@@ -30,7 +30,7 @@ func TestBucketsAreLevelled(t *testing.T) {
 func TestAHeldUnitHindersNoOther(t *testing.T) {
 	s := open(t, UnitRows, 50)
 	err := s.Store.Tx(t.Context(), func(tx *gorm.DB) error {
-		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.SKU, s.Run, first(1, 50)).Error
+		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.SKU, s.Run, startUnit(1, 50)).Error
 		if err != nil {
 			return err
 		}
@@ -48,15 +48,15 @@ func TestAHeldUnitHindersNoOther(t *testing.T) {
 // A sale of more units than get a row is refused with what to do; a sale of as
 // many as do is set at once.
 func TestMostUnits(t *testing.T) {
-	s := open(t, UnitRows, mostUnits)
-	if left, err := s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU); err != nil || left != mostUnits {
-		t.Errorf("%d units are free, %v, want %d", left, err, mostUnits)
+	s := open(t, UnitRows, maxUnits)
+	if left, err := s.Processes[0].(seckill.Counter).Count(t.Context(), s.SKU); err != nil || left != maxUnits {
+		t.Errorf("%d units are free, %v, want %d", left, err, maxUnits)
 	}
 	r, err := s.Buy(t.Context(), 1, 3_000)
-	if err != nil || r.Remaining != mostCounted {
-		t.Errorf("%+v, %v: what remains is counted to %d", r, err, mostCounted)
+	if err != nil || r.Remaining != maxCounted {
+		t.Errorf("%+v, %v: what remains is counted to %d", r, err, maxCounted)
 	}
-	s.Reset(t, mostUnits+1)
+	s.Reset(t, maxUnits+1)
 	if _, err := s.Buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrTooManyUnits) {
 		t.Errorf("got %v, want %v", err, seckill.ErrTooManyUnits)
 	}

@@ -47,7 +47,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 	t.Helper()
 	for read := true; read; {
 		var err error
-		if read, err = s.of[process].run(t.Context(), s.SKU, &round{states: map[string]string{}}); err != nil {
+		if read, err = s.of[process].runRound(t.Context(), s.SKU, &round{states: map[string]string{}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -56,7 +56,7 @@ func (s *streamed) drain(t *testing.T, process int) {
 // open are the entries that are not settled.
 func (s *streamed) open(t *testing.T) int64 {
 	t.Helper()
-	n, err := s.of[0].redis.XLen(t.Context(), beside(s.SKU, "orders")).Result()
+	n, err := s.of[0].redis.XLen(t.Context(), companionKey(s.SKU, "orders")).Result()
 	if err != nil {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestStreamTakesOverFromTheCutOff(t *testing.T) {
 		if time.Since(begun) > 20*lease {
 			t.Fatalf("no process took the entry over in %s, and %d tries", time.Since(begun), tries)
 		}
-		if _, err := s.of[0].run(cutOff(t.Context()), s.SKU, &round{}); err == nil && tries == 0 {
+		if _, err := s.of[0].runRound(cutOff(t.Context()), s.SKU, &round{}); err == nil && tries == 0 {
 			t.Fatal("the one that was cut off could write")
 		}
 		s.drain(t, 1)
@@ -164,19 +164,19 @@ func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 	var read [2]streamBatch
 	for i, p := range s.of {
 		var err error
-		read[i], err = p.next(t.Context(), s.SKU, &round{states: map[string]string{}})
+		read[i], err = p.readEntries(t.Context(), s.SKU, &round{states: map[string]string{}})
 		labtest.Must(t, err)
 	}
 	for i, p := range s.of {
-		did, err := p.write(t.Context(), read[i])
+		did, err := p.decideEntries(t.Context(), read[i])
 		if err != nil || len(did) != 1 || did[0].state != "refused not_started" {
 			t.Errorf("writer %d decided %+v, %v, want that the sale has not started", i, did, err)
 		}
-		p.settle(t.Context(), read[i], did)
+		p.settleEntries(t.Context(), read[i], did)
 		s.write(t, "UPDATE stock SET starts_at = 1 WHERE id = ?")
 	}
 	s.accepted(t, 1, 1)
-	_, err := s.of[0].next(t.Context(), s.SKU, &round{states: map[string]string{}}) // and dies
+	_, err := s.of[0].readEntries(t.Context(), s.SKU, &round{states: map[string]string{}}) // and dies
 	labtest.Must(t, err)
 	s.drain(t, 1)
 	if _, ok := s.order(t, 1); !ok {
@@ -201,8 +201,8 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.SKU)...).Err())
-	labtest.Must(t, s.of[0].seed(t.Context(), s.SKU))
+	labtest.Must(t, s.of[0].redis.Del(t.Context(), scriptKeys(s.SKU)...).Err())
+	labtest.Must(t, s.of[0].seedStream(t.Context(), s.SKU))
 	if err := s.of[0].redis.Set(t.Context(), streamKey(s.SKU), 4, 0).Err(); err != nil { // its number is old
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
 	readElsewhere := func() { // by a consumer that does not write it
 		_, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
-			Streams: []string{beside(s.SKU, "orders"), ">"}}).Result()
+			Streams: []string{companionKey(s.SKU, "orders"), ">"}}).Result()
 		labtest.Must(t, err)
 	}
 	s.accepted(t, 1, 1)
@@ -259,7 +259,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 		t.Fatal("the order is not written")
 	}
 	s.of[0].deps.Settings.LockLease = lease
-	_, err := s.of[0].send(t.Context(), streamCancel, s.SKU, o.Run, o.UserID, o.RequestID, o.Quantity, o.PublicID, true)
+	_, err := s.of[0].runScript(t.Context(), streamCancel, s.SKU, o.Run, o.UserID, o.RequestID, o.Quantity, o.PublicID, true)
 	labtest.Must(t, err)
 	readElsewhere()
 	if err := s.of[0].Restore(t.Context(), o.PublicID); !errors.Is(err, seckill.ErrUnknown) {
@@ -281,7 +281,7 @@ func TestStreamWorker(t *testing.T) {
 	working.Go(func() { s.of[1].Work(ctx) })
 	s.written(t, 1)
 	s.accepted(t, 2, 1)
-	s.of[1].toWorker(s.SKU)
+	s.of[1].leaveToWorker(s.SKU)
 	s.written(t, 2)
 	stop()
 	working.Wait()
@@ -303,7 +303,7 @@ func TestStreamIsRebuilt(t *testing.T) {
 	r, err := s.Buy(t.Context(), 1, 1)
 	labtest.Must(t, err)
 	lose := func() {
-		labtest.Must(t, s.of[0].redis.Del(t.Context(), keysOf(s.SKU)...).Err())
+		labtest.Must(t, s.of[0].redis.Del(t.Context(), scriptKeys(s.SKU)...).Err())
 	}
 	s.write(t, "UPDATE stock SET fence = fence + 1 WHERE id = ?") // Redis has lost a takeover
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -315,7 +315,7 @@ func TestStreamIsRebuilt(t *testing.T) {
 	if r, err := s.Buy(ctx, 3, 1); err != nil || r.Remaining != 0 {
 		t.Errorf("got %+v, %v, with one in the row", r, err)
 	}
-	if set, err := s.of[0].send(t.Context(), streamSeed, s.SKU, 3, s.Run-1, 0); set != int64(-1) {
+	if set, err := s.of[0].runScript(t.Context(), streamSeed, s.SKU, 3, s.Run-1, 0); set != int64(-1) {
 		t.Errorf("a late reset of the run before was answered %v, %v", set, err)
 	}
 	s.Held(t)

@@ -31,9 +31,9 @@ var (
 
 const (
 	// mostEntries bounds one transaction.
-	mostEntries = 256
+	maxEntries = 256
 	// A writer that leaves has so long to say what it has done.
-	afterwards = 2 * time.Second
+	settleTimeout = 2 * time.Second
 )
 
 // A streamBatch is what one round reads and writes.
@@ -61,15 +61,15 @@ type round struct {
 // share takes part in a round, so that one buyer writes for many. It returns
 // what became of a request, by this process or another; "": Redis does not
 // know it.
-func (s *redisStream) share(
+func (s *redisStream) shareRound(
 	ctx context.Context, sku int64, who string, end time.Time,
 ) (state string, err error) {
-	r, before := s.join(sku, who)
+	r, before := s.joinRound(sku, who)
 	read := true
 	if r == before {
-		err = r.wait(ctx, end)
+		err = r.waitUntilDone(ctx, end)
 	} else {
-		read, err = s.lead(ctx, sku, r, before, end)
+		read, err = s.leadRound(ctx, sku, r, before, end)
 	}
 	if err == nil || r != before { // it is done
 		state = r.states[who]
@@ -91,7 +91,7 @@ var errLate = errors.New("time is up")
 
 // join returns a round that has not begun: one that another leads, then it is
 // before, too, or a new one, to be led when the one before it, if any, is done.
-func (s *redisStream) join(sku int64, who string) (r, before *round) {
+func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before = s.rounds[sku]
@@ -103,7 +103,7 @@ func (s *redisStream) join(sku int64, who string) (r, before *round) {
 	return r, before
 }
 
-func (r *round) wait(ctx context.Context, end time.Time) error {
+func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	_, err := tap.WaitAtMost(ctx, "who writes for all",
 		max(0, time.Until(end)), r.done, nil)
 	return err
@@ -111,7 +111,7 @@ func (r *round) wait(ctx context.Context, end time.Time) error {
 
 // lead runs a round. A reply that was lost is looked up at once, by running it
 // again.
-func (s *redisStream) lead(
+func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
 	defer func() {
@@ -123,49 +123,49 @@ func (s *redisStream) lead(
 		close(r.done)
 	}()
 	if before != nil {
-		if err := before.wait(ctx, end); err != nil {
+		if err := before.waitUntilDone(ctx, end); err != nil {
 			return false, err
 		}
 	}
 	s.mu.Lock()
 	r.begun = true
 	s.mu.Unlock()
-	read, err = s.run(ctx, sku, r)
+	read, err = s.runRound(ctx, sku, r)
 	if err != nil && ctx.Err() == nil {
-		read, err = s.run(ctx, sku, r)
+		read, err = s.runRound(ctx, sku, r)
 	}
 	return read, err
 }
 
 // run reads entries, and writes them. read: there were some.
-func (s *redisStream) run(
+func (s *redisStream) runRound(
 	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
-	b, err := s.next(ctx, sku, r)
+	b, err := s.readEntries(ctx, sku, r)
 	if err != nil || len(b.entries) == 0 {
 		return false, err
 	}
-	decisions, err := s.write(ctx, b)
+	decisions, err := s.decideEntries(ctx, b)
 	for _, d := range decisions {
-		r.states[d.who()] = d.state
+		r.states[d.requestName()] = d.state
 	}
-	s.settle(ctx, b, decisions)
+	s.settleEntries(ctx, b, decisions)
 	if errors.Is(err, errStale) { // Redis has an older run, or epoch
-		err = s.seed(ctx, sku)
+		err = s.seedStream(ctx, sku)
 	}
 	return true, err
 }
 
 // next reads what is to be written, and what became of those who joined.
-func (s *redisStream) next(
+func (s *redisStream) readEntries(
 	ctx context.Context, sku int64, r *round,
 ) (b streamBatch, err error) {
-	args := []any{s.consumer, mostEntries,
+	args := []any{s.consumer, maxEntries,
 		s.deps.Settings.LockLease.Milliseconds()}
 	for _, who := range r.requests {
 		args = append(args, who)
 	}
-	answer, err := s.send(ctx, streamNext, sku, args...)
+	answer, err := s.runScript(ctx, streamNext, sku, args...)
 	if err != nil {
 		return b, err
 	}
@@ -173,19 +173,19 @@ func (s *redisStream) next(
 	if found[0] == "" { // there is no stream, or another database's
 		return b, errForgotten
 	}
-	b = streamBatch{sku: sku, entries: entriesOf(sku, found[2])}
+	b = streamBatch{sku: sku, entries: parseEntries(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
 	b.fresh = found[4] == int64(1)
 	for i, state := range found[3].([]any) {
-		r.states[r.requests[i]] = text(state)
+		r.states[r.requests[i]] = stringOf(state)
 	}
-	b.run, err = strconv.ParseInt(text(found[0]), 10, 64)
+	b.run, err = strconv.ParseInt(stringOf(found[0]), 10, 64)
 	return b, err
 }
 
 // settle acknowledges what is decided, after the COMMIT. Entries that it does
 // not reach are read again, and found to be written.
-func (s *redisStream) settle(
+func (s *redisStream) settleEntries(
 	ctx context.Context, b streamBatch, decisions []decision,
 ) {
 	if len(decisions) == 0 {
@@ -196,9 +196,9 @@ func (s *redisStream) settle(
 		args = append(args, d.id, d.kind, d.User, d.RequestID, d.Quantity,
 			d.order, d.state)
 	}
-	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	_, err := s.send(ctx, streamSettle, b.sku, args...)
+	_, err := s.runScript(ctx, streamSettle, b.sku, args...)
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "entries stay open in Redis",
 			"sku", b.sku, "entries", len(decisions), "error", err)
@@ -207,7 +207,7 @@ func (s *redisStream) settle(
 
 // write has the database decide about every entry of b. What it has not
 // decided stays in the stream, and is read again.
-func (s *redisStream) write(
+func (s *redisStream) decideEntries(
 	ctx context.Context, b streamBatch,
 ) (list []decision, err error) {
 	var buys []entry
@@ -233,7 +233,7 @@ func (s *redisStream) write(
 	if len(buys) == 0 {
 		return list, nil
 	}
-	sold, err := s.sell(ctx, b, buys)
+	sold, err := s.sellEntries(ctx, b, buys)
 	return append(list, sold...), err
 }
 
@@ -248,7 +248,7 @@ var (
 // is the same, whether it has started, and whether the entries are still this
 // writer's, or were taken over while it slept. Who wrote first, an order or a
 // refusal, has decided for all who read the entry.
-func (s *redisStream) sell(
+func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
 	var orders []*ledger.Entry
@@ -273,7 +273,7 @@ func (s *redisStream) sell(
 		if rows == 0 {
 			return errNotAll
 		}
-		early, err := s.notBefore(tx, b, entries[0])
+		early, err := s.wasRefused(tx, b, entries[0])
 		if err != nil || early {
 			return cmp.Or(err, errNotAll)
 		}
@@ -286,13 +286,13 @@ func (s *redisStream) sell(
 	switch {
 	case err == nil:
 		for i, o := range orders {
-			list = append(list, decision{entries[i], soldAs(o.Receipt)})
+			list = append(list, decision{entries[i], soldState(o.Receipt)})
 		}
 		return list, nil
 	case !errors.Is(err, errNotAll):
 		return nil, err
 	case len(entries) == 1:
-		return s.decide(ctx, b, entries[0])
+		return s.explainEntry(ctx, b, entries[0])
 	}
 	return s.sellSingly(ctx, b, entries)
 }
@@ -301,7 +301,7 @@ func (s *redisStream) sellSingly(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
 	for i := range entries {
-		one, err := s.sell(ctx, b, entries[i:i+1])
+		one, err := s.sellEntries(ctx, b, entries[i:i+1])
 		list = append(list, one...)
 		if err != nil {
 			return list, err
@@ -310,12 +310,12 @@ func (s *redisStream) sellSingly(
 	return list, nil
 }
 
-func soldAs(r seckill.Receipt) string {
+func soldState(r seckill.Receipt) string {
 	return fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ", r.Quantity)
 }
 
 // locked runs f in a transaction of a writer of b, and makes sleepers stale.
-func (s *redisStream) locked(
+func (s *redisStream) withFence(
 	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
 ) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
@@ -335,25 +335,25 @@ func (s *redisStream) locked(
 // decide says what became of an entry that cannot be sold. It may have been
 // written before: by this process, whose COMMIT got no reply, or by one that
 // died before it could settle. There is no decision if it can be sold now.
-func (s *redisStream) decide(
+func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
-	err = s.locked(ctx, b, func(tx *gorm.DB) error {
+	err = s.withFence(ctx, b, func(tx *gorm.DB) error {
 		list = nil
-		o, why := s.whyNot(tx, b, e)
-		code := codeOf(why)
+		o, why := s.findObstacle(tx, b, e)
+		code := refusalCode(why)
 		switch {
 		case o != nil && o.Status == ledger.Refused:
 			list = []decision{{e, "refused " + o.Reason}}
 		case o != nil && o.Strategy != e.strategy: // the ledger knows as what
 			list = []decision{{e, "refused duplicate"}}
 		case o != nil:
-			list = []decision{{e, soldAs(o.Receipt())}}
+			list = []decision{{e, soldState(o.Receipt())}}
 		case code != "":
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.alone() // the request may be accepted again
+				refused.RequestID = e.refusalID() // the request may be accepted again
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})
@@ -370,11 +370,11 @@ func (s *redisStream) decide(
 
 // alone names an entry where the refusal is of the entry, and not of its
 // request. No request has a blank in its name.
-func (e entry) alone() string { return "entry " + e.id }
+func (e entry) refusalID() string { return "entry " + e.id }
 
 // notBefore reports whether an entry was refused before the sale started, in a
 // transaction that has locked the row. A final refusal is met by its key.
-func (s *redisStream) notBefore(
+func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
 	if b.fresh {
@@ -382,21 +382,21 @@ func (s *redisStream) notBefore(
 	}
 	err = s.store.ReadIn(tx, &refused, "SELECT EXISTS (SELECT 1 FROM orders "+
 		"WHERE request_id = ? AND user_id = ? AND sku_id = ? AND run = ?)",
-		e.alone(), e.User, e.SKU, b.run)
+		e.refusalID(), e.User, e.SKU, b.run)
 	return refused, err
 }
 
 // whyNot says, in a transaction that has locked the row, what the database has
 // against a purchase. It finds the order instead if another process has
 // written it. Neither: it was another purchase that stood in the way.
-func (s *redisStream) whyNot(
+func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
 	p := e.Purchase
 	var o ledger.Order
 	err := s.store.ReadIn(tx, &o, "SELECT * FROM orders "+
 		"WHERE request_id IN (?, ?) AND user_id = ? AND sku_id = ? "+
-		"AND run = ?", p.RequestID, e.alone(), p.User, p.SKU, b.run)
+		"AND run = ?", p.RequestID, e.refusalID(), p.User, p.SKU, b.run)
 	if err == nil {
 		return &o, nil
 	}
@@ -429,7 +429,7 @@ func (s *redisStream) whyNot(
 func (s *redisStream) cancelOrder(
 	ctx context.Context, b streamBatch, e entry,
 ) error {
-	return s.locked(ctx, b, func(tx *gorm.DB) error {
+	return s.withFence(ctx, b, func(tx *gorm.DB) error {
 		o, back, err := s.store.Cancel(tx, e.order)
 		if err != nil || !back {
 			return err
@@ -447,7 +447,7 @@ var refusals = map[string]error{
 	"not_started": seckill.ErrNotStarted,
 }
 
-func codeOf(err error) string {
+func refusalCode(err error) string {
 	for code, refusal := range refusals {
 		if errors.Is(err, refusal) {
 			return code
@@ -456,7 +456,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-func refusedFor(code string) error {
+func refusalError(code string) error {
 	if err := refusals[code]; err != nil {
 		return err
 	}
@@ -465,11 +465,11 @@ func refusedFor(code string) error {
 
 const (
 	// workEvery is how often to look after entries that no buyer waits for.
-	workEvery = 20 * time.Millisecond
+	workInterval = 20 * time.Millisecond
 	// workAgain is when to try again after a failure.
-	workAgain = time.Second
+	workRetryInterval = time.Second
 	// searchEvery is how often to look for those of processes that died.
-	searchEvery = time.Minute
+	searchInterval = time.Minute
 )
 
 // Work writes entries whose buyers do not wait for them, until ctx ends: those
@@ -478,18 +478,18 @@ const (
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {
-		if time.Since(searched) > searchEvery {
+		if time.Since(searched) > searchInterval {
 			searched = time.Now()
 			all, _ := s.store.SKUs(ctx, 0) // or in a minute
 			for _, sku := range all {
-				s.toWorker(sku.ID)
+				s.leaveToWorker(sku.ID)
 			}
 		}
 		s.mu.Lock()
-		left := s.left
-		s.left = map[int64]bool{}
+		left := s.forWorker
+		s.forWorker = map[int64]bool{}
 		s.mu.Unlock()
-		pause := workEvery
+		pause := workInterval
 		for sku := range left {
 			err := s.writeSome(ctx, sku)
 			switch {
@@ -501,7 +501,7 @@ func (s *redisStream) Work(ctx context.Context) {
 					s.deps.Log.WarnContext(ctx, "entries are not written",
 						"sku", sku, "error", err)
 				}
-				failing, pause = true, workAgain
+				failing, pause = true, workRetryInterval
 			}
 		}
 		_ = tap.Sleep(ctx, pause) // the loop sees that ctx has ended
@@ -509,22 +509,22 @@ func (s *redisStream) Work(ctx context.Context) {
 }
 
 // toWorker leaves a SKU to the worker of this process.
-func (s *redisStream) toWorker(sku int64) {
+func (s *redisStream) leaveToWorker(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left[sku] = true
+	s.forWorker[sku] = true
 }
 
 // writeSome takes part in one round of a SKU. If there are more entries, or
 // another process has them, the worker comes again.
 func (s *redisStream) writeSome(ctx context.Context, sku int64) error {
-	_, err := s.share(ctx, sku, "", time.Now().Add(time.Minute))
+	_, err := s.shareRound(ctx, sku, "", time.Now().Add(time.Minute))
 	if errors.Is(err, errForgotten) {
 		return nil
 	}
-	left, failed := s.redis.XLen(ctx, beside(sku, "orders")).Result()
+	left, failed := s.redis.XLen(ctx, companionKey(sku, "orders")).Result()
 	if err = errors.Join(err, failed); err != nil || left > 0 {
-		s.toWorker(sku)
+		s.leaveToWorker(sku)
 	}
 	return err
 }

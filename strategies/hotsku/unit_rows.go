@@ -38,25 +38,25 @@ type unitRows struct{ unitStock }
 
 // mostLooks bounds how often a buyer looks again. Each further look means that
 // others gave units back meanwhile.
-const mostLooks = 8
+const maxLooks = 8
 
 func (s *unitRows) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	for range mostLooks {
+	for range maxLooks {
 		// Says sold out when too few are free, held ones counted as free.
-		seen, err := s.look(ctx, p)
+		seen, err := s.countFree(ctx, p)
 		if err != nil {
 			return r, err
 		}
-		r, err = s.sell(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
-			return s.free(tx, p, seen)
+		r, err = s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
+			return s.lockFree(tx, p, seen)
 		})
 		if errors.Is(err, errTooFew) {
 			// The first transaction has ended and holds nothing any more.
-			r, err = s.sell(ctx, p, seen,
+			r, err = s.sellUnits(ctx, p, seen,
 				func(tx *gorm.DB) ([]int64, error) {
-					return s.wait(tx, p, seen)
+					return s.lockInOrder(tx, p, seen)
 				})
 		}
 		if !errors.Is(err, errTooFew) {
@@ -64,27 +64,27 @@ func (s *unitRows) Deduct(
 		}
 	}
 	return r, fmt.Errorf("%w: the last units were held, sold and given back "+
-		"%d times meanwhile", seckill.ErrBusy, mostLooks)
+		"%d times meanwhile", seckill.ErrBusy, maxLooks)
 }
 
 // wait finds free units from the beginning on, and waits for holders: they sell
 // the unit, or roll back. All who wait do so in this order.
-func (s *unitRows) wait(
-	tx *gorm.DB, p seckill.Purchase, seen split,
+func (s *unitRows) lockInOrder(
+	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
-	return s.find(tx, "id >= 1 ORDER BY id LIMIT ? FOR UPDATE",
+	return s.lockUnits(tx, "id >= 1 ORDER BY id LIMIT ? FOR UPDATE",
 		p.SKU, seen.Run, p.Quantity)
 }
 
 const (
 	// mostUnits is the largest sale that gets a row for each unit: so many are
 	// written within a reset, whichever strategy sells them.
-	mostUnits = 20_000
+	maxUnits = 20_000
 	// mostCounted is how far a look counts beyond what the buyer wants: a
 	// purchase must not cost more because more is left.
-	mostCounted = 1000
+	maxCounted = 1000
 	// mostMarked units are marked in one statement.
-	mostMarked = 1000
+	maxMarked = 1000
 )
 
 // unitStock is a stock of rows in stock_units, one for each unit. They are read
@@ -93,27 +93,27 @@ type unitStock struct{ store *ledger.Store }
 
 // look counts the units that are free, held ones among them. No lock: they may
 // be sold in a moment.
-func (s *unitStock) look(
+func (s *unitStock) countFree(
 	ctx context.Context, p seckill.Purchase,
-) (split, error) {
+) (stockView, error) {
 	const ofSale = " FROM stock_units WHERE sku_id = ? " +
 		"AND run = (SELECT s.run FROM stock s WHERE s.id = ?)"
-	seen, err := lookAside(ctx, s.store, p, "(SELECT IF(initial = 0 OR "+
+	seen, err := readPieces(ctx, s.store, p, "(SELECT IF(initial = 0 OR "+
 		"EXISTS (SELECT 1"+ofSale+"), COUNT(*), NULL) FROM "+
 		"(SELECT 1"+ofSale+" AND order_id IS NULL LIMIT ?) free) AS units",
-		p.SKU, p.SKU, p.SKU, p.SKU, p.Quantity+mostCounted)
-	if seen.Initial > mostUnits {
+		p.SKU, p.SKU, p.SKU, p.SKU, p.Quantity+maxCounted)
+	if seen.Initial > maxUnits {
 		err = fmt.Errorf("%w: %s keeps a row for each unit, %d at most, "+
 			"and the sale has %d", seckill.ErrTooManyUnits,
-			s.store.Strategy(), mostUnits, seen.Initial)
+			s.store.Strategy(), maxUnits, seen.Initial)
 	}
 	return seen, err
 }
 
 // sell writes the order, and marks the units that find has locked for it as its
 // own, in one transaction.
-func (s *unitStock) sell(
-	ctx context.Context, p seckill.Purchase, seen split,
+func (s *unitStock) sellUnits(
+	ctx context.Context, p seckill.Purchase, seen stockView,
 	find func(tx *gorm.DB) (units []int64, err error),
 ) (r seckill.Receipt, err error) {
 	err = s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
@@ -130,38 +130,38 @@ func (s *unitStock) sell(
 			return err
 		}
 		r = receipt
-		return s.mark(tx, p.SKU, seen.Run, order, units)
+		return s.markSold(tx, p.SKU, seen.Run, order, units)
 	})
 	return r, err
 }
 
 // first is the unit at which a buyer begins: buyers who begin at one place read
 // past each other's units.
-func first(user, units int64) int64 {
+func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
 // free are units that no order has and that no one holds, from the buyer's
 // first on, and then from the beginning. A held unit is passed over, not waited
 // for.
-func (s *unitStock) free(
-	tx *gorm.DB, p seckill.Purchase, seen split,
+func (s *unitStock) lockFree(
+	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
-	start := first(p.User, seen.Initial)
-	units, err := s.find(tx, "id >= ? ORDER BY id LIMIT ? "+
+	start := startUnit(p.User, seen.Initial)
+	units, err := s.lockUnits(tx, "id >= ? ORDER BY id LIMIT ? "+
 		"FOR UPDATE SKIP LOCKED", p.SKU, seen.Run, start, p.Quantity)
 	short := p.Quantity - int64(len(units))
 	if err != nil || short == 0 || start == 1 {
 		return units, err
 	}
-	more, err := s.find(tx, "id < ? ORDER BY id LIMIT ? "+
+	more, err := s.lockUnits(tx, "id < ? ORDER BY id LIMIT ? "+
 		"FOR UPDATE SKIP LOCKED", p.SKU, seen.Run, start, short)
 	return append(units, more...), err
 }
 
 // find names the index: one without the id would have the server sort, and lock
 // every free unit before it has sorted them.
-func (s *unitStock) find(
+func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {
 	err = tx.Raw("SELECT id FROM stock_units FORCE INDEX (stock_units_free) "+
@@ -170,10 +170,10 @@ func (s *unitStock) find(
 	return units, err
 }
 
-func (s *unitStock) mark(
+func (s *unitStock) markSold(
 	tx *gorm.DB, sku, run, order int64, units []int64,
 ) error {
-	for some := range slices.Chunk(units, mostMarked) {
+	for some := range slices.Chunk(units, maxMarked) {
 		args := []any{order, sku, run}
 		for _, id := range some {
 			args = append(args, id)
@@ -220,7 +220,7 @@ func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
 		_, _, err := s.store.Exec(tx, "DELETE FROM stock_units "+
 			"WHERE sku_id = ? AND run < ? AND order_id IS NULL",
 			sku, set.Run)
-		if err != nil || set.There || set.Initial > mostUnits ||
+		if err != nil || set.There || set.Initial > maxUnits ||
 			set.Initial == 0 {
 			return err
 		}

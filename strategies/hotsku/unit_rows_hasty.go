@@ -38,12 +38,12 @@ type unitRowsHasty struct{ unitStock }
 func (s *unitRowsHasty) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	seen, err := s.look(ctx, p)
+	seen, err := s.countFree(ctx, p)
 	if err != nil {
 		return seckill.Receipt{}, err
 	}
-	r, err := s.sell(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
-		return s.free(tx, p, seen)
+	r, err := s.sellUnits(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
+		return s.lockFree(tx, p, seen)
 	})
 	if errors.Is(err, errTooFew) { // those who hold the rest may give up
 		err = seckill.ErrSoldOut

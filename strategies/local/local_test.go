@@ -20,7 +20,7 @@ func TestMutexesAreForgotten(t *testing.T) {
 		l.Key = MutexPerSKU.Key(2 + sku)
 		locktest.Free(t, l.Take(t, lock.Options{}))
 	}
-	kept := l.Locker.(*mutexes)
+	kept := l.Locker.(*skuMutexes)
 	if len(kept.byKey) != 1 {
 		t.Errorf("one SKU is locked, and %d mutexes are kept", len(kept.byKey))
 	}

@@ -45,7 +45,7 @@ func newMutex() mutex {
 func (m mutex) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if err := m.take(ctx, key, o.Wait); err != nil {
+	if err := m.waitForToken(ctx, key, o.Wait); err != nil {
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(context.Context) error {
@@ -54,7 +54,7 @@ func (m mutex) Acquire(
 	}), nil
 }
 
-func (m mutex) take(
+func (m mutex) waitForToken(
 	ctx context.Context, key string, wait time.Duration,
 ) error {
 	if ctx.Err() != nil {
@@ -78,7 +78,7 @@ func (m mutex) take(
 		m <- true // granted, but the buyer was told otherwise
 	}
 	if err != nil {
-		return lock.Unavailable(ctx, err)
+		return lock.AcquireError(ctx, err)
 	}
 	return nil
 }

@@ -24,51 +24,51 @@ var MutexPerSKU = catalog.Info{
 	Stock:  ledger.InRow,
 	Also:   []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
-		return &mutexes{byKey: map[string]*counted{}}, nil
+		return &skuMutexes{byKey: map[string]*countedMutex{}}, nil
 	},
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
 }
 
 // mutexes are made at the first use and forgotten after the last: requests may
 // name any SKU, so keeping them all would take memory without bound.
-type mutexes struct {
+type skuMutexes struct {
 	mu    sync.Mutex
-	byKey map[string]*counted
+	byKey map[string]*countedMutex
 }
 
-type counted struct {
+type countedMutex struct {
 	mutex
 	users int // holders and waiters
 }
 
-func (s *mutexes) Acquire(
+func (s *skuMutexes) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	m := s.enter(key)
-	if err := m.take(ctx, key, o.Wait); err != nil {
-		s.leave(key, m)
+	m := s.addUser(key)
+	if err := m.waitForToken(ctx, key, o.Wait); err != nil {
+		s.removeUser(key, m)
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(context.Context) error {
 		m.mutex <- true
-		s.leave(key, m)
+		s.removeUser(key, m)
 		return nil
 	}), nil
 }
 
-func (s *mutexes) enter(key string) *counted {
+func (s *skuMutexes) addUser(key string) *countedMutex {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.byKey[key]
 	if m == nil {
-		m = &counted{mutex: newMutex()}
+		m = &countedMutex{mutex: newMutex()}
 		s.byKey[key] = m
 	}
 	m.users++
 	return m
 }
 
-func (s *mutexes) leave(key string, m *counted) {
+func (s *skuMutexes) removeUser(key string, m *countedMutex) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m.users--; m.users == 0 {

@@ -28,13 +28,13 @@ var UnlockBeforeCommit = catalog.Info{
 	Stock:      ledger.InRow,
 	Also:       []string{"mutex_per_sku.go", "mutex.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &unlockBeforeCommit{mutexes{byKey: map[string]*counted{}},
+		return &unlockBeforeCommit{skuMutexes{byKey: map[string]*countedMutex{}},
 			d.Settings.LockWait, d.Ledger}, nil
 	},
 }
 
 type unlockBeforeCommit struct {
-	locks mutexes
+	locks skuMutexes
 	wait  time.Duration
 	store *ledger.Store
 }
@@ -44,12 +44,12 @@ func (s *unlockBeforeCommit) Deduct(
 ) (r seckill.Receipt, err error) {
 	// Tx is the framework: BEGIN, the method, COMMIT.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		unlock, err := s.lock(ctx, p.SKU)
+		unlock, err := s.lockSKU(ctx, p.SKU)
 		if err != nil {
 			return err
 		}
 		defer unlock() // the mistake: the COMMIT has not been sent
-		num, run, err := s.look(tx, p.SKU)
+		num, run, err := s.readStock(tx, p.SKU)
 		if err != nil {
 			return err
 		}
@@ -77,12 +77,12 @@ func (s *unlockBeforeCommit) Restore(
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		unlock, err := s.lock(ctx, o.SKUID)
+		unlock, err := s.lockSKU(ctx, o.SKUID)
 		if err != nil {
 			return err
 		}
 		defer unlock()
-		num, _, err := s.look(tx, o.SKUID)
+		num, _, err := s.readStock(tx, o.SKUID)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (s *unlockBeforeCommit) Restore(
 	})
 }
 
-func (s *unlockBeforeCommit) lock(
+func (s *unlockBeforeCommit) lockSKU(
 	ctx context.Context, sku int64,
 ) (unlock func(), err error) {
 	lease, err := s.locks.Acquire(ctx, fmt.Sprint("stock ", sku),
@@ -107,7 +107,7 @@ func (s *unlockBeforeCommit) lock(
 	return func() { _ = lease.Release(ctx) }, nil
 }
 
-func (s *unlockBeforeCommit) look(
+func (s *unlockBeforeCommit) readStock(
 	tx *gorm.DB, sku int64,
 ) (num, run int64, err error) {
 	var now struct{ Num, Run int64 }

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	center   = "center_lock"
-	segments = 100
+	centralRow   = "center_lock"
+	segmentCount = 100
 )
 
 // segment names the central row of a key: center_lock_00 to center_lock_99.
 // It is the last two digits of the key's CRC-32 (IEEE), as in B.
-func segment(key string) string {
-	return fmt.Sprintf("%s_%02d", center,
-		crc32.ChecksumIEEE([]byte(key))%segments)
+func segmentRow(key string) string {
+	return fmt.Sprintf("%s_%02d", centralRow,
+		crc32.ChecksumIEEE([]byte(key))%segmentCount)
 }
 
 // passCentral locks a central row until the transaction ends. It comes first.
-func passCentral(tx *gorm.DB, row string) error {
+func lockCentralRow(tx *gorm.DB, row string) error {
 	var name string
 	res := tx.Raw("SELECT name FROM lock_central "+
 		"WHERE name = ? FOR UPDATE", row).Scan(&name)
@@ -36,15 +36,15 @@ func passCentral(tx *gorm.DB, row string) error {
 
 // createCentral makes B's tables and the central rows. It looks first: to
 // insert a row that is there waits for its lock.
-func createCentral(db *gorm.DB) error {
-	if err := create(db, lockRecord, lockCentral); err != nil {
+func createCentralTables(db *gorm.DB) error {
+	if err := createTables(db, lockRecordTable, lockCentralTable); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	rows := []any{center}
-	for n := range segments {
-		rows = append(rows, fmt.Sprintf("%s_%02d", center, n))
+	rows := []any{centralRow}
+	for n := range segmentCount {
+		rows = append(rows, fmt.Sprintf("%s_%02d", centralRow, n))
 	}
 	for {
 		var there int
@@ -54,9 +54,9 @@ func createCentral(db *gorm.DB) error {
 			return err
 		}
 		err = db.WithContext(ctx).Exec("INSERT IGNORE INTO lock_central "+
-			"(name) VALUES (?)"+strings.Repeat(", (?)", segments),
+			"(name) VALUES (?)"+strings.Repeat(", (?)", segmentCount),
 			rows...).Error
-		if !undone(err) && !held(err) {
+		if !isUndone(err) && !isRowHeld(err) {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ var GetLock = catalog.Info{
 	Stock:   ledger.InRow,
 	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		limit, err := rowWait(d.LockDB)
+		limit, err := maxRowWait(d.LockDB)
 		return &userLock{d.LockDB, limit}, err
 	},
 	Key: stockKey,
@@ -49,20 +49,20 @@ func (l *userLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	end := time.Now().Add(o.Wait)
-	conn, err := connect(ctx, l.db, o.Wait)
+	conn, err := takeConn(ctx, l.db, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	err = l.wait(ctx, conn, key, o.Wait, end)
+	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
 	case errors.Is(err, errUserLockHeld): // and the connection is as it was
 		conn.Close()
 		return nil, seckill.ErrBusy
 	case err != nil: // we may have it without knowing
-		disconnect(conn)
-		return nil, refused(ctx, err)
+		closeConn(conn)
+		return nil, acquireError(ctx, err)
 	}
-	lease := &sessionLease{session: on(ctx, l.db, conn)}
+	lease := &sessionLease{session: onConnection(ctx, l.db, conn)}
 	lease.Hold = lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		return releaseUserLock(ctx, conn, key)
 	})
@@ -74,7 +74,7 @@ var errUserLockHeld = errors.New("GET_LOCK answered 0")
 // wait asks until the buyer's time is over. The server counts in whole seconds,
 // and is never asked to wait for ever: MySQL takes -1 for that, MariaDB answers
 // NULL at once.
-func (l *userLock) wait(
+func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
 ) error {
@@ -84,7 +84,7 @@ func (l *userLock) wait(
 			seconds := math.Ceil(max(0, time.Until(end)).Seconds())
 			limit = min(limit, time.Duration(seconds)*time.Second)
 		}
-		asking, cancel := patience(ctx, wait, end, limit)
+		asking, cancel := statementContext(ctx, wait, end, limit)
 		var got sql.NullInt64
 		err := conn.QueryRowContext(asking, "SELECT GET_LOCK(?, ?)",
 			key, int(limit.Seconds())).Scan(&got)
@@ -114,8 +114,8 @@ func releaseUserLock(
 	err := conn.QueryRowContext(ctx,
 		"SELECT RELEASE_LOCK(?)", key).Scan(&freed)
 	if err != nil { // the lock goes with its connection, if not before
-		disconnect(conn)
-		return notFreed(err)
+		closeConn(conn)
+		return releaseError(err)
 	}
 	conn.Close()
 	if freed.Int64 != 1 {

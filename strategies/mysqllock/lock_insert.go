@@ -31,7 +31,7 @@ var LockInsert = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,
 				d.Settings.LockPoll},
-			create(d.LockDB, distributedLock)
+			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
@@ -54,21 +54,21 @@ func (l *insertLock) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
 			until = time.Now().Add(ttl)
-			return l.try(ctx, key, h.owner, ttl)
+			return l.tryAcquire(ctx, key, h.owner, ttl)
 		})
 	if err != nil {
 		return nil, err
 	}
 	lease := lock.NewHold(
 		context.WithValue(ctx, insertKey{l, key}, h), 0, h.leave)
-	lease.Until(until)
+	lease.ExpireAt(until)
 	h.alive = lease.Context()
 	return lease, nil
 }
 
 // try looks first, because a refused INSERT would leave a shared lock on the
 // row: two of them, and the holder's DELETE, are a deadlock.
-func (l *insertLock) try(
+func (l *insertLock) tryAcquire(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (ok bool, err error) {
 	var row struct{ Past bool }
@@ -79,18 +79,18 @@ func (l *insertLock) try(
 	case res.Error != nil:
 		return false, res.Error
 	case res.RowsAffected == 0:
-		ok, err = l.insert(ctx, key, owner, ttl)
+		ok, err = l.insertRow(ctx, key, owner, ttl)
 	case row.Past:
-		ok, err = l.takeOver(ctx, key, owner, ttl)
+		ok, err = l.takeOverRow(ctx, key, owner, ttl)
 	}
-	if undone(err) || held(err) {
+	if isUndone(err) || isRowHeld(err) {
 		return false, nil
 	}
 	if err != nil { // it may have been done all the same
 		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), insertPatience)
 		defer cancel()
-		_ = l.free(ctx, key, owner) // or it ends with its lease
+		_ = l.releaseLock(ctx, key, owner) // or it ends with its lease
 	}
 	return ok, err
 }
@@ -98,21 +98,21 @@ func (l *insertLock) try(
 // What may be taken without our knowing is given back within this time.
 const insertPatience = 2 * time.Second
 
-func (l *insertLock) insert(
+func (l *insertLock) insertRow(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {
 	err := l.db.WithContext(ctx).Exec(
 		"INSERT INTO distributed_lock (name, owner, expire) "+
 			"VALUES (?, ?, NOW(6) + INTERVAL ? MICROSECOND)",
 		key, owner, ttl.Microseconds()).Error
-	if taken(err) { // another was faster
+	if isDuplicate(err) { // another was faster
 		return false, nil
 	}
 	return err == nil, err
 }
 
 // takeOver: of all that found the row past, the first takes it.
-func (l *insertLock) takeOver(
+func (l *insertLock) takeOverRow(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {
 	res := l.db.WithContext(ctx).Exec("UPDATE distributed_lock "+
@@ -122,21 +122,21 @@ func (l *insertLock) takeOver(
 	return res.RowsAffected == 1, res.Error
 }
 
-func (l *insertLock) delete(
+func (l *insertLock) deleteRow(
 	ctx context.Context, key, owner string,
 ) (rows int64, err error) {
 	for {
 		res := l.db.WithContext(ctx).Exec("DELETE FROM distributed_lock "+
 			"WHERE name = ? AND owner = ?", key, owner)
-		if !undone(res.Error) || ctx.Err() != nil {
+		if !isUndone(res.Error) || ctx.Err() != nil {
 			return res.RowsAffected, res.Error
 		}
 	}
 }
 
-func (l *insertLock) free(ctx context.Context, key, owner string) error {
+func (l *insertLock) releaseLock(ctx context.Context, key, owner string) error {
 	return lock.FreeByToken(ctx, func() error {
-		return freed(l.delete(ctx, key, owner))
+		return checkReleased(l.deleteRow(ctx, key, owner))
 	})
 }
 
@@ -175,5 +175,5 @@ func (h *insertHold) leave(ctx context.Context) error {
 	if !last {
 		return nil
 	}
-	return h.lock.free(ctx, h.key, h.owner)
+	return h.lock.releaseLock(ctx, h.key, h.owner)
 }

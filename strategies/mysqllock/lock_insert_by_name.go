@@ -28,8 +28,8 @@ var LockInsertByName = catalog.Info{
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &insertByName{d.LockDB, d.Settings.LockLease,
 			d.Settings.LockPoll, named{}}
-		l.named = named{l.delete}
-		return l, create(d.LockDB, distributedLock)
+		l.named = named{l.deleteRow}
+		return l, createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
@@ -49,14 +49,14 @@ func (l *insertByName) Acquire(
 		ttl = l.ttl
 	}
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
-		func() (bool, error) { return l.try(ctx, key, ttl) })
+		func() (bool, error) { return l.tryAcquire(ctx, key, ttl) })
 	if err != nil {
 		return nil, err
 	}
 	return l.lease(ctx, key), nil
 }
 
-func (l *insertByName) try(
+func (l *insertByName) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (bool, error) {
 	for {
@@ -68,11 +68,11 @@ func (l *insertByName) try(
 			return true, nil
 		}
 		past := int64(0)
-		if taken(err) {
-			past, err = l.reap(ctx, key)
+		if isDuplicate(err) {
+			past, err = l.deleteExpired(ctx, key)
 		}
 		switch {
-		case undone(err), held(err):
+		case isUndone(err), isRowHeld(err):
 			return false, nil
 		case err != nil || past == 0:
 			return false, err
@@ -81,7 +81,7 @@ func (l *insertByName) try(
 }
 
 // reap is C's periodic clean-up, done when it is needed.
-func (l *insertByName) reap(
+func (l *insertByName) deleteExpired(
 	ctx context.Context, key string,
 ) (past int64, err error) {
 	res := l.db.WithContext(ctx).Exec("DELETE FROM distributed_lock "+
@@ -89,7 +89,7 @@ func (l *insertByName) reap(
 	return res.RowsAffected, res.Error
 }
 
-func (l *insertByName) delete(
+func (l *insertByName) deleteRow(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
 	res := l.db.WithContext(ctx).Exec(

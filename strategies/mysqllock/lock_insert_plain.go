@@ -27,8 +27,8 @@ var LockInsertPlain = catalog.Info{
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &insertPlain{d.LockDB, d.Settings.LockPoll, named{}}
-		l.named = named{l.delete}
-		return l, create(d.LockDB, distributedLock)
+		l.named = named{l.deleteRow}
+		return l, createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
@@ -43,28 +43,28 @@ func (l *insertPlain) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
-		func() (bool, error) { return l.try(ctx, key) })
+		func() (bool, error) { return l.tryAcquire(ctx, key) })
 	if err != nil {
 		return nil, err
 	}
 	return l.lease(ctx, key), nil
 }
 
-func (l *insertPlain) try(
+func (l *insertPlain) tryAcquire(
 	ctx context.Context, key string,
 ) (bool, error) {
 	err := l.db.WithContext(ctx).Exec(
 		"INSERT INTO distributed_lock (name) VALUES (?)", key).Error
 	switch {
-	case taken(err):
+	case isDuplicate(err):
 		return false, nil
-	case undone(err), held(err):
+	case isUndone(err), isRowHeld(err):
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func (l *insertPlain) delete(
+func (l *insertPlain) deleteRow(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
 	res := l.db.WithContext(ctx).Exec(

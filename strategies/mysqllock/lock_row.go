@@ -34,10 +34,10 @@ var LockRow = catalog.Info{
 	Stock:   ledger.InRow,
 	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		if err := create(d.LockDB, lockRow); err != nil {
+		if err := createTables(d.LockDB, lockRowTable); err != nil {
 			return nil, err
 		}
-		limit, err := rowWait(d.LockDB)
+		limit, err := maxRowWait(d.LockDB)
 		return &rowLock{db: d.LockDB, limit: limit}, err
 	},
 	Key: stockKey,
@@ -55,41 +55,41 @@ func (l *rowLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	end := time.Now().Add(o.Wait)
-	conn, err := connect(ctx, l.db, o.Wait)
+	conn, err := takeConn(ctx, l.db, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	tx, err := l.begin(ctx, conn, key, o.Wait, end)
+	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
-	case held(err): // and the connection is as it was
+	case isRowHeld(err): // and the connection is as it was
 		conn.Close()
-		return nil, refused(ctx, err)
+		return nil, acquireError(ctx, err)
 	case err != nil:
-		disconnect(conn)
-		return nil, refused(ctx, err)
+		closeConn(conn)
+		return nil, acquireError(ctx, err)
 	}
-	lease := &sessionLease{session: on(ctx, l.db, tx)}
+	lease := &sessionLease{session: onConnection(ctx, l.db, tx)}
 	lease.Hold = lock.NewHold(ctx, 0, func(context.Context) error {
 		defer conn.Close()
-		return tx.end()
+		return tx.releaseLock()
 	})
 	return lease, nil
 }
 
 // begin opens the transaction that holds the lock.
-func (l *rowLock) begin(
+func (l *rowLock) beginLocked(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
 ) (*rowTx, error) {
 	for {
-		if err := l.make(ctx, conn, key); err != nil {
+		if err := l.ensureRow(ctx, conn, key); err != nil {
 			return nil, err
 		}
 		tx, err := conn.BeginTx(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
-		err = l.lock(ctx, tx, key, wait, end)
+		err = l.waitForRow(ctx, tx, key, wait, end)
 		if err == nil {
 			return &rowTx{Tx: tx}, nil
 		}
@@ -98,7 +98,7 @@ func (l *rowLock) begin(
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			l.made.Delete(key)
-		case !held(err) || late:
+		case !isRowHeld(err) || late:
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func (l *rowLock) begin(
 
 // make puts the lock's row there, the first time this process hears of it. It
 // looks first: an INSERT into a name that is held would wait for its holder.
-func (l *rowLock) make(
+func (l *rowLock) ensureRow(
 	ctx context.Context, conn *sql.Conn, key string,
 ) error {
 	if _, ok := l.made.Load(key); ok {
@@ -129,7 +129,7 @@ func (l *rowLock) make(
 // transaction asks again: innodb_rollback_on_timeout has ended this one. It
 // reads nothing else: a plain read before the lock would fix the transaction's
 // snapshot.
-func (l *rowLock) lock(
+func (l *rowLock) waitForRow(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,
 ) error {
@@ -138,7 +138,7 @@ func (l *rowLock) lock(
 	if wait == 0 {
 		query += " NOWAIT"
 	} else {
-		asking, cancel = patience(ctx, wait, end, l.limit)
+		asking, cancel = statementContext(ctx, wait, end, l.limit)
 	}
 	defer cancel()
 	var name string
@@ -178,12 +178,12 @@ func (t *rowTx) Rollback() error {
 }
 
 // end frees the lock if the business has not: it failed, or there was none.
-func (t *rowTx) end() error {
+func (t *rowTx) releaseLock() error {
 	if t.over.Swap(true) {
 		return nil
 	}
 	if err := t.Tx.Rollback(); err != nil {
-		return notFreed(err)
+		return releaseError(err)
 	}
 	return nil
 }

@@ -26,14 +26,14 @@ var LockTableCentral = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"tables.go", "central.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return newTableLock(d, func(string) string { return center }),
-			createCentral(d.LockDB)
+		return newTableLock(d, func(string) string { return centralRow }),
+			createCentralTables(d.LockDB)
 	},
 	Key: stockKey,
 }
 
 // year is B's deadline where Options name no lease.
-const year = 31_536_000 * time.Second
+const defaultDeadline = 31_536_000 * time.Second
 
 type tableLock struct {
 	db        *gorm.DB
@@ -49,7 +49,7 @@ func newTableLock(
 ) *tableLock {
 	l := &tableLock{d.LockDB, central, d.Settings.RecordLock,
 		d.Settings.LockPoll, d.Now, named{}}
-	l.named = named{l.free}
+	l.named = named{l.deleteOwner}
 	return l
 }
 
@@ -58,13 +58,13 @@ func (l *tableLock) Acquire(
 ) (lock.Lease, error) {
 	ttl := o.Lease
 	if ttl <= 0 {
-		ttl = year
+		ttl = defaultDeadline
 	}
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
-			ok, err := l.try(ctx, key, ttl)
+			ok, err := l.tryAcquire(ctx, key, ttl)
 			switch {
-			case undone(err), held(err):
+			case isUndone(err), isRowHeld(err):
 				return false, nil
 			}
 			return ok, err
@@ -77,15 +77,15 @@ func (l *tableLock) Acquire(
 
 // try is B's getLock. The plain read comes after the central row, and so shows
 // what the last one who had that row committed.
-func (l *tableLock) try(
+func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {
 	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		if err := passCentral(tx, l.central(key)); err != nil {
+		if err := lockCentralRow(tx, l.central(key)); err != nil {
 			return err
 		}
 		now := l.now().UTC()
-		record, err := l.init(tx, key)
+		record, err := l.readRecord(tx, key)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ type tableRecord struct {
 }
 
 // init reads the record, and makes one that is long past if there is none.
-func (l *tableLock) init(
+func (l *tableLock) readRecord(
 	tx *gorm.DB, key string,
 ) (record tableRecord, err error) {
 	query := "SELECT status, deadline FROM lock_record WHERE name = ?"
@@ -124,11 +124,11 @@ func (l *tableLock) init(
 		key, record.Deadline, record.Status).Error
 }
 
-func (l *tableLock) free(
+func (l *tableLock) deleteOwner(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
 	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		if err := passCentral(tx, l.central(key)); err != nil {
+		if err := lockCentralRow(tx, l.central(key)); err != nil {
 			return err
 		}
 		res := tx.Exec("UPDATE lock_record SET status = 0 "+

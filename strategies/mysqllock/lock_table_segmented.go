@@ -20,7 +20,7 @@ var LockTableSegmented = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"lock_table_central.go", "central.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return newTableLock(d, segment), createCentral(d.LockDB)
+		return newTableLock(d, segmentRow), createCentralTables(d.LockDB)
 	},
 	Key: stockKey,
 }

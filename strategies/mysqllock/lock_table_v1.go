@@ -30,8 +30,8 @@ var LockTableV1 = catalog.Info{
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &tableV1{d.LockDB, d.Settings.LockPoll, named{}}
-		l.named = named{l.delete}
-		return l, create(d.LockDB, lockRecord)
+		l.named = named{l.deleteRecord}
+		return l, createTables(d.LockDB, lockRecordTable)
 	},
 	Key: stockKey,
 }
@@ -49,11 +49,11 @@ func (l *tableV1) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (ok bool, err error) {
 			deadlock = nil
-			ok, err = l.try(ctx, key)
-			if undone(err) {
+			ok, err = l.tryAcquire(ctx, key)
+			if isUndone(err) {
 				deadlock, err = err, nil
 			}
-			if held(err) {
+			if isRowHeld(err) {
 				err = nil
 			}
 			return ok, err
@@ -67,7 +67,7 @@ func (l *tableV1) Acquire(
 	return l.lease(ctx, key), nil
 }
 
-func (l *tableV1) try(
+func (l *tableV1) tryAcquire(
 	ctx context.Context, key string,
 ) (ok bool, err error) {
 	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
@@ -91,7 +91,7 @@ func (l *tableV1) try(
 	return ok && err == nil, err
 }
 
-func (l *tableV1) delete(
+func (l *tableV1) deleteRecord(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
 	res := l.db.WithContext(ctx).Exec(

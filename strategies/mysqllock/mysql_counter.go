@@ -24,7 +24,7 @@ var MySQLCounter = catalog.Info{
 	Stock: ledger.InLockTable,
 	Also:  []string{"central.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &mysqlCounter{d.Ledger}, createCentral(d.DB)
+		return &mysqlCounter{d.Ledger}, createCentralTables(d.DB)
 	},
 }
 
@@ -40,10 +40,10 @@ func (s *mysqlCounter) Deduct(
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(p.SKU)
-		if err := passCentral(tx, segment(key)); err != nil {
+		if err := lockCentralRow(tx, segmentRow(key)); err != nil {
 			return err
 		}
-		count, run, err := s.read(tx, key)
+		count, run, err := s.readCount(tx, key)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (s *mysqlCounter) Deduct(
 		if left < 0 {
 			return seckill.ErrSoldOut
 		}
-		if err := s.count(tx, p.SKU, -p.Quantity); err != nil {
+		if err := s.addUnits(tx, p.SKU, -p.Quantity); err != nil {
 			return err
 		}
 		err = tx.Exec("UPDATE stock SET num = num - ? WHERE id = ?",
@@ -71,7 +71,7 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		err := passCentral(tx, segment(counterKey(o.SKUID)))
+		err := lockCentralRow(tx, segmentRow(counterKey(o.SKUID)))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		if err := s.count(tx, o.SKUID, o.Quantity); err != nil {
+		if err := s.addUnits(tx, o.SKUID, o.Quantity); err != nil {
 			return err
 		}
 		return s.store.GiveBack(tx, "UPDATE stock "+
@@ -90,13 +90,13 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 
 // count counts up or down. The stock row follows with a relative statement
 // of its own, so that the audit can compare two witnesses.
-func (s *mysqlCounter) count(tx *gorm.DB, sku, units int64) error {
+func (s *mysqlCounter) addUnits(tx *gorm.DB, sku, units int64) error {
 	return tx.Exec("UPDATE lock_record SET count = count + ? "+
 		"WHERE name = ?", units, counterKey(sku)).Error
 }
 
 // read reads the count, and from the description which sale it was set for.
-func (s *mysqlCounter) read(
+func (s *mysqlCounter) readCount(
 	tx *gorm.DB, key string,
 ) (count, run int64, err error) {
 	var record struct {
@@ -122,7 +122,7 @@ const runText = "stock of run %d"
 func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(sku)
-		if err := passCentral(tx, segment(key)); err != nil {
+		if err := lockCentralRow(tx, segmentRow(key)); err != nil {
 			return err
 		}
 		var set struct{ Initial, Run int64 }
@@ -131,7 +131,7 @@ func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 		if err != nil {
 			return err
 		}
-		_, run, err := s.read(tx, key)
+		_, run, err := s.readCount(tx, key)
 		if err == nil && run == set.Run {
 			return nil
 		}
@@ -154,7 +154,7 @@ func (s *mysqlCounter) Count(
 		if err != nil {
 			return err
 		}
-		if left, run, err = s.read(tx, counterKey(sku)); err != nil {
+		if left, run, err = s.readCount(tx, counterKey(sku)); err != nil {
 			return err
 		}
 		if run != current {

@@ -25,7 +25,7 @@ type sessionLease struct {
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
 // on is db with every statement sent to pool, which is one connection.
-func on(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
+func onConnection(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
 	session := db.WithContext(ctx)
 	session.Statement.ConnPool = pool
 	return session
@@ -33,7 +33,7 @@ func on(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
 
 // connect takes a connection out of the pool for as long as a lock is waited
 // for and held. Waiting for one is waiting for the lock.
-func connect(
+func takeConn(
 	ctx context.Context, db *gorm.DB, wait time.Duration,
 ) (*sql.Conn, error) {
 	pool, err := db.DB()
@@ -53,12 +53,12 @@ func connect(
 		return nil, fmt.Errorf("%w: no connection was free: %w",
 			seckill.ErrBusy, err)
 	}
-	return nil, refused(ctx, err)
+	return nil, acquireError(ctx, err)
 }
 
 // disconnect closes the connection itself: whatever the server still keeps or
 // does for it ends with it.
-func disconnect(conn *sql.Conn) {
+func closeConn(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = conn.Close()
 }
@@ -66,7 +66,7 @@ func disconnect(conn *sql.Conn) {
 // notFreed is what it means that a session could not be told to let go. When
 // its connection is gone, so is the lock; otherwise the lock goes with the
 // connection that is closed now.
-func notFreed(err error) error {
+func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||
 		errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone) {
@@ -77,7 +77,7 @@ func notFreed(err error) error {
 
 // rowWait is how long the server lets a statement wait for a row. The pool's
 // limit for an answer is longer than that, and no statement may wait longer.
-func rowWait(db *gorm.DB) (time.Duration, error) {
+func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var seconds int64
@@ -90,7 +90,7 @@ func rowWait(db *gorm.DB) (time.Duration, error) {
 // limit, when the buyer's own time is over at end. The server ends the wait,
 // unless that would be clearly too late: then the end of the buyer's time costs
 // the connection.
-func patience(
+func statementContext(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,
 ) (context.Context, context.CancelFunc) {

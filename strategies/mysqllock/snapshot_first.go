@@ -29,7 +29,7 @@ var SnapshotFirst = catalog.Info{
 	Stock:      ledger.InRow,
 	Also:       []string{"get_lock.go", "session.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		limit, err := rowWait(d.LockDB)
+		limit, err := maxRowWait(d.LockDB)
 		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},
 			d.Settings.LockWait, d.Ledger}, err
 	},
@@ -47,13 +47,13 @@ func (s *snapshotFirst) Deduct(
 	err = s.onSession(ctx, func(own *session) error {
 		return own.store.Tx(ctx, func(tx *gorm.DB) error {
 			// The flaw: this fixes the snapshot before the wait.
-			if _, err := own.look(tx, p.SKU); err != nil {
+			if _, err := own.readStock(tx, p.SKU); err != nil {
 				return err
 			}
 			if err := own.getLock(ctx, p.SKU); err != nil {
 				return err
 			}
-			now, err := own.look(tx, p.SKU) // the old snapshot's number
+			now, err := own.readStock(tx, p.SKU) // the old snapshot's number
 			if err != nil {
 				return err
 			}
@@ -81,13 +81,13 @@ func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 	}
 	return s.onSession(ctx, func(own *session) error {
 		return own.store.Tx(ctx, func(tx *gorm.DB) error {
-			if _, err := own.look(tx, o.SKUID); err != nil {
+			if _, err := own.readStock(tx, o.SKUID); err != nil {
 				return err
 			}
 			if err := own.getLock(ctx, o.SKUID); err != nil {
 				return err
 			}
-			now, err := own.look(tx, o.SKUID)
+			now, err := own.readStock(tx, o.SKUID)
 			if err != nil {
 				return err
 			}
@@ -105,26 +105,26 @@ func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 // A session is one buyer's connection: transaction and lock are both on it.
 type session struct {
 	*snapshotFirst
-	conn  *sql.Conn
-	store *ledger.Store
-	key   string // of the lock, once it is ours
-	lost  bool   // whether GET_LOCK took the lock is not known
+	conn    *sql.Conn
+	store   *ledger.Store
+	key     string // of the lock, once it is ours
+	unclear bool   // whether GET_LOCK took the lock is not known
 }
 
 // onSession pins a connection for f, and frees the lock after f's COMMIT.
 func (s *snapshotFirst) onSession(
 	ctx context.Context, f func(*session) error,
 ) error {
-	conn, err := connect(ctx, s.lock.db, s.wait)
+	conn, err := takeConn(ctx, s.lock.db, s.wait)
 	if err != nil {
 		return err
 	}
 	own := &session{snapshotFirst: s, conn: conn,
-		store: s.store.On(on(ctx, s.lock.db, conn))}
+		store: s.store.On(onConnection(ctx, s.lock.db, conn))}
 	err = f(own)
 	switch {
-	case own.lost: // the lock goes with the connection
-		disconnect(conn)
+	case own.unclear: // the lock goes with the connection
+		closeConn(conn)
 	case own.key == "":
 		conn.Close()
 	default:
@@ -137,7 +137,7 @@ func (s *snapshotFirst) onSession(
 }
 
 // look is the plain SELECT: it reads the transaction's snapshot.
-func (s *session) look(
+func (s *session) readStock(
 	tx *gorm.DB, sku int64,
 ) (now struct{ Num, Run int64 }, err error) {
 	err = s.store.ReadIn(tx, &now,
@@ -152,14 +152,14 @@ func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {
 		return nil
 	}
-	err := s.lock.wait(ctx, s.conn, stockKey(sku), s.wait,
+	err := s.lock.waitForLock(ctx, s.conn, stockKey(sku), s.wait,
 		time.Now().Add(s.wait))
 	switch {
 	case errors.Is(err, errUserLockHeld):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	case err != nil:
-		s.lost = true
-		return refused(ctx, err)
+		s.unclear = true
+		return acquireError(ctx, err)
 	}
 	s.key = stockKey(sku)
 	return nil

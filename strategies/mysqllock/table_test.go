@@ -41,7 +41,7 @@ func together(t *testing.T, l lock.Locker, keys ...string) (errs []error, deadlo
 				}
 				return nil
 			}, OnAfter: func(_ *tap.Command, err error) error {
-				if undone(err) {
+				if isUndone(err) {
 					counted.Add(1)
 				}
 				return err
@@ -64,7 +64,7 @@ func TestVersion1Deadlocks(t *testing.T) {
 		errs, deadlocks := together(t, b, keys...)
 		for _, err := range errs {
 			switch {
-			case undone(err) && errors.Is(err, seckill.ErrConflict):
+			case isUndone(err) && errors.Is(err, seckill.ErrConflict):
 				conflicts++
 			case err != nil:
 				t.Errorf("%s: %v", name, err)
@@ -80,7 +80,7 @@ func TestVersion1Deadlocks(t *testing.T) {
 func apart(key string) (one, other string) {
 	for i := 0; ; i++ {
 		one, other = fmt.Sprint(key, i, "a"), fmt.Sprint(key, i, "b")
-		if segment(one) != segment(other) {
+		if segmentRow(one) != segmentRow(other) {
 			return one, other
 		}
 	}
@@ -121,16 +121,16 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 		t.Run(c.info.Name, func(t *testing.T) {
 			b := newBench(t, c.info)
 			one, other := apart(b.Key)
-			row := segment(one)
+			row := segmentRow(one)
 			if c.info.Name == LockTableCentral.Name {
-				row = center
+				row = centralRow
 			}
-			for i := 0; segment(b.Key) != segment(one); i++ {
+			for i := 0; segmentRow(b.Key) != segmentRow(one); i++ {
 				b.Key = fmt.Sprint(one, i)
 			}
 			held := b.Take(t, lock.Options{})
 			err := b.In.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
-				if err := passCentral(tx, row); err != nil {
+				if err := lockCentralRow(tx, row); err != nil {
 					return err
 				}
 				soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -151,7 +151,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 			})
 			labtest.Must(t, err)
 			locktest.Free(t, held)
-			if err := passCentral(b.In.DB.WithContext(t.Context()), "no row"); err == nil {
+			if err := lockCentralRow(b.In.DB.WithContext(t.Context()), "no row"); err == nil {
 				t.Error("a central row that is not there is passed")
 			}
 		})

@@ -19,7 +19,7 @@ func stockKey(sku int64) string {
 
 // distributed_lock is C's and D's table: inserting the row takes the lock.
 // A row without an expire never ends.
-const distributedLock = `CREATE TABLE IF NOT EXISTS distributed_lock (
+const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
 	owner      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin
@@ -31,14 +31,14 @@ const distributedLock = `CREATE TABLE IF NOT EXISTS distributed_lock (
 ) ENGINE=InnoDB`
 
 // lock_row has one row a lock, there for ever; it is the row that is locked.
-const lockRow = `CREATE TABLE IF NOT EXISTS lock_row (
+const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 	name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
 // lock_record is B's table, with B's columns: a lock or a counter, or both.
 // B's deadline counts whole seconds; here it must tell shorter leases apart.
-const lockRecord = `CREATE TABLE IF NOT EXISTS lock_record (
+const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 	            NOT NULL,
@@ -56,7 +56,7 @@ const lockRecord = `CREATE TABLE IF NOT EXISTS lock_record (
 // lock_central has the rows that are locked before a lock_record is touched:
 // center_lock, and center_lock_00 to center_lock_99. B has them in the same
 // table; here none can be taken for a lock of that name.
-const lockCentral = `CREATE TABLE IF NOT EXISTS lock_central (
+const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
@@ -64,7 +64,7 @@ const lockCentral = `CREATE TABLE IF NOT EXISTS lock_central (
 // create makes tables that are missing, once, when a lock is built. Several
 // processes may do so at once. A table that is there costs no wait: nothing of
 // it is changed.
-func create(db *gorm.DB, tables ...string) error {
+func createTables(db *gorm.DB, tables ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for _, table := range tables {
@@ -77,29 +77,29 @@ func create(db *gorm.DB, tables ...string) error {
 }
 
 // taken: the row of this name is there.
-func taken(err error) bool {
+func isDuplicate(err error) bool {
 	return backend.MySQLNumber(err) == backend.MySQLDuplicateEntry
 }
 
 // held: the statement waited as long as the server lets it.
-func held(err error) bool { return backend.RowHeld(err) }
+func isRowHeld(err error) bool { return backend.RowHeld(err) }
 
 // undone: the server chose this transaction to end a deadlock.
-func undone(err error) bool { return backend.TransactionUndone(err) }
+func isUndone(err error) bool { return backend.TransactionUndone(err) }
 
 // refused says in the domain's words why Acquire has no lock.
-func refused(ctx context.Context, err error) error {
+func acquireError(ctx context.Context, err error) error {
 	switch {
-	case held(err):
+	case isRowHeld(err):
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
-	case undone(err):
+	case isUndone(err):
 		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
 	}
-	return lock.Unavailable(ctx, err)
+	return lock.AcquireError(ctx, err)
 }
 
 // freed is what a release comes to: rows is how many locks are gone by it.
-func freed(rows int64, err error) error {
+func checkReleased(rows int64, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -122,7 +122,7 @@ func (n *named) again(
 ) (rows int64, err error) {
 	for {
 		rows, err = n.free(ctx, key)
-		if !undone(err) || ctx.Err() != nil {
+		if !isUndone(err) || ctx.Err() != nil {
 			return rows, err
 		}
 	}
@@ -152,5 +152,5 @@ func (l *namedLease) Fence() uint64            { return 0 }
 // Release frees the lock of any owner, a second time, too.
 func (l *namedLease) Release(ctx context.Context) error {
 	defer l.end()
-	return freed(l.lock.again(ctx, l.key))
+	return checkReleased(l.lock.again(ctx, l.key))
 }

@@ -20,11 +20,11 @@ func stockKey(sku int64) string {
 
 // freed is what the answer of a release means: how many keys are gone by it.
 // A key that is not ours any more, or of another type by now, is not held.
-func freed(keys int64, err error) error {
+func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:
 		return nil
-	case err == nil, otherType(err):
+	case err == nil, isOtherType(err):
 		return lock.ErrNotHeld
 	}
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -32,17 +32,17 @@ func freed(keys int64, err error) error {
 
 // freedByToken is freed for a release that looks whose lock it is: it is tried
 // again when the connection breaks, or the lock would stay for its lease.
-func freedByToken(
+func releaseByToken(
 	ctx context.Context, in redis.Scripter,
 	release *redis.Script, keys []string, args ...any,
 ) error {
 	return lock.FreeByToken(ctx, func() error {
-		return freed(release.Run(ctx, in, keys, args...).Int64())
+		return checkReleased(release.Run(ctx, in, keys, args...).Int64())
 	})
 }
 
 // otherType: the key is a list, a hash … and so another client's lock.
-func otherType(err error) bool {
+func isOtherType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "WRONGTYPE")
 }
 

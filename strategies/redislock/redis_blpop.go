@@ -63,29 +63,29 @@ type blpopLock struct {
 // A BLPOP lasts so long at most: then the waiter looks whether the holder died
 // without a signal, and whether its own buyer has left, which cannot be told to
 // a connection that is blocked.
-const blpopRound = time.Second
+const maxBLPOP = time.Second
 
 func (l *blpopLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
 	end := time.Now().Add(o.Wait)
-	room, err := l.gate.Enter(ctx, key, o.Wait)
+	room, err := l.gate.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	defer room.Leave()
+	defer room.Release()
 	for {
 		asked := time.Now()
 		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
 		switch {
 		case err != nil: // it may have been set all the same
 			l.undo(ctx, key, token)
-			return nil, lock.Unavailable(ctx, err)
+			return nil, lock.AcquireError(ctx, err)
 		case ok:
-			return l.lease(ctx, key, token, asked, ttl, o.Lease == 0), nil
+			return l.newLease(ctx, key, token, asked, ttl, o.Lease == 0), nil
 		}
-		round := blpopRound
+		round := maxBLPOP
 		if o.Wait >= 0 {
 			round = min(round, time.Until(end))
 		}
@@ -94,25 +94,25 @@ func (l *blpopLock) Acquire(
 		}
 		// Do, because the client's own BLPop counts in whole seconds. Zero
 		// would block for ever.
-		err = l.redis.Do(ctx, "BLPOP", blpopSignal(key),
+		err = l.redis.Do(ctx, "BLPOP", signalKey(key),
 			max(round.Seconds(), 0.001)).Err()
-		if err != nil && !errors.Is(err, redis.Nil) && !otherType(err) {
-			return nil, lock.Unavailable(ctx, err)
+		if err != nil && !errors.Is(err, redis.Nil) && !isOtherType(err) {
+			return nil, lock.AcquireError(ctx, err)
 		}
 	}
 }
 
 // blpopSignal is the list; the braces keep it in its lock's Cluster slot.
-func blpopSignal(key string) string { return "{" + key + "}:signal" }
+func signalKey(key string) string { return "{" + key + "}:signal" }
 
-func (l *blpopLock) lease(
+func (l *blpopLock) newLease(
 	ctx context.Context, key, token string,
 	asked time.Time, ttl time.Duration, renewed bool,
 ) lock.Lease {
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.free(ctx, key, token)
+		return l.releaseLock(ctx, key, token)
 	})
-	h.Until(asked.Add(ttl))
+	h.ExpireAt(asked.Add(ttl))
 	if renewed {
 		h.Renew(ttl*2/3, l.maxHold,
 			func(ctx context.Context) (bool, error) {
@@ -120,7 +120,7 @@ func (l *blpopLock) lease(
 				n, err := compareAndExtend.Run(ctx, l.redis,
 					[]string{key}, token, ttl.Milliseconds()).Int64()
 				if n == 1 {
-					h.Until(asked.Add(ttl))
+					h.ExpireAt(asked.Add(ttl))
 				}
 				return n == 1, err
 			})
@@ -128,14 +128,14 @@ func (l *blpopLock) lease(
 	return h
 }
 
-func (l *blpopLock) free(ctx context.Context, key, token string) error {
-	return freedByToken(ctx, l.redis, blpopUnlock,
-		[]string{key, blpopSignal(key)},
-		token, blpopRound.Milliseconds())
+func (l *blpopLock) releaseLock(ctx context.Context, key, token string) error {
+	return releaseByToken(ctx, l.redis, blpopUnlock,
+		[]string{key, signalKey(key)},
+		token, maxBLPOP.Milliseconds())
 }
 
 func (l *blpopLock) undo(ctx context.Context, key, token string) {
 	ctx, cancel := undoing(ctx)
 	defer cancel()
-	_ = l.free(ctx, key, token)
+	_ = l.releaseLock(ctx, key, token)
 }

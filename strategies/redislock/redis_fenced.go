@@ -61,12 +61,12 @@ func (l *fencedLock) Acquire(
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		n, err := takeAndCount.Run(ctx, l.redis,
-			[]string{key, grantsOf(key)},
+			[]string{key, grantsKey(key)},
 			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
 		if err != nil { // it may have been taken all the same
 			ctx, cancel := undoing(ctx)
 			defer cancel()
-			_ = l.free(ctx, key, token)
+			_ = l.releaseLock(ctx, key, token)
 		}
 		fence = n
 		return n > 0, err
@@ -75,12 +75,12 @@ func (l *fencedLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, fence, func(ctx context.Context) error {
-		return l.free(ctx, key, token)
+		return l.releaseLock(ctx, key, token)
 	})
-	h.Until(asked.Add(ttl))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 
 // grantsOf names the number of a lock's last grant. The braces put it on the
 // lock's node of a Redis Cluster.
-func grantsOf(key string) string { return "{" + key + "}:grants" }
+func grantsKey(key string) string { return "{" + key + "}:grants" }

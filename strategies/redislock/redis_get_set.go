@@ -44,7 +44,7 @@ func (l *getSetLock) Acquire(
 	waited := false
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
-		if otherType(err) {
+		if isOtherType(err) {
 			return false, nil
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {
@@ -66,7 +66,7 @@ func (l *getSetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

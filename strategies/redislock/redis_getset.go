@@ -57,7 +57,7 @@ func (l *getsetLock) Acquire(
 			return ok, err
 		}
 		seen, err := l.redis.Get(ctx, key).Result()
-		if errors.Is(err, redis.Nil) || otherType(err) {
+		if errors.Is(err, redis.Nil) || isOtherType(err) {
 			return false, nil
 		}
 		if err != nil || !takeoverDue(seen, l.now()) {
@@ -68,7 +68,7 @@ func (l *getsetLock) Acquire(
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
-		if errors.Is(err, redis.Nil) || otherType(err) {
+		if errors.Is(err, redis.Nil) || isOtherType(err) {
 			return false, nil
 		}
 		return err == nil && old == seen, err
@@ -80,7 +80,7 @@ func (l *getsetLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -32,9 +32,9 @@ var RedisLockMySQL = catalog.Info{
 			return nil, err
 		}
 		return &lockMySQL{&lock.Guarded{Locker: front, Key: stockKey,
-			Options:  RedisLua.LockOptions(d.Settings),
-			Outlives: d.Settings.LockLease,
-			Ledger:   d.Ledger}}, nil
+			Options:     RedisLua.LockOptions(d.Settings),
+			MaxLifetime: d.Settings.LockLease,
+			Ledger:      d.Ledger}}, nil
 	},
 }
 
@@ -43,11 +43,11 @@ type lockMySQL struct{ front *lock.Guarded }
 func (s *lockMySQL) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.front.Under(ctx, p.SKU, func(
+	err = s.front.RunLocked(ctx, p.SKU, func(
 		ctx context.Context, store *ledger.Store,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
-			num, err := s.lock(store, tx, p.SKU)
+			num, err := s.lockRow(store, tx, p.SKU)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func (s *lockMySQL) Deduct(
 			if left < 0 {
 				return seckill.ErrSoldOut
 			}
-			if err := s.write(tx, p.SKU, left); err != nil {
+			if err := s.writeStock(tx, p.SKU, left); err != nil {
 				return err
 			}
 			r, err = store.Record(tx, p, ledger.AnyRun, left)
@@ -70,11 +70,11 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return s.front.Under(ctx, o.SKUID, func(
+	return s.front.RunLocked(ctx, o.SKUID, func(
 		ctx context.Context, store *ledger.Store,
 	) error {
 		return store.Tx(ctx, func(tx *gorm.DB) error {
-			num, err := s.lock(store, tx, o.SKUID)
+			num, err := s.lockRow(store, tx, o.SKUID)
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 			if err != nil || !back {
 				return err
 			}
-			return s.write(tx, o.SKUID, num+o.Quantity)
+			return s.writeStock(tx, o.SKUID, num+o.Quantity)
 		})
 	})
 }
@@ -92,7 +92,7 @@ func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
 	return s.front.Reset(ctx, sku, stock)
 }
 
-func (s *lockMySQL) lock(
+func (s *lockMySQL) lockRow(
 	store *ledger.Store, tx *gorm.DB, sku int64,
 ) (num int64, err error) {
 	err = store.ReadIn(tx, &num,
@@ -100,7 +100,7 @@ func (s *lockMySQL) lock(
 	return num, err
 }
 
-func (s *lockMySQL) write(tx *gorm.DB, sku, num int64) error {
+func (s *lockMySQL) writeStock(tx *gorm.DB, sku, num int64) error {
 	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
 		num, sku).Error
 }

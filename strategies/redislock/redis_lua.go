@@ -60,7 +60,7 @@ func (l *luaLock) Acquire(
 		if err != nil { // it may have been set all the same
 			ctx, cancel := undoing(ctx)
 			defer cancel()
-			_ = l.free(ctx, key, token)
+			_ = l.releaseLock(ctx, key, token)
 		}
 		return ok, err
 	})
@@ -68,13 +68,13 @@ func (l *luaLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.free(ctx, key, token)
+		return l.releaseLock(ctx, key, token)
 	})
-	h.Until(asked.Add(ttl))
+	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 
-func (l *luaLock) free(ctx context.Context, key, token string) error {
-	return freedByToken(ctx, l.redis, compareAndDelete,
+func (l *luaLock) releaseLock(ctx context.Context, key, token string) error {
+	return releaseByToken(ctx, l.redis, compareAndDelete,
 		[]string{key}, token)
 }

@@ -48,19 +48,19 @@ func (l *multiLock) Acquire(
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		return l.try(ctx, key, ttl)
+		return l.tryAcquire(ctx, key, ttl)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 
-var errThere = errors.New("the key is there")
+var errTaken = errors.New("the key is there")
 
-func (l *multiLock) try(
+func (l *multiLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (bool, error) {
 	err := l.redis.Watch(ctx, func(tx *redis.Tx) error {
@@ -70,7 +70,7 @@ func (l *multiLock) try(
 			return err
 		}
 		if n > 0 {
-			return errThere // and go-redis sends UNWATCH
+			return errTaken // and go-redis sends UNWATCH
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Set(ctx, key, 1, ttl)
@@ -78,7 +78,7 @@ func (l *multiLock) try(
 		})
 		return err
 	}, key)
-	if errors.Is(err, errThere) || errors.Is(err, redis.TxFailedErr) {
+	if errors.Is(err, errTaken) || errors.Is(err, redis.TxFailedErr) {
 		return false, nil
 	}
 	return err == nil, err

@@ -50,6 +50,6 @@ func (l *randomKeyLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // its own key
+		return checkReleased(l.redis.Del(ctx, key).Result()) // its own key
 	}), nil
 }

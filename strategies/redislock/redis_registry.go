@@ -66,7 +66,7 @@ func (l *registryLock) Acquire(
 		}
 	}
 	end := time.Now().Add(o.Wait)
-	room, err := l.local.Enter(ctx, key, o.Wait)
+	room, err := l.local.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (l *registryLock) Acquire(
 		return ok, err
 	})
 	if err != nil {
-		room.Leave()
+		room.Release()
 		return nil, err
 	}
 	return h.lease(ctx, asked.Add(ttl)), nil
@@ -104,7 +104,7 @@ type registryHeld struct {
 type registryHold struct {
 	lock *registryLock
 	key  string
-	room *lock.Room[struct{}]
+	room *lock.Permit[struct{}]
 	turn int64 // drawn in the room, so that a later holder's is higher
 
 	mu    sync.Mutex
@@ -120,7 +120,7 @@ func (h *registryHold) take(
 }
 
 func (h *registryHold) free(ctx context.Context) error {
-	return freedByToken(ctx, h.lock.redis, compareAndDelete,
+	return releaseByToken(ctx, h.lock.redis, compareAndDelete,
 		[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn))
 }
 
@@ -147,7 +147,7 @@ func (h *registryHold) again(
 	defer cancel()
 	_ = h.leave(undo)
 	if err != nil {
-		return nil, lock.Unavailable(ctx, err)
+		return nil, lock.AcquireError(ctx, err)
 	}
 	return nil, lock.ErrLost
 }
@@ -157,7 +157,7 @@ func (h *registryHold) lease(
 ) lock.Lease {
 	lease := lock.NewHold(context.WithValue(ctx,
 		registryHeld{h.lock, h.key}, h), 0, h.leave)
-	lease.Until(until)
+	lease.ExpireAt(until)
 	return lease
 }
 
@@ -170,6 +170,6 @@ func (h *registryHold) leave(ctx context.Context) error {
 	if !last {
 		return nil
 	}
-	defer h.room.Leave()
+	defer h.room.Release()
 	return h.free(ctx)
 }

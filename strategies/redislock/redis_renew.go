@@ -54,7 +54,7 @@ func (l *renewLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	})
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {

@@ -51,6 +51,6 @@ func (l *setNXPXLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }

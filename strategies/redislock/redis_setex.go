@@ -60,6 +60,6 @@ func (l *setexLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }

@@ -67,7 +67,7 @@ func (l *setnxExpireLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -52,7 +52,7 @@ func (l *timestampLock) Acquire(
 	var until time.Time // by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
-		if otherType(err) {
+		if isOtherType(err) {
 			return false, nil
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {
@@ -79,7 +79,7 @@ func (l *timestampLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -59,9 +59,9 @@ func (l *tokenLock) Acquire(
 			return lock.ErrNotHeld
 		}
 		if err != nil {
-			return freed(0, err)
+			return checkReleased(0, err)
 		}
 		// A moment ago it was.
-		return freed(l.redis.Del(ctx, key).Result())
+		return checkReleased(l.redis.Del(ctx, key).Result())
 	}), nil
 }

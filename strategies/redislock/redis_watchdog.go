@@ -102,11 +102,11 @@ func (l *watchdogLock) Acquire(
 			ctx, o.Wait, seckill.ErrBusy)
 		defer cancel()
 	}
-	room, err := l.gate.Enter(ctx, key, o.Wait)
+	room, err := l.gate.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	defer room.Leave()
+	defer room.Release()
 
 	h := &watchdogHold{lock: l, key: key, owner: rand.Text(), depth: 1}
 	for {
@@ -115,7 +115,7 @@ func (l *watchdogLock) Acquire(
 		switch {
 		case err != nil:
 			h.undo(ctx)
-			return nil, lock.Unavailable(ctx, err)
+			return nil, lock.AcquireError(ctx, err)
 		case answer == watchdogTaken:
 			return h.lease(ctx, asked, ttl, o.Lease == 0), nil
 		case o.Wait == 0 || waiting.Err() != nil:
@@ -131,7 +131,7 @@ func (l *watchdogLock) Acquire(
 // subscribes and tries once more before it waits: it has missed what was
 // published in between.
 func (l *watchdogLock) wait(
-	ctx, waiting context.Context, room *lock.Room[*tap.Subscription],
+	ctx, waiting context.Context, room *lock.Permit[*tap.Subscription],
 	key string, left int64,
 ) error {
 	if left == watchdogForeign {
@@ -143,7 +143,7 @@ func (l *watchdogLock) wait(
 	if room.Shared == nil {
 		sub, err := tap.Subscribe(ctx, l.redis, watchdogChannel(key))
 		if err != nil {
-			return lock.Unavailable(ctx, err)
+			return lock.AcquireError(ctx, err)
 		}
 		room.Shared = sub
 		return nil
@@ -157,7 +157,7 @@ func (l *watchdogLock) wait(
 	case errors.Is(err, tap.ErrTimeUp):
 		return nil
 	case err != nil && waiting.Err() == nil:
-		return lock.Unavailable(ctx, err)
+		return lock.AcquireError(ctx, err)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil && news == nil: // the connection is gone
@@ -205,7 +205,7 @@ func (h *watchdogHold) take(
 }
 
 func (h *watchdogHold) free(ctx context.Context, depth int) error {
-	return freedByToken(ctx, h.lock.redis, watchdogFree,
+	return releaseByToken(ctx, h.lock.redis, watchdogFree,
 		[]string{h.key, watchdogChannel(h.key)}, h.owner, depth)
 }
 
@@ -221,7 +221,7 @@ func (h *watchdogHold) lease(
 ) lock.Lease {
 	lease := lock.NewHold(context.WithValue(ctx,
 		watchdogHeld{h.lock, h.key}, h), 0, h.leave)
-	lease.Until(asked.Add(ttl))
+	lease.ExpireAt(asked.Add(ttl))
 	if renewed {
 		lease.Renew(ttl/3, h.lock.maxHold,
 			func(ctx context.Context) (bool, error) {
@@ -229,7 +229,7 @@ func (h *watchdogHold) lease(
 				n, err := watchdogRenew.Run(ctx, h.lock.redis,
 					[]string{h.key}, h.owner, ttl.Milliseconds()).Int64()
 				if n == 1 {
-					lease.Until(asked.Add(ttl))
+					lease.ExpireAt(asked.Add(ttl))
 				}
 				return n == 1, err
 			})
@@ -250,7 +250,7 @@ func (h *watchdogHold) again(
 	answer, err := h.take(ctx, ttl, h.depth+1)
 	switch {
 	case err != nil:
-		return nil, lock.Unavailable(ctx, err)
+		return nil, lock.AcquireError(ctx, err)
 	case answer != watchdogTaken:
 		return nil, lock.ErrLost
 	}

@@ -38,7 +38,7 @@ var Redlock = catalog.Info{
 	Stock: ledger.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &redsyncLock{nodes: len(d.RedisNodes), limit: redlockLimit,
+		l := &redsyncLock{nodes: len(d.RedisNodes), maxAttempt: redlockMaxAttempt,
 			ttl: d.Settings.LockLease}
 		var pools []redsyncredis.Pool
 		for _, node := range d.RedisNodes {
@@ -53,18 +53,18 @@ var Redlock = catalog.Info{
 
 // An attempt may last a twentieth of the lease, where the answers of a node
 // that does not answer could decide it.
-const redlockLimit = 0.05
+const redlockMaxAttempt = 0.05
 
 // A voter is one of the five, as redsync asks it. A command goes on when its
 // buyer does, with the votes of others; what frees a key is sent when what
 // takes it has ended. A node that leaves commands unanswered is not asked, and
 // what it may have taken is freed when it answers again.
 type voter struct {
-	redis      *redis.Client
-	background *sync.RWMutex
-	silent     atomic.Bool // a command was overdue, and no PING answered since
-	asked      sync.Map    // by token: a channel, closed when its SET ends
-	owed       sync.Map    // by token: what frees a key once it answers again
+	redis           *redis.Client
+	background      *sync.RWMutex
+	silent          atomic.Bool // a command was overdue, and no PING answered since
+	attempts        sync.Map    // by token: a channel, closed when its SET ends
+	pendingReleases sync.Map    // by token: what frees a key once it answers again
 }
 
 var errSilent = errors.New("this node has not answered for a while")
@@ -84,14 +84,14 @@ type vote struct {
 func (v *vote) SetNX(
 	key, token string, ttl time.Duration,
 ) (ok bool, err error) {
-	ended, _ := v.of.asked.Load(token)
+	ended, _ := v.of.attempts.Load(token)
 	defer close(ended.(chan struct{}))
 	if v.of.silent.Load() {
-		v.of.asked.Delete(token)
+		v.of.attempts.Delete(token)
 		return false, errSilent
 	}
-	limit := time.Duration(redlockLimit * float64(ttl))
-	c, done := v.of.begin(v.ctx, limit)
+	limit := time.Duration(redlockMaxAttempt * float64(ttl))
+	c, done := v.of.connectFor(v.ctx, limit)
 	ok, err = c.SetNX(key, token, ttl)
 	done(err)
 	return ok, err
@@ -101,18 +101,18 @@ func (v *vote) Eval(
 	script *redsyncredis.Script, keyAndToken ...any,
 ) (any, error) {
 	token := keyAndToken[1]
-	ended, asked := v.of.asked.Load(token)
+	ended, asked := v.of.attempts.Load(token)
 	if asked {
 		<-ended.(chan struct{})
-		v.of.asked.Delete(token)
+		v.of.attempts.Delete(token)
 	}
 	if v.of.silent.Load() {
 		if asked {
-			v.of.owed.Store(token, func() { v.Eval(script, keyAndToken...) })
+			v.of.pendingReleases.Store(token, func() { v.Eval(script, keyAndToken...) })
 		}
 		return nil, errSilent
 	}
-	c, done := v.of.begin(v.ctx, time.Second)
+	c, done := v.of.connectFor(v.ctx, time.Second)
 	answer, err := c.Eval(script, keyAndToken...)
 	done(err)
 	return answer, err
@@ -122,7 +122,7 @@ func (v *vote) Eval(
 func (v *vote) Close() error { return nil }
 
 // begin is a connection for one command. Call done with what it answered.
-func (v *voter) begin(
+func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
 ) (c redsyncredis.Conn, done func(error)) {
 	v.background.RLock()
@@ -134,27 +134,27 @@ func (v *voter) begin(
 	return c, func(err error) {
 		cancel()
 		v.background.RUnlock()
-		if overdue(err) && v.silent.CompareAndSwap(false, true) {
-			go v.listen()
+		if isOverdue(err) && v.silent.CompareAndSwap(false, true) {
+			go v.awaitAnswer()
 		}
 	}
 }
 
 // listen waits until the node answers again, or refuses to.
-func (v *voter) listen() {
+func (v *voter) awaitAnswer() {
 	v.background.RLock()
-	for overdue(v.redis.Ping(context.Background()).Err()) {
+	for isOverdue(v.redis.Ping(context.Background()).Err()) {
 	}
 	v.background.RUnlock()
 	v.silent.Store(false)
-	v.owed.Range(func(token, free any) bool {
-		v.owed.Delete(token)
+	v.pendingReleases.Range(func(token, free any) bool {
+		v.pendingReleases.Delete(token)
 		free.(func())()
 		return true
 	})
 }
 
-func overdue(err error) bool {
+func isOverdue(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, redis.ErrPoolTimeout)

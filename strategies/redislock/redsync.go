@@ -45,10 +45,10 @@ var Redsync = catalog.Info{
 }
 
 type redsyncLock struct {
-	sync  *redsync.Redsync
-	nodes int
-	limit float64       // of an attempt, as a part of the lease
-	ttl   time.Duration // when Options name none
+	sync       *redsync.Redsync
+	nodes      int
+	maxAttempt float64       // of an attempt, as a part of the lease
+	ttl        time.Duration // when Options name none
 
 	voters []*voter // of redlock
 }
@@ -66,9 +66,9 @@ func (l *redsyncLock) Acquire(
 		if ctx.Err() != nil { // what is sent does not end with its buyer
 			return false, context.Cause(ctx)
 		}
-		m = l.mutex(ctx, key, ttl)
+		m = l.newMutex(ctx, key, ttl)
 		err := m.TryLockContext(tap.Fan(ctx, l.nodes))
-		if ctx.Err() == nil && taken(err) {
+		if ctx.Err() == nil && isTaken(err) {
 			return false, nil
 		}
 		if err != nil {
@@ -80,9 +80,9 @@ func (l *redsyncLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.free(ctx, m)
+		return l.releaseLock(ctx, m)
 	})
-	h.Until(m.Until())
+	h.ExpireAt(m.Until())
 	return h, nil
 }
 
@@ -94,17 +94,17 @@ func (l *redsyncLock) Acquire(
 //
 // It goes on when most nodes have answered. Where no time passes none is slow,
 // and all are heard: a proof of one order of answers is one of all.
-func (l *redsyncLock) mutex(
+func (l *redsyncLock) newMutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {
 	token := rand.Text()
 	for _, v := range l.voters {
-		v.asked.Store(token, make(chan struct{}))
+		v.attempts.Store(token, make(chan struct{}))
 	}
 	return l.sync.NewMutex(key,
 		redsync.WithFailFast(!tap.TimeStands(ctx)),
 		redsync.WithExpiry(ttl),
-		redsync.WithTimeoutFactor(l.limit),
+		redsync.WithTimeoutFactor(l.maxAttempt),
 		redsync.WithValue(token),
 		redsync.WithGenValueFunc(func() (string, error) {
 			return token, nil
@@ -117,17 +117,17 @@ func (l *redsyncLock) mutex(
 func (l *redsyncLock) undo(ctx context.Context, m *redsync.Mutex) {
 	ctx, cancel := undoing(ctx)
 	defer cancel()
-	_ = l.free(ctx, m)
+	_ = l.releaseLock(ctx, m)
 }
 
-func (l *redsyncLock) free(ctx context.Context, m *redsync.Mutex) error {
+func (l *redsyncLock) releaseLock(ctx context.Context, m *redsync.Mutex) error {
 	return lock.FreeByToken(ctx, func() error {
 		ok, err := m.UnlockContext(tap.Fan(ctx, l.nodes))
 		switch {
 		case ok:
 			return nil
 		case err == nil, errors.Is(err, redsync.ErrLockAlreadyExpired),
-			taken(err), otherType(err):
+			isTaken(err), isOtherType(err):
 			return lock.ErrNotHeld
 		}
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
@@ -147,7 +147,7 @@ func redsyncPauses() func() time.Duration {
 }
 
 // taken: another's token (or none, when it is freed) is in the key.
-func taken(err error) bool {
+func isTaken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken
 	return errors.As(err, &quorum) || errors.As(err, &node)

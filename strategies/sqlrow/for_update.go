@@ -33,7 +33,7 @@ func (s *forUpdate) Deduct(
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		// The number comes from the locking read itself: a plain SELECT
 		// shows the transaction's snapshot, which may be older.
-		num, err := s.lock(tx, p.SKU)
+		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *forUpdate) Deduct(
 		if left < 0 {
 			return seckill.ErrSoldOut
 		}
-		if err := s.write(tx, p.SKU, left); err != nil {
+		if err := s.writeStock(tx, p.SKU, left); err != nil {
 			return err
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
@@ -56,7 +56,7 @@ func (s *forUpdate) Restore(ctx context.Context, orderID string) error {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lock(tx, o.SKUID)
+		num, err := s.lockRow(tx, o.SKUID)
 		if err != nil {
 			return err
 		}
@@ -64,17 +64,17 @@ func (s *forUpdate) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		return s.write(tx, o.SKUID, num+o.Quantity)
+		return s.writeStock(tx, o.SKUID, num+o.Quantity)
 	})
 }
 
-func (s *forUpdate) lock(tx *gorm.DB, sku int64) (num int64, err error) {
+func (s *forUpdate) lockRow(tx *gorm.DB, sku int64) (num int64, err error) {
 	err = s.store.ReadIn(tx, &num,
 		"SELECT num FROM stock WHERE id = ? FOR UPDATE", sku)
 	return num, err
 }
 
-func (s *forUpdate) write(tx *gorm.DB, sku, num int64) error {
+func (s *forUpdate) writeStock(tx *gorm.DB, sku, num int64) error {
 	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
 		num, sku).Error
 }

@@ -32,7 +32,7 @@ func (s *forUpdateNowait) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lock(tx, p.SKU)
+		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
 			return err // the row is locked: ErrBusy
 		}
@@ -40,7 +40,7 @@ func (s *forUpdateNowait) Deduct(
 		if left < 0 {
 			return seckill.ErrSoldOut
 		}
-		if err := s.write(tx, p.SKU, left); err != nil {
+		if err := s.writeStock(tx, p.SKU, left); err != nil {
 			return err
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
@@ -57,7 +57,7 @@ func (s *forUpdateNowait) Restore(
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lock(tx, o.SKUID)
+		num, err := s.lockRow(tx, o.SKUID)
 		if err != nil {
 			return err
 		}
@@ -65,11 +65,11 @@ func (s *forUpdateNowait) Restore(
 		if err != nil || !back {
 			return err
 		}
-		return s.write(tx, o.SKUID, num+o.Quantity)
+		return s.writeStock(tx, o.SKUID, num+o.Quantity)
 	})
 }
 
-func (s *forUpdateNowait) lock(
+func (s *forUpdateNowait) lockRow(
 	tx *gorm.DB, sku int64,
 ) (num int64, err error) {
 	err = s.store.ReadIn(tx, &num,
@@ -77,7 +77,7 @@ func (s *forUpdateNowait) lock(
 	return num, err
 }
 
-func (s *forUpdateNowait) write(tx *gorm.DB, sku, num int64) error {
+func (s *forUpdateNowait) writeStock(tx *gorm.DB, sku, num int64) error {
 	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
 		num, sku).Error
 }

@@ -32,7 +32,7 @@ func (s *forUpdateScan) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lock(tx, p.SKU)
+		num, err := s.lockRow(tx, p.SKU)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *forUpdateScan) Deduct(
 		if left < 0 {
 			return seckill.ErrSoldOut
 		}
-		if err := s.write(tx, p.SKU, left); err != nil {
+		if err := s.writeStock(tx, p.SKU, left); err != nil {
 			return err
 		}
 		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
@@ -55,7 +55,7 @@ func (s *forUpdateScan) Restore(ctx context.Context, orderID string) error {
 		return err
 	}
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
-		num, err := s.lock(tx, o.SKUID)
+		num, err := s.lockRow(tx, o.SKUID)
 		if err != nil {
 			return err
 		}
@@ -63,11 +63,11 @@ func (s *forUpdateScan) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		return s.write(tx, o.SKUID, num+o.Quantity)
+		return s.writeStock(tx, o.SKUID, num+o.Quantity)
 	})
 }
 
-func (s *forUpdateScan) lock(
+func (s *forUpdateScan) lockRow(
 	tx *gorm.DB, sku int64,
 ) (num int64, err error) {
 	err = s.store.ReadIn(tx, &num,
@@ -75,7 +75,7 @@ func (s *forUpdateScan) lock(
 	return num, err
 }
 
-func (s *forUpdateScan) write(tx *gorm.DB, sku, num int64) error {
+func (s *forUpdateScan) writeStock(tx *gorm.DB, sku, num int64) error {
 	return tx.Exec("UPDATE stock SET num = ? WHERE code = ?",
 		num, sku).Error
 }

@@ -51,7 +51,7 @@ const (
 )
 
 // stamped is the row as it was read.
-type stamped struct {
+type timestampedRow struct {
 	Num, Run int64
 	At       string
 }
@@ -59,8 +59,8 @@ type stamped struct {
 func (s *timestamp) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.retry(ctx, func() error {
-		old, err := s.read(ctx, p.SKU)
+	err = s.retryConflicts(ctx, func() error {
+		old, err := s.readRow(ctx, p.SKU)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *timestamp) Deduct(
 			return seckill.ErrSoldOut
 		}
 		return s.store.Tx(ctx, func(tx *gorm.DB) error {
-			err := s.write(tx, p.SKU, left, old.At)
+			err := s.writeStock(tx, p.SKU, left, old.At)
 			if err != nil {
 				return err
 			}
@@ -85,22 +85,22 @@ func (s *timestamp) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return s.retry(ctx, func() error {
-		old, err := s.read(ctx, o.SKUID)
+	return s.retryConflicts(ctx, func() error {
+		old, err := s.readRow(ctx, o.SKUID)
 		if err != nil {
 			return err
 		}
 		return s.store.CancelOrder(ctx, orderID, func(
 			tx *gorm.DB, o ledger.Order,
 		) error {
-			return s.write(tx, o.SKUID, old.Num+o.Quantity, old.At)
+			return s.writeStock(tx, o.SKUID, old.Num+o.Quantity, old.At)
 		})
 	})
 }
 
-func (s *timestamp) read(
+func (s *timestamp) readRow(
 	ctx context.Context, sku int64,
-) (old stamped, err error) {
+) (old timestampedRow, err error) {
 	err = s.store.Read(ctx, &old,
 		"SELECT num, run, SUBSTR(updated_at, 1, ?) AS at "+
 			"FROM stock WHERE id = ?", len(s.layout), sku)
@@ -109,7 +109,7 @@ func (s *timestamp) read(
 
 // The clock is read after the row was: that is what makes a new time later
 // than the one that was read, wherever a clock can tell the two apart.
-func (s *timestamp) write(tx *gorm.DB, sku, num int64, old string) error {
+func (s *timestamp) writeStock(tx *gorm.DB, sku, num int64, old string) error {
 	at := s.now().UTC().Format(s.layout)
 	rows, _, err := s.store.Exec(tx,
 		"UPDATE stock SET num = ?, updated_at = ? "+
@@ -121,7 +121,7 @@ func (s *timestamp) write(tx *gorm.DB, sku, num int64, old string) error {
 	return err
 }
 
-func (s *timestamp) retry(ctx context.Context, attempt func() error) error {
+func (s *timestamp) retryConflicts(ctx context.Context, attempt func() error) error {
 	for n := 0; ; n++ {
 		err := attempt()
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {

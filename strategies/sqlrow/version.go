@@ -35,13 +35,13 @@ type version struct {
 }
 
 // versioned is the row as it was read.
-type versioned struct{ Num, Version, Run int64 }
+type versionedRow struct{ Num, Version, Run int64 }
 
 func (s *version) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	err = s.retry(ctx, func() error {
-		now, err := s.read(ctx, p.SKU)
+	err = s.retryConflicts(ctx, func() error {
+		now, err := s.readRow(ctx, p.SKU)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *version) Deduct(
 			return seckill.ErrSoldOut
 		}
 		return s.store.Tx(ctx, func(tx *gorm.DB) error {
-			err := s.write(tx, p.SKU, left, now.Version)
+			err := s.writeStock(tx, p.SKU, left, now.Version)
 			if err != nil {
 				return err
 			}
@@ -66,30 +66,30 @@ func (s *version) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return s.retry(ctx, func() error {
-		now, err := s.read(ctx, o.SKUID)
+	return s.retryConflicts(ctx, func() error {
+		now, err := s.readRow(ctx, o.SKUID)
 		if err != nil {
 			return err
 		}
 		return s.store.CancelOrder(ctx, orderID, func(
 			tx *gorm.DB, o ledger.Order,
 		) error {
-			return s.write(tx, o.SKUID, now.Num+o.Quantity, now.Version)
+			return s.writeStock(tx, o.SKUID, now.Num+o.Quantity, now.Version)
 		})
 	})
 }
 
 // The read stays outside the transaction: inside, REPEATABLE READ would
 // show the same old row to every attempt.
-func (s *version) read(
+func (s *version) readRow(
 	ctx context.Context, sku int64,
-) (now versioned, err error) {
+) (now versionedRow, err error) {
 	err = s.store.Read(ctx, &now,
 		"SELECT num, version, run FROM stock WHERE id = ?", sku)
 	return now, err
 }
 
-func (s *version) write(tx *gorm.DB, sku, num, old int64) error {
+func (s *version) writeStock(tx *gorm.DB, sku, num, old int64) error {
 	rows, _, err := s.store.Exec(tx,
 		"UPDATE stock SET num = ?, version = version + 1 "+
 			"WHERE id = ? AND version = ?", num, sku, old)
@@ -100,19 +100,19 @@ func (s *version) write(tx *gorm.DB, sku, num, old int64) error {
 }
 
 const (
-	firstPause = 2 * time.Millisecond
-	maxPause   = 64 * time.Millisecond
+	minPause = 2 * time.Millisecond
+	maxPause = 64 * time.Millisecond
 )
 
 // retry runs attempt again after a conflict. Pauses double and are drawn at
 // random ("full jitter"), or the losers would meet again at once.
-func (s *version) retry(ctx context.Context, attempt func() error) error {
+func (s *version) retryConflicts(ctx context.Context, attempt func() error) error {
 	for n := 0; ; n++ {
 		err := attempt()
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
 			return err
 		}
-		pause := rand.N(min(firstPause<<min(n, 10), maxPause))
+		pause := rand.N(min(minPause<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
 			return err // the buyer's time is up: conflict, as it stands
 		}

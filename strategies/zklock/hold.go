@@ -63,7 +63,7 @@ func (h *zkHold) leave(ctx context.Context) error {
 func (h *zkHold) lease(ctx context.Context) lock.Lease {
 	l := lock.NewHold(context.WithValue(ctx, zkHeld{h.lock, h.key}, h),
 		h.fence, h.exit)
-	l.EndsWith(h.alive)
+	l.ExpireWith(h.alive)
 	return l
 }
 

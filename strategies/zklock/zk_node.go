@@ -137,7 +137,7 @@ func (l *zkNode) hold(
 		}
 		return nil
 	})
-	hold.EndsWith(s.Alive())
+	hold.ExpireWith(s.Alive())
 	return hold
 }
 
