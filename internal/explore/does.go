@@ -39,6 +39,7 @@ const (
 	Sweeps   Does = "sweeps"
 	Comes    Does = "comes later"
 	Reserves Does = "asks to reserve"
+	Repeats  Does = "asks again"
 )
 
 // An actorKind is one kind of actor.
@@ -128,6 +129,25 @@ var actorKinds = map[Does]actorKind{
 	Asks:    asks,
 	// It is Asks for a reservation.
 	Reserves: {can: func(i catalog.Info) bool { return i.Reserves }, prepare: asks.prepare, perform: asks.perform, told: asks.told},
+
+	// It is Asks of a request that has its order, and was told so, before the actors came.
+	Repeats: {
+		prepare: func(ctx context.Context, w *World, first *process, b Buyer) error {
+			if err := asks.prepare(ctx, w, first, b); err != nil {
+				return err
+			}
+			o := Outcome{Buyer: b}
+			ask(ctx, w.numbers[b.Process].service, w.purchase(b), &o)
+			w.placed[b.Name] = o.Receipt
+			return o.Err
+		},
+		perform: asks.perform,
+		told: func(w *World, o Outcome) []ledger.Told {
+			before := wire.Told(w.purchase(o.Buyer), w.placed[o.Name], nil)
+			before.Sent, before.Answered = 1, 2 // before any step
+			return append([]ledger.Told{before}, asks.told(w, o)...)
+		},
+	},
 
 	// These are at one order, or reservation, that was placed before they came. Several may
 	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).

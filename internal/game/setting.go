@@ -64,7 +64,7 @@ var (
 			explore.Delayed, explore.ClockJumps}}
 
 	ofExamples = bounds{minBuyers: 1, maxBuyers: maxBuyers, maxStock: 1000, maxFaults: 10, renewals: 10,
-		does: append([]explore.Does{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks, explore.PaysLate, explore.Comes, explore.Reserves},
+		does: append([]explore.Does{explore.Resets, explore.Starts, explore.Forgets, explore.Accepts, explore.Asks, explore.PaysLate, explore.Comes, explore.Reserves, explore.Repeats},
 			ofGames.does...),
 		faults: append([]explore.Fault{explore.Panics, explore.IDTaken, explore.NodeLost, explore.Refused}, ofGames.faults...)}
 )

@@ -341,6 +341,8 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "one key for a purchase and a reservation", Stock: 4, Buyers: used})
 				}
 				return append(list,
+					&explore.Scenario{Name: "a request that has its order is sent again beside another buyer", Stock: 5,
+						Buyers: buyers(processes, explore.Repeats, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 					&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost, or one dies", Stock: 4,
 						Buyers: twice(processes, 1, explore.Asks), Faults: fails},

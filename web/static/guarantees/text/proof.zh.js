@@ -100,6 +100,7 @@ export default {
   "two cancel the same order, and again; a reply or a command is lost, or one dies": "两个人取消同一个订单，再来一次；一条应答或命令丢失，或者有人死去",
   "two contenders, renewers act, and the lease ends or a reply is lost": "两个竞争者，续期在执行，租约到期或应答丢失",
   "two contenders, the lock is lost under its holder": "两个竞争者，锁在持有者手里丢失",
+  "a request that has its order is sent again beside another buyer": "一个已有订单的请求被再次发送，同时另一个买家在购买",
   "two copies of one request, and again; a reply or a command is lost, or one dies": "同一请求发来两次，再来一次；一条应答或命令丢失，或者一个进程死掉",
   "a backend is unavailable: connection lost before the reply came": "后端不可用：应答到来之前连接断了",
   "a backend is unavailable: invalid connection": "后端不可用：连接无效",

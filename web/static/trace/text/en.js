@@ -62,6 +62,7 @@ export default {
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
       resets: 'resets the sale', starts: 'starts the sale', forgets: 'has Redis lose its data', 'comes later': `comes while others are at work, and buys${units}`,
+      'asks again': `has an order of${units}, and sends that request again`,
       'asks to reserve': `asks the service to reserve${units}${b.same ? `, with the key of ${b.same}’s request` : ''}`,
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
