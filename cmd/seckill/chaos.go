@@ -20,7 +20,7 @@ import (
 
 // ChaosCmd runs a sale of each strategy with each fault in its middle.
 type ChaosCmd struct {
-	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
+	Strategies []string `default:"all" help:"Strategies by comma, all, or six." placeholder:"NAME"`
 	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
 	List       bool     `help:"List the faults."`
 	Resume     string   `placeholder:"FILE" help:"Finish an interrupted run from its JSON file, which has its strategies, faults, rate, seed and topology."`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -71,6 +72,12 @@ func (c *CompareCmd) Validate() (err error) {
 	}
 	if c.chosen, err = chosenStrategies(s.Strategies); err != nil {
 		return err
+	}
+	if !slices.Equal(s.Strategies, []string{compare.All}) {
+		s.Strategies = nil
+		for _, i := range c.chosen {
+			s.Strategies = append(s.Strategies, i.Name)
+		}
 	}
 	if err := s.Check(); err != nil {
 		return err

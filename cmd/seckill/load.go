@@ -78,6 +78,9 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	if c.Thorough && known.Reserves && s.Reserve == 0 && !s.Async {
 		s.Reserve, s.Forget = time.Second, max(s.Forget, 0.2)
 	}
+	if err == nil {
+		s.Strategy, c.Strategy = known.Name, known.Name
+	}
 	switch {
 	case err != nil && len(c.Target) == 0: // services may have others
 		return err

@@ -26,7 +26,7 @@ import (
 
 // ProveCmd computes the guarantee matrix, or replays one schedule.
 type ProveCmd struct {
-	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
+	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma; all, or six: the ones that people ask for first."`
 	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
@@ -236,7 +236,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 		if strings.Contains(moves, "c") {
 			buyers = 3
 		}
-		e = game.Example{Strategy: name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
+		e = game.Example{Strategy: info.Name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
 		e.Scenario.Name = "free play"
 		_, err = e.Choices()
 		return e, info, err

@@ -55,6 +55,7 @@ func (c *ServeCmd) Validate() error {
 	if err != nil {
 		return err
 	}
+	c.Strategy = chosen.Name
 	for _, need := range chosen.Uses() {
 		if ok, why := c.Given.Has(need); !ok {
 			return fmt.Errorf("--strategy %s: %s", c.Strategy, why)

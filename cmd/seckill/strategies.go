@@ -12,12 +12,21 @@ import (
 )
 
 // StrategiesCmd lists what --strategy can be.
-type StrategiesCmd struct{}
+type StrategiesCmd struct {
+	Word string `arg:"" optional:"" help:"Only strategies whose name, family or title has this word, or that people call so (optimistic, 乐观锁)."`
+}
 
-func (StrategiesCmd) Run(stdout io.Writer) error {
+func (c StrategiesCmd) Run(stdout io.Writer) error {
+	found := slices.DeleteFunc(strategies.All(), func(i catalog.Info) bool { return !i.Matches(c.Word) })
+	if c.Word == six {
+		found, _ = chosenStrategies([]string{six})
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no strategy is called %q; seckill strategies lists all.%s", c.Word, catalog.DidYouMean(strategies.All(), c.Word))
+	}
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tFAMILY\tNEEDS\tSELLS WRONGLY\tTITLE")
-	for _, i := range strategies.All() {
+	for _, i := range found {
 		var needs []string
 		for _, n := range i.Needs {
 			needs = append(needs, string(n))
@@ -49,24 +58,35 @@ func sellsWrongly(i catalog.Info) string {
 
 // strategyNamed finds what a flag names.
 func strategyNamed(flag, name string) (catalog.Info, error) {
-	info := strategies.Named(name)
-	if info.Name == "" {
-		return info, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them", flag, name)
+	info, found := catalog.Find(strategies.All(), name)
+	if !found {
+		return info, fmt.Errorf("%s: there is no strategy %q; seckill strategies lists them.%s", flag, name, catalog.DidYouMean(strategies.All(), name))
 	}
 	return info, nil
 }
 
-// chosenStrategies are those that --strategies names; "all" is all of them.
-func chosenStrategies(named []string) ([]catalog.Info, error) {
-	if slices.Equal(named, []string{"all"}) {
+// six is what --strategies calls catalog.SixWays.
+const six = "six"
+
+// chosenStrategies are those that --strategies names; "all" is all of them, "six" the six that people ask for first.
+func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
+	switch {
+	case slices.Equal(named, []string{"all"}):
 		return strategies.All(), nil
+	case slices.Equal(named, []string{six}):
+		named = catalog.SixWays
 	}
-	for _, name := range named { // pick would list them all
-		if _, err := strategyNamed("--strategies", name); err != nil {
+	for _, name := range named {
+		info, err := strategyNamed("--strategies", name)
+		if err != nil {
 			return nil, err
 		}
+		if slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == info.Name }) {
+			return nil, fmt.Errorf("--strategies names %s twice", info.Name)
+		}
+		chosen = append(chosen, info)
 	}
-	return pick("--strategies", named, strategies.All(), nameOf)
+	return chosen, nil
 }
 
 func nameOf(i catalog.Info) string { return i.Name }

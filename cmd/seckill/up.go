@@ -100,9 +100,11 @@ func (u *UpCmd) Validate() error {
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)
 	}
-	if _, err := strategyNamed("--strategy", u.Strategy); err != nil {
+	chosen, err := strategyNamed("--strategy", u.Strategy)
+	if err != nil {
 		return err
 	}
+	u.Strategy = chosen.Name
 	elsewhere := ""
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"

@@ -114,6 +114,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
 
+	r.GET("/", s.plain(s.showCall))
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.ready)
 	r.GET("/metrics", gin.WrapH(s.metrics.handler()))
@@ -147,6 +148,21 @@ func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 		}
 		return h(c)
 	})
+}
+
+// showCall shows who opens the service's address how to buy.
+func (s *Server) showCall(c *gin.Context) error {
+	c.String(http.StatusOK, `A flash sale. Buy one unit of SKU 1 as user 42, with the strategy %s:
+
+  curl http://%[2]s/api/v1/seckill -H 'Content-Type: application/json' -d '{"sku_id":1,"user_id":42}'
+
+or with another one:
+
+  curl 'http://%[2]s/api/v1/seckill?strategy=NAME' -H 'Content-Type: application/json' -d '{"sku_id":1,"user_id":42}'
+
+GET /api/v1/strategies lists the strategies, GET /api/v1/skus what is for sale, GET /openapi.json every call.
+`, s.standard.info.Name, c.Request.Host)
+	return nil
 }
 
 //go:embed openapi.json

@@ -38,15 +38,24 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 
 // available finds a strategy that can run.
 func (s *Server) available(name string) (*seller, error) {
-	sl := s.byName[name]
-	switch {
-	case sl == nil:
-		return nil, refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", name, s.names()))
-	case sl.strategy == nil:
+	sl, err := s.find(name)
+	if err == nil && sl.strategy == nil {
 		return nil, refused(wire.ErrStrategyUnavailable,
-			fmt.Sprintf("The strategy %s cannot run here: %s.", name, strings.Join(sl.missing, "; ")))
+			fmt.Sprintf("The strategy %s cannot run here: %s.", sl.info.Name, strings.Join(sl.missing, "; ")))
 	}
-	return sl, nil
+	return sl, err
+}
+
+// find finds a strategy by its name, or by another name that people use.
+func (s *Server) find(name string) (*seller, error) {
+	if sl := s.byName[name]; sl != nil {
+		return sl, nil
+	}
+	if info, found := catalog.Find(s.Infos, name); found {
+		return s.byName[info.Name], nil
+	}
+	return nil, refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
+		name, catalog.DidYouMean(s.Infos, name), s.names()))
 }
 
 func (s *Server) names() string {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -10,14 +9,14 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
-	"seckill/internal/wire"
 )
 
 // A strategy is a catalog entry with what this server can say about it.
 type strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`
-	Titles    map[string]string `json:"titles"` // by language
+	Titles    map[string]string `json:"titles"`                // by language
+	Also      []string          `json:"other_names,omitempty"` // what people call it
 	Broken    bool              `json:"broken"`
 	Default   bool              `json:"default"`
 	Available bool              `json:"available"`
@@ -35,7 +34,7 @@ type file struct {
 }
 
 func (s *Server) describe(sl *seller) strategy {
-	d := strategy{Info: sl.info, Title: sl.info.TitleIn("en"), Titles: map[string]string{},
+	d := strategy{Info: sl.info, Title: sl.info.TitleIn("en"), Titles: map[string]string{}, Also: sl.info.OtherNames(),
 		Broken: sl.info.Broken(), Default: sl == s.standard, Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
 	d.Needs = append([]backend.Capability{}, d.Needs...) // a list, also if it is empty
 	for _, language := range catalog.Languages {
@@ -57,9 +56,9 @@ func (s *Server) listStrategies(c *gin.Context) error {
 
 // showStrategy adds the source that runs, and the lesson beside it.
 func (s *Server) showStrategy(c *gin.Context) error {
-	sl := s.byName[c.Param("name")]
-	if sl == nil {
-		return refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
+	sl, err := s.find(c.Param("name"))
+	if err != nil {
+		return err
 	}
 	d := s.describe(sl)
 	for _, name := range sl.info.Sources() {

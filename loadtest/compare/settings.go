@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
 	// Strategies are names, or all alone; none stands for the preset's.
-	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma, or all. Default: the preset's."`
+	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma; all, or six: the ones that people ask for first. Default: the preset's."`
 	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Also measure these bare handlers, or all: ${Baselines}."`
 
 	loadtest.Scenario

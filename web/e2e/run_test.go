@@ -93,7 +93,7 @@ func TestRunByKeyboard(t *testing.T) {
 	tb.shows(`#strategies input`)
 	tb.chosen("conditional")
 	tb.reach("#wanted")
-	for _, search := range []string{"读出", "compute", "naive"} {
+	for _, search := range []string{"读出", "compute", "无锁", "naive"} {
 		tb.fill("#wanted", search)
 		tb.await(`[...document.querySelectorAll(".choice li code")].map((name) => name.innerText).join() === "naive"`)
 	}

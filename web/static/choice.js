@@ -51,7 +51,7 @@ export function Choice({ strategies, chosen, most, topology, blame, choose }) {
 
 /** @param {Json.Strategy} s @param {string} wanted */
 function matches(s, wanted) {
-  const text = [s.name, s.title, ...Object.values(s.titles ?? {}), t.families[s.family] ?? s.family].join(' ').toLowerCase();
+  const text = [s.name, s.title, ...Object.values(s.titles ?? {}), ...(s.other_names ?? []), t.families[s.family] ?? s.family].join(' ').toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 

@@ -54,6 +54,7 @@ declare namespace Json {
     name: string;
     title: string;
     titles: Record<string, string>;
+    other_names?: string[]; // what people call it
     family: string;
     guarantees: Record<string, string>;
     repair?: string;
