@@ -79,7 +79,10 @@ func TestProofSpeaksChinese(t *testing.T) {
 			t.Errorf("%s: proof.zh.js has no sentence for %s", where, quoted)
 		}
 	}
-	type cell struct{ Answer, Text string }
+	type cell struct {
+		Answer, Text string
+		Also         []struct{ Text string }
+	}
 	files, err := filepath.Glob("guarantees/*.json")
 	labtest.Must(t, err)
 	held, _ := filepath.Glob("static/lessons/held.*.json")
@@ -97,6 +100,9 @@ func TestProofSpeaksChinese(t *testing.T) {
 			for question, c := range row.Cells {
 				if c.Answer != "measured" {
 					check(path+" "+question, c.Text)
+				}
+				for _, also := range c.Also {
+					check(path+" "+question, also.Text)
 				}
 			}
 		}
