@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -23,48 +24,49 @@ const (
 	typeProblem = "application/problem+json"
 )
 
-// Outcomes are what a purchase can come to, in the order of reports.
+// Outcomes lists the possible outcomes of a purchase in the order of reports.
 var Outcomes = []ledger.Outcome{
 	ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
 	ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
 }
 
-// Codes for what is not one of the service's answers.
+// Codes of calls that the service did not answer as its contract says.
 const (
 	codeTimeout     = "timeout"         // no answer within the buyer's time-out
 	codeInterrupted = "interrupted"     // the run ended while the buyer waited
-	codeLost        = "connection_lost" // reset or closed before the answer was complete
+	codeLost        = "connection_lost" // the connection ended before the answer was complete
 	codeUnreachable = "unreachable"     // no connection, so nothing was sent
-	codeNonsense    = "nonsense"        // an answer outside the contract
+	codeNonsense    = "nonsense"        // the answer breaks the contract
 )
 
-// maxBody bounds the body of an answer, in bytes.
+// maxBody bounds the body of a response, in bytes.
 const maxBody = 64 << 10
 
-// A response is an HTTP answer. Its body is valid until the next one is read.
+// A response is an HTTP response. Its body is valid until the buyer's next call.
 type response struct {
 	Status      int
 	ContentType string
 	Body        []byte
-	RetryAfter  time.Duration // 0: none, or a date
-	Replayed    bool          // another call of the request had bought
+	RetryAfter  time.Duration // 0 if there is none, or a date
+	Replayed    bool          // the answer repeats that of an earlier call of the request
+	last        bool          // the service closes the connection
 }
 
-// A reply is what one buyer was told.
+// A reply is what one call told a buyer.
 type reply struct {
 	Outcome    ledger.Outcome
 	Code       string // empty for a sale
 	Message    string
 	OrderID    string
 	Remaining  int64
-	Status     int           // 0: no answer
-	RetryAfter time.Duration // 0: none
-	Replayed   bool          // another call of the request had bought
-	ThisCall   bool          // an error that says nothing of other calls of the request
+	Status     int           // 0 without an answer
+	RetryAfter time.Duration // 0 if there is none
+	Replayed   bool          // the answer repeats that of an earlier call of the request
+	ThisCall   bool          // the error speaks of this call only; another call of the request may have bought
 }
 
-// Again reports whether a client sends the same request again after this.
-func (r reply) Again() bool {
+// maySendAgain reports whether a client sends the same request again after this reply.
+func (r reply) maySendAgain() bool {
 	switch r.Code {
 	case codeTimeout, codeLost, codeUnreachable:
 		return true
@@ -72,8 +74,8 @@ func (r reply) Again() bool {
 	return r.Status >= 500 || r.Outcome == ledger.OutcomeInProgress
 }
 
-// Definite reports whether the answer says what the buyer got.
-func (r reply) Definite() bool {
+// isDefinite reports whether the reply says what the buyer got.
+func (r reply) isDefinite() bool {
 	switch r.Outcome {
 	case ledger.OutcomeUnknown, ledger.OutcomeError, ledger.OutcomeInProgress:
 		return false
@@ -81,78 +83,85 @@ func (r reply) Definite() bool {
 	return true
 }
 
-// noAnswer is the reply to a request that ended with err. Only a failed dial
-// proves that nothing was sent; everything else is unknown.
-func noAnswer(err error) reply {
+// replyToError returns the reply of a call that ended with err. Only a failed dial proves
+// that nothing was sent; after any other error the outcome is unknown.
+func replyToError(err error) reply {
+	var malformed malformedResponse
 	var op *net.OpError
 	switch {
+	case errors.As(err, &malformed):
+		return invalidReply("%s", malformed)
 	case errors.Is(err, context.Canceled):
-		return unknown(codeInterrupted, err.Error())
+		return unknownReply(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
 		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error(), ThisCall: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return unknown(codeTimeout, "no answer in time")
+		return unknownReply(codeTimeout, "no answer in time")
 	}
-	return unknown(codeLost, err.Error())
+	return unknownReply(codeLost, err.Error())
 }
 
-func unknown(code, message string) reply {
+func unknownReply(code, message string) reply {
 	return reply{Outcome: ledger.OutcomeUnknown, Code: code, Message: message}
 }
 
-// nonsense is the reply of an answer that the contract does not allow.
-func nonsense(format string, args ...any) reply {
-	return unknown(codeNonsense, fmt.Sprintf(format, args...))
+// invalidReply is the reply of an answer that the service's contract does not allow.
+func invalidReply(format string, args ...any) reply {
+	return unknownReply(codeNonsense, fmt.Sprintf(format, args...))
 }
 
-// isType compares a Content-Type without its parameters; want is lower case.
-func isType(contentType, want string) bool {
+// hasType compares a Content-Type without its parameters. want is lower case.
+func hasType(contentType, want string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(t), want)
 }
 
-// excerpt makes any body fit into one line of a report.
-func excerpt(body []byte) string { return fmt.Sprintf("%.120q", body) }
+// quoteStart returns the start of a text, quoted, so that it fits into one line of a report.
+func quoteStart(text []byte) string { return fmt.Sprintf("%.120q", text) }
 
-// A problemBody is our service's error answer.
+// A problemBody is the body of the service's error answers.
 type problemBody struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Ask    string `json:"ask"` // where another call of the request is told of
+	Ask    string `json:"ask"` // path that tells what became of the request's other calls
 }
 
-// A wantedSale is what a buyer asks for, and so what a sale must say.
-type wantedSale struct {
+// An expectedSale is what a successful answer to a purchase must say.
+type expectedSale struct {
 	SKU, Quantity int64
 	Strategy      string
-	Outcome       ledger.Outcome // of an answer 200: sold or reserved
+	Outcome       ledger.Outcome // sold or reserved
 }
 
-// Bought says what a purchase was told. What deviates from the contract proves
-// nothing, so its outcome is unknown.
-func (o wantedSale) Bought(a response) reply {
+// readPurchase returns what an answer to a purchase says. An answer that breaks the
+// contract proves nothing, so its outcome is unknown.
+func (e expectedSale) readPurchase(a response) reply {
 	switch a.Status {
 	case http.StatusOK:
-		return o.receipt(a)
+		var s sale
+		if !decode(a, &s) {
+			return invalidReply("a sale of type %q: %s", a.ContentType, quoteStart(a.Body))
+		}
+		return e.readSale(s, a)
 	case http.StatusAccepted:
-		return accepted(a)
+		return readAcceptance(a)
 	}
 	var p problemBody
-	if !isType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
-		if a.Status >= 500 { // a proxy, or a process that is shutting down
-			return unknown(fmt.Sprintf("http_%d", a.Status), excerpt(a.Body))
+	if !hasType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
+		if a.Status >= 500 { // from a proxy, or from a process that is shutting down
+			return unknownReply(fmt.Sprintf("http_%d", a.Status), quoteStart(a.Body))
 		}
-		return nonsense("status %d, %s: %s", a.Status, a.ContentType, excerpt(a.Body))
+		return invalidReply("status %d, %s: %s", a.Status, a.ContentType, quoteStart(a.Body))
 	}
 	known, ok := wire.Coded(p.Code)
 	if !ok || known.Status != a.Status {
-		return nonsense("status %d with code %q: %s", a.Status, p.Code, p.Detail)
+		return invalidReply("status %d with code %q: %s", a.Status, p.Code, p.Detail)
 	}
 	return reply{Outcome: known.Outcome, Code: p.Code, Message: p.Detail, ThisCall: p.Ask != ""}
 }
 
-// A sale is our service's answer 200 to a purchase, or to one who reserves; pointers
-// tell what is there.
+// A sale is the body of an answer 200 to a purchase or a reservation. Pointers tell which
+// fields are present.
 type sale struct {
 	OrderID       string `json:"order_id"`
 	ReservationID string `json:"reservation_id"`
@@ -162,53 +171,45 @@ type sale struct {
 	Strategy      string `json:"strategy"`
 }
 
-// read decodes an answer 200; false: it is not JSON of the right form. This reader
-// takes less than half the time of encoding/json.
-func read(a response, into any) bool {
-	return isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
+// decode reads the JSON body of an answer. It returns false if the body is not JSON of
+// that form. This JSON package takes less than half the time of encoding/json.
+func decode(a response, into any) bool {
+	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
-// receipt reads an answer 200, and checks that it is what was asked for.
-func (o wantedSale) receipt(a response) reply {
-	var s sale
-	if !read(a, &s) {
-		return nonsense("a sale of type %q: %s", a.ContentType, excerpt(a.Body))
-	}
-	return o.check(s, a)
-}
-
-func (o wantedSale) check(s sale, a response) reply {
+// readSale checks that a sale is the one that was asked for.
+func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
-	if o.Outcome == ledger.OutcomeReserved { // a copy may be told what became of it since; it was the buyer's all the same
+	if e.Outcome == ledger.OutcomeReserved { // which may have been paid since, if this answers a copy
 		id = s.ReservationID
 	}
 	switch {
 	case id == "" || s.SKU == nil || s.Quantity == nil || s.Remaining == nil:
-		return nonsense("a sale without all its fields: %s", excerpt(a.Body))
-	case *s.SKU != o.SKU || *s.Quantity != o.Quantity:
-		return nonsense("asked for %d of SKU %d, was given %d of SKU %d", o.Quantity, o.SKU, *s.Quantity, *s.SKU)
-	case s.Strategy != o.Strategy:
-		return nonsense("asked for strategy %q, was served by %q", o.Strategy, s.Strategy)
+		return invalidReply("a sale without all its fields: %s", quoteStart(a.Body))
+	case *s.SKU != e.SKU || *s.Quantity != e.Quantity:
+		return invalidReply("asked for %d of SKU %d, was given %d of SKU %d", e.Quantity, e.SKU, *s.Quantity, *s.SKU)
+	case s.Strategy != e.Strategy:
+		return invalidReply("asked for strategy %q, was served by %q", e.Strategy, s.Strategy)
 	}
-	return reply{Outcome: o.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
+	return reply{Outcome: e.Outcome, OrderID: id, Remaining: *s.Remaining, Replayed: a.Replayed}
 }
 
-// accepted reads the first of two answers.
-func accepted(a response) reply {
+// readAcceptance reads the first of two answers.
+func readAcceptance(a response) reply {
 	var first struct {
 		Status    string `json:"status"`
 		RequestID string `json:"request_id"`
 	}
-	if !read(a, &first) || first.Status != "accepted" || first.RequestID == "" {
-		return nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, excerpt(a.Body))
+	if !decode(a, &first) || first.Status != "accepted" || first.RequestID == "" {
+		return invalidReply("status %d, %s: %s", http.StatusAccepted, a.ContentType, quoteStart(a.Body))
 	}
 	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
 }
 
-// Became reads a look-up of an accepted purchase; false: it is open, as after an
-// answer that says nothing, such as of a backend that does not answer. A request that is not known any
-// more is final and stays accepted: the judge finds out what became of it.
-func (o wantedSale) Became(a response) (r reply, final bool) {
+// readOutcome reads the answer to a look-up of an accepted purchase. It returns false
+// while the service has not decided, or cannot say. A request that the service does not
+// know any more stays accepted for good: the judge finds out what became of it.
+func (e expectedSale) readOutcome(a response) (reply, bool) {
 	var page struct {
 		Orders  []sale `json:"orders"`
 		Request struct {
@@ -217,112 +218,113 @@ func (o wantedSale) Became(a response) (r reply, final bool) {
 			Detail string `json:"detail"`
 		} `json:"request"`
 	}
-	open := reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	accepted := reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
 	if a.Status != http.StatusOK {
-		return open, false
+		return accepted, false
 	}
-	if !read(a, &page) {
-		return nonsense("a look-up of type %q: %s", a.ContentType, excerpt(a.Body)), true
+	if !decode(a, &page) {
+		return invalidReply("a look-up of type %q: %s", a.ContentType, quoteStart(a.Body)), true
 	}
 	switch page.Request.Status {
 	case "pending", "unknown":
-		return open, false
+		return accepted, false
 	case "none":
-		return open, true
+		return accepted, true
 	case "refused":
 		if known, ok := wire.Coded(page.Request.Code); ok && known.Outcome != ledger.OutcomeUnknown {
 			return reply{Outcome: known.Outcome, Code: page.Request.Code, Message: page.Request.Detail}, true
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {
-			return o.check(page.Orders[0], a), true
+			return e.readSale(page.Orders[0], a), true
 		}
 	}
-	return nonsense("a look-up that says %s", excerpt(a.Body)), true
+	return invalidReply("a look-up that says %s", quoteStart(a.Body)), true
 }
 
-// What the cancellation of an order, a payment, and the cancellation of a reservation must say.
+// readCancellation, readPayment and readRelease read the answers to the cancellation of an
+// order, to a payment, and to the cancellation of a reservation.
 var (
-	cancelled = says(ledger.OutcomeCancelled, "cancelled")
-	paid      = says(ledger.OutcomeSold, "paid")
-	released  = says(ledger.OutcomeCancelled, "cancelled", "expired")
+	readCancellation = expectState(ledger.OutcomeCancelled, "cancelled")
+	readPayment      = expectState(ledger.OutcomeSold, "paid")
+	readRelease      = expectState(ledger.OutcomeCancelled, "cancelled", "expired")
 )
 
-// says is the outcome if the answer says that the order, or reservation, is in one of
-// the states.
-func says(outcome ledger.Outcome, states ...string) func(response) reply {
+// expectState returns a function that reads an answer as the given outcome if the order or
+// reservation is in one of the states.
+func expectState(outcome ledger.Outcome, states ...string) func(response) reply {
 	return func(a response) reply {
 		if a.Status != http.StatusOK {
-			return wantedSale{}.Bought(a)
+			return expectedSale{}.readPurchase(a)
 		}
 		var r struct {
 			Status string `json:"status"` // of an order
 			State  string `json:"state"`  // of a reservation
 		}
-		if read(a, &r) && slices.Contains(states, r.Status+r.State) {
+		if decode(a, &r) && slices.Contains(states, r.Status+r.State) {
 			return reply{Outcome: outcome}
 		}
-		return nonsense("the state %q: %s", r.Status+r.State, excerpt(a.Body))
+		return invalidReply("the state %q: %s", r.Status+r.State, quoteStart(a.Body))
 	}
 }
 
 const (
-	orders       = "/api/v1/orders"
-	reservations = "/api/v1/reservations"
+	ordersPath       = "/api/v1/orders"
+	reservationsPath = "/api/v1/reservations"
 )
 
-// buy sends one purchase and says what the buyer was told.
-func (b *buyer) buy(p purchase) reply {
-	b.header = append(b.header[:0], "Content-Type: application/json\r\n"...)
-	if !b.keyless {
-		b.header = append(append(append(b.header, "Idempotency-Key: "...), p.key...), "\r\n"...)
+// sendPurchase sends one purchase and returns what the buyer was told.
+func (b *buyer) sendPurchase(p purchase) reply {
+	c, s := b.client, b.client.scenario
+	header := "Content-Type: " + typeJSON + "\r\n"
+	if !c.keyless {
+		header += "Idempotency-Key: " + p.key + "\r\n"
 	}
-	if b.Async {
-		b.header = append(b.header, "Prefer: respond-async\r\n"...)
+	if s.Async {
+		header += "Prefer: respond-async\r\n"
 	}
-	b.body = strconv.AppendInt(append(b.body[:0], `{"sku_id":`...), p.sku, 10)
-	b.body = strconv.AppendInt(append(b.body, `,"user_id":`...), p.user, 10)
-	b.body = strconv.AppendInt(append(b.body, `,"quantity":`...), p.quantity, 10)
-	if b.Reserve > 0 {
-		b.body = strconv.AppendInt(append(b.body, `,"expires_in":`...), int64(b.Reserve.Seconds()), 10)
+	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d`, p.sku, p.user, p.quantity)
+	if s.Reserve > 0 {
+		body += fmt.Sprintf(`,"expires_in":%d`, int64(s.Reserve.Seconds()))
 	}
-	b.body = append(b.body, '}')
-	return b.ask(p, b.order(p).Bought, http.MethodPost, b.buyPath)
+	return b.send(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}", interpret: c.expect(p).readPurchase})
 }
 
-func (c *client) order(p purchase) wantedSale {
-	o := wantedSale{p.sku, p.quantity, c.Strategy, ledger.OutcomeSold}
-	if c.Reserve > 0 {
-		o.Outcome = ledger.OutcomeReserved
+// expect returns what a successful answer to p must say.
+func (c *client) expect(p purchase) expectedSale {
+	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, ledger.OutcomeSold}
+	if c.scenario.Reserve > 0 {
+		e.Outcome = ledger.OutcomeReserved
 	}
-	return o
+	return e
 }
 
-// cancel cancels an order, or the reservation.
-func (b *buyer) cancel(p purchase, id string) reply {
-	b.header, b.body = b.header[:0], b.body[:0]
-	means, at := cancelled, orders
-	if b.Reserve > 0 {
-		means = released
-		if !p.order {
-			at = reservations
+// sendCancellation cancels an order or, where buyers reserve, a reservation.
+func (b *buyer) sendCancellation(p purchase, id string) reply {
+	interpret, path := readCancellation, ordersPath
+	if b.client.scenario.Reserve > 0 {
+		interpret = readRelease
+		if !p.asOrder {
+			path = reservationsPath
 		}
 	}
-	return b.ask(p, means, http.MethodDelete, at, "/", id)
+	return b.send(p, call{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), interpret: interpret})
 }
 
-// pay pays a reservation.
-func (b *buyer) pay(p purchase, id string) reply {
-	b.header, b.body = b.header[:0], b.body[:0]
-	return b.ask(p, paid, http.MethodPost, reservations, "/", id, "/pay")
+// sendPayment pays a reservation.
+func (b *buyer) sendPayment(p purchase, id string) reply {
+	return b.send(p, call{method: http.MethodPost, path: reservationsPath + "/" + url.PathEscape(id) + "/pay", interpret: readPayment})
 }
 
-// became asks what an accepted purchase came to. Without an answer it is open.
-func (b *buyer) became(p purchase) (r reply, final bool) {
-	b.header, b.body = b.header[:0], b.body[:0]
-	r = b.ask(p, func(a response) (r reply) {
-		r, final = b.order(p).Became(a)
+// askOutcome asks what an accepted purchase came to. It returns false while the service
+// has not decided, or does not answer.
+func (b *buyer) askOutcome(p purchase) (reply, bool) {
+	final := false
+	query := url.Values{"user_id": {strconv.FormatInt(p.user, 10)}, "request_id": {p.key}, "sku_id": {strconv.FormatInt(p.sku, 10)}}
+	r := b.send(p, call{method: http.MethodGet, path: ordersPath + "?" + query.Encode(), interpret: func(a response) reply {
+		var r reply
+		r, final = b.client.expect(p).readOutcome(a)
 		return r
-	}, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", p.key, "&sku_id=", strconv.FormatInt(p.sku, 10))
+	}})
 	return r, final
 }

@@ -62,8 +62,8 @@ func (w *worker) ask(p purchase, sent time.Duration) finalReply {
 	if !p.copied { // another copy may have been first
 		holds = sent + w.Reserve
 	}
-	final, doubt := w.insist(p, ledger.CallBuy, sent, 0, w.buy)
-	if final.holds = holds; doubt && !final.Definite() {
+	final, doubt := w.insist(p, ledger.CallBuy, sent, 0, w.sendPurchase)
+	if final.holds = holds; doubt && !final.isDefinite() {
 		final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
 	}
 	return final
@@ -81,7 +81,7 @@ func (w *worker) insist(p purchase, kind ledger.Call, sent, holds time.Duration,
 		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		p.patience = 0 // the next call is waited for
-		if try >= w.Retry || !r.Again() || !w.pause(w.before(p.index, try, r)) {
+		if try >= w.Retry || !r.maySendAgain() || !w.pause(w.before(p.index, try, r)) {
 			return final, doubt
 		}
 		p.turn++
@@ -105,14 +105,14 @@ func (w *worker) sendCopies(p purchase, at timing) {
 			copied, c := p, w.take()
 			defer w.put(c)
 			copied.turn = turn
-			c.connect(p.index + turn)
+			c.connectTo(p.index + turn)
 			ready.Done()
 			ready.Wait()
 			told <- c.ask(copied, w.elapsed())
 		})
 	}
 	best, left := <-told, CopiesEach-1
-	for ; left > 0 && !best.Definite(); left-- {
+	for ; left > 0 && !best.isDefinite(); left-- {
 		best = best.orBetter(<-told)
 	}
 	w.copies.Go(func() {
@@ -153,10 +153,10 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	switch {
 	case final.Outcome != ledger.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.cancel))
+		r, doubt := w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.sendCancellation))
 		w.tally.cancelled(p, r.reply, doubt, !reserved)
 		if p.copied { // and cancels it again, which gives nothing back
-			w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.cancel))
+			w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.sendCancellation))
 		}
 	case !reserved:
 	case p.forgets:
@@ -165,11 +165,11 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 			w.copies.Go(func() {
 				c := w.take()
 				defer w.put(c)
-				c.comeBack(p, about(c.cancel))
+				c.comeBack(p, about(c.sendCancellation))
 			})
 		}
 	default:
-		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.pay))
+		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.sendPayment))
 		w.tally.paid(p, r, doubt)
 	}
 }
@@ -179,7 +179,7 @@ func (w *worker) comeBack(p purchase, cancel func(purchase) reply) {
 	if !w.pause(w.Reserve + time.Second) { // it was swept by then
 		return
 	}
-	for _, p.order = range []bool{false, true} {
+	for _, p.asOrder = range []bool{false, true} {
 		w.insist(p, ledger.CallCancel, w.elapsed(), 0, cancel)
 	}
 	w.tally.count(func(r *Result) { r.Reservations.Returned++ })
@@ -240,7 +240,7 @@ func (l *load) askOnce(one promise) {
 	select {
 	case <-l.stopped: // nothing is asked any more
 	default:
-		if r, known := w.became(one.purchase); known {
+		if r, known := w.askOutcome(one.purchase); known {
 			final.reply = r
 		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
 			l.promise(one)

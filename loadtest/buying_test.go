@@ -209,12 +209,12 @@ type scripted struct {
 	takes   time.Duration // to pay
 }
 
-func (s *scripted) pay(purchase, string) reply {
+func (s *scripted) sendPayment(purchase, string) reply {
 	time.Sleep(s.takes)
 	return s.pays
 }
 
-func (s *scripted) buy(p purchase) reply {
+func (s *scripted) sendPurchase(p purchase) reply {
 	time.Sleep(time.Second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,11 +226,11 @@ func (s *scripted) buy(p purchase) reply {
 // An answer counts more than none, and none more than a refusal of another call, which
 // does not say what became of this one.
 func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
-	late, lost := noAnswer(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}), noAnswer(io.ErrUnexpectedEOF)
+	late, lost := replyToError(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}), replyToError(io.ErrUnexpectedEOF)
 	if late.Code != codeTimeout || lost.Code != codeLost {
 		t.Errorf("%+v and %+v", late, lost)
 	}
-	gone := noAnswer(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+	gone := replyToError(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
 	sold, out := reply{Outcome: ledger.OutcomeSold, OrderID: "o"}, reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
 	busy, wait := reply{Outcome: ledger.OutcomeBusy, Code: "busy"}, reply{Outcome: ledger.OutcomeInProgress, Code: "in_progress"}
 	down := reply{Outcome: ledger.OutcomeError, Code: "backend_unavailable", Status: 503}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,33 +14,34 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// A client knows the targets and how to ask them. Each of its buyers has
-// connections of its own, and writes to them itself: net/http's transport, with
-// two goroutines a connection, takes a quarter more processor time for a purchase,
-// the service's end included, and sends again what it takes for safe.
+// A client knows the targets of a run and how to call them.
+//
+// Its buyers write requests to their connections themselves and read the responses with
+// net/http. They do without http.Transport: its two goroutines for each connection raise
+// the processor time of a call by a third to two thirds. A Transport also repeats a
+// request with an Idempotency-Key when a connection breaks, and the run would not know
+// that the service was called twice.
 type client struct {
-	Scenario
-	targets []*url.URL
-	buyPath string
-	keyless bool
+	scenario Scenario
+	keyless  bool
+	targets  []*url.URL
+	buyPath  string
 
-	interrupted atomic.Bool
-	mu          sync.Mutex
-	open        map[net.Conn]bool
+	running   context.Context // ends when the buyers are interrupted
+	interrupt context.CancelFunc
 }
 
-// newClient takes targets that have been checked.
+// newClient returns a client for the targets of c, which checkTarget has accepted.
 func newClient(c Config) *client {
-	cl := &client{Scenario: c.Scenario, buyPath: "/api/v1/seckill", keyless: c.Keyless, open: map[net.Conn]bool{}}
+	cl := &client{scenario: c.Scenario, keyless: c.Keyless, buyPath: "/api/v1/seckill"}
 	if c.Reserve > 0 {
-		cl.buyPath = reservations
+		cl.buyPath = reservationsPath
 	}
 	cl.buyPath += "?strategy=" + url.QueryEscape(c.Strategy)
+	cl.running, cl.interrupt = context.WithCancel(context.Background())
 	for _, t := range c.Targets {
 		u, _ := url.Parse(strings.TrimRight(t, "/"))
 		cl.targets = append(cl.targets, u)
@@ -47,190 +49,167 @@ func newClient(c Config) *client {
 	return cl
 }
 
-// interrupt ends the wait of every buyer.
-func (c *client) interrupt() {
-	c.interrupted.Store(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for conn := range c.open {
-		_ = conn.SetDeadline(longAgo)
+// A buyer sends calls one after the other, each exactly once, over connections of its own.
+type buyer struct {
+	client      *client
+	connections []connection // by target
+	request     bytes.Buffer // of the current call
+	body        bytes.Buffer // of the last response
+}
+
+// A connection stays open from call to call.
+type connection struct {
+	net.Conn               // nil when closed
+	reader   *bufio.Reader // of Conn, by way of limit
+	limit    io.LimitedReader
+	used     time.Time // when the last call began
+	forget   func() bool
+}
+
+func (c *client) newBuyer() *buyer {
+	return &buyer{client: c, connections: make([]connection, len(c.targets))}
+}
+
+func (b *buyer) close() {
+	for i := range b.connections {
+		b.connections[i].close()
 	}
+}
+
+func (c *connection) close() {
+	if c.Conn != nil {
+		c.forget()
+		_ = c.Conn.Close()
+		c.Conn = nil
+	}
+}
+
+// maxIdle bounds how long a connection stays unused. After that the service may have closed
+// it, or may have been started again, so the next call opens a new one.
+const maxIdle = time.Second
+
+// dial makes sure that the buyer is connected to a target.
+func (b *buyer) dial(target int, deadline time.Time) (*connection, error) {
+	c, t := &b.connections[target], b.client.targets[target]
+	if c.Conn != nil && time.Since(c.used) < maxIdle {
+		return c, nil
+	}
+	c.close()
+	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", net.JoinHostPort(t.Hostname(), cmp.Or(t.Port(), "80")))
+	if err != nil {
+		return nil, err
+	}
+	c.Conn, c.limit.R = conn, conn
+	c.reader = bufio.NewReader(&c.limit)
+	c.forget = context.AfterFunc(b.client.running, func() { _ = conn.SetDeadline(longAgo) })
+	c.used = time.Now()
+	return c, nil
 }
 
 var longAgo = time.Unix(1, 0)
 
-// A buyer sends calls one after the other, each exactly once. It never resends
-// by itself: what became of a call whose connection broke is unknown, and a retry
-// is the scenario's to make.
-type buyer struct {
-	*client
-	lines             []link // one a target
-	out, header, body []byte // the request that is being sent, its own header lines, its body
+// connectTo opens the connection that the buyer's next purchase needs, so that the
+// purchase does not wait for a handshake. If it fails, the purchase dials again and
+// reports the error.
+func (b *buyer) connectTo(turn int) {
+	_, _ = b.dial(turn%len(b.connections), time.Now().Add(b.client.scenario.Timeout))
 }
 
-func (c *client) newBuyer() *buyer { return &buyer{client: c, lines: make([]link, len(c.targets))} }
-
-// close hangs up everywhere.
-func (b *buyer) close() {
-	for i := range b.lines {
-		b.hangUp(&b.lines[i])
-	}
+// A call is one HTTP request, and the function that interprets its response.
+type call struct {
+	method, path string
+	header       string // lines, each with its end
+	body         string
+	interpret    func(response) reply
 }
 
-// ask sends a request with b.header and b.body to the target whose turn it is, and
-// says what its answer means. The path is given in parts.
-func (b *buyer) ask(p purchase, means func(response) reply, method string, path ...string) reply {
-	turn := (p.index + p.turn) % len(b.lines)
-	at, l := b.targets[turn], &b.lines[turn]
+// send makes a call about p to the target whose turn it is.
+func (b *buyer) send(p purchase, c call) reply {
+	target := (p.index + p.turn) % len(b.connections)
 	begun := time.Now()
-	deadline := begun.Add(b.Timeout)
-	if begun.Sub(l.used) > idle {
-		b.hangUp(l)
+	deadline := begun.Add(b.client.scenario.Timeout)
+	conn, err := b.dial(target, deadline)
+	if err != nil {
+		return replyToError(err)
 	}
-	if l.conn == nil {
-		if err := b.dial(at, l, deadline); err != nil {
-			return noAnswer(err)
-		}
-	}
+	conn.used = begun
 	if p.patience > 0 {
 		deadline = time.Now().Add(p.patience)
 	}
-	_ = l.conn.SetDeadline(deadline)
-	if b.interrupted.Load() { // perhaps before the line above
-		_ = l.conn.SetDeadline(longAgo)
+	_ = conn.SetDeadline(deadline)
+	interrupted := b.client.running
+	if interrupted.Err() != nil { // perhaps just before the deadline was set
+		_ = conn.SetDeadline(longAgo)
 	}
-	b.write(at, method, path)
-	a, last := response{}, false
-	_, err := l.conn.Write(b.out)
-	if err == nil {
-		a, last, err = l.receive()
+	t := b.client.targets[target]
+	b.request.Reset()
+	fmt.Fprintf(&b.request, "%s %s%s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n%s",
+		c.method, t.EscapedPath(), c.path, t.Host, c.header, len(c.body), c.body)
+	a, err := b.exchange(conn)
+	if err != nil || a.last {
+		conn.close()
 	}
-	if err != nil || last {
-		b.hangUp(l)
-	}
-	l.used = begun
-	var o oddity
+	late := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
-	case errors.As(err, &o):
-		return nonsense("%s", o)
-	case b.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded):
-		return noAnswer(context.Canceled)
-	case p.patience > 0 && errors.Is(err, os.ErrDeadlineExceeded):
-		return unknown(codeLost, "the buyer hung up before the answer")
-	case err != nil:
-		return noAnswer(err)
+	case err == nil:
+		r := c.interpret(a)
+		r.Status, r.RetryAfter = a.Status, a.RetryAfter
+		return r
+	case late && interrupted.Err() != nil:
+		return replyToError(interrupted.Err())
+	case late && p.patience > 0:
+		return unknownReply(codeLost, "the buyer hung up before the answer")
 	}
-	r := means(a)
-	r.Status, r.RetryAfter = a.Status, a.RetryAfter
-	return r
+	return replyToError(err)
 }
 
-func (b *buyer) write(at *url.URL, method string, path []string) {
-	b.out = append(append(append(b.out[:0], method...), ' '), at.EscapedPath()...)
-	for _, part := range path {
-		b.out = append(b.out, part...)
+// A malformedResponse is an error: the response is not HTTP, or is not what the request
+// asked for.
+type malformedResponse string
+
+func (m malformedResponse) Error() string { return string(m) }
+
+// maxHeader bounds the header of a response, in bytes.
+const maxHeader = 8 << 10
+
+// exchange sends the request and reads the response. The error is a malformedResponse or
+// that of the connection.
+func (b *buyer) exchange(c *connection) (response, error) {
+	if _, err := c.Write(b.request.Bytes()); err != nil {
+		return response{}, err
 	}
-	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.Host...), "\r\n"...)
-	b.out = append(b.out, b.header...)
-	if method == http.MethodPost {
-		b.out = strconv.AppendInt(append(b.out, "Content-Length: "...), int64(len(b.body)), 10)
-		b.out = append(b.out, "\r\n"...)
+	c.limit.N = maxHeader + maxBody
+	r, err := http.ReadResponse(c.reader, nil)
+	if err == nil && (r.StatusCode < http.StatusOK || r.StatusCode > 599) {
+		return response{}, malformedResponse("a status of " + strconv.Itoa(r.StatusCode))
 	}
-	b.out = append(append(b.out, "\r\n"...), b.body...)
-}
-
-// idle is how long a connection may be quiet: then a service may have closed it, or
-// have been started again, and another is opened.
-const idle = time.Second
-
-func (b *buyer) dial(at *url.URL, l *link, deadline time.Time) error {
-	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), "80")))
-	if err != nil {
-		return err
-	}
-	l.connect(conn)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open[conn] = true
-	return nil
-}
-
-func (b *buyer) hangUp(l *link) {
-	if l.conn == nil {
-		return
-	}
-	b.mu.Lock()
-	delete(b.open, l.conn)
-	b.mu.Unlock()
-	_ = l.conn.Close()
-	l.conn = nil
-}
-
-// connect opens the connection to the first target that the buyer will ask. It may
-// fail: the first purchase dials again, and counts.
-func (b *buyer) connect(turn int) {
-	turn %= len(b.lines)
-	if l := &b.lines[turn]; l.conn == nil && b.dial(b.targets[turn], l, time.Now().Add(b.Timeout)) == nil {
-		l.used = time.Now()
-	}
-}
-
-// A link is a connection that stays open from purchase to purchase.
-type link struct {
-	conn     net.Conn      // nil when there is none
-	used     time.Time     // last
-	buffered *bufio.Reader // of the link
-	body     bytes.Buffer
-	left     int   // bytes that the answer may still have
-	err      error // that ended reading from conn
-}
-
-const mostHead = 8 << 10 // bytes, of an answer
-
-// connect begins with a new connection.
-func (l *link) connect(conn net.Conn) { l.conn, l.buffered = conn, bufio.NewReader(l) }
-
-// Read reads from the connection. It remembers why that ended: an error of the
-// connection means that the answer is lost, any other that it is not HTTP.
-func (l *link) Read(p []byte) (n int, err error) {
-	if l.left <= 0 {
-		return 0, oddity("an answer that does not end")
-	}
-	n, l.err = l.conn.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, l.err
-}
-
-// An oddity is an answer that is not HTTP/1.1 as it was asked for.
-type oddity string
-
-func (o oddity) Error() string { return string(o) }
-
-// receive reads the next answer. last: the connection cannot be used again. The
-// error is an oddity, or that of the connection.
-func (l *link) receive() (a response, last bool, err error) {
-	l.left, l.err = mostHead+maxBody, nil
-	r, err := http.ReadResponse(l.buffered, nil)
 	if err == nil {
-		l.body.Reset()
-		_, err = l.body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
+		b.body.Reset()
+		_, err = b.body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
 	}
 	switch {
-	case err != nil && l.err == nil:
-		return a, true, oddity(excerpt([]byte(err.Error())))
+	case err != nil && c.limit.N <= 0:
+		return response{}, malformedResponse("a response that does not end")
+	case err != nil && isConnectionError(err):
+		return response{}, err
 	case err != nil:
-		return a, true, l.err
-	case r.StatusCode < http.StatusOK || r.StatusCode > 599:
-		return a, true, oddity("a status of " + strconv.Itoa(r.StatusCode))
+		return response{}, malformedResponse(quoteStart([]byte(err.Error())))
 	case r.Header.Get("Content-Encoding") != "":
-		return a, true, oddity("a Content-Encoding of " + r.Header.Get("Content-Encoding") + ", which was not asked for")
-	case l.body.Len() > maxBody:
-		return a, true, oddity("a body of more than " + strconv.Itoa(maxBody) + " bytes")
+		return response{}, malformedResponse("a Content-Encoding of " + r.Header.Get("Content-Encoding") + ", which was not asked for")
+	case b.body.Len() > maxBody:
+		return response{}, malformedResponse("a body of more than " + strconv.Itoa(maxBody) + " bytes")
 	}
-	a = response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes(),
-		Replayed: r.Header.Get("Idempotency-Replayed") == "true"}
+	a := response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: b.body.Bytes(),
+		Replayed: r.Header.Get("Idempotency-Replayed") == "true", last: r.Close || c.reader.Buffered() > 0}
 	if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 30); err == nil {
 		a.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	return a, r.Close || l.err != nil || l.buffered.Buffered() > 0, nil
+	return a, nil
+}
+
+// isConnectionError reports whether err is that of a connection. Any other error is about
+// bytes that are not HTTP.
+func isConnectionError(err error) bool {
+	var netError net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &netError)
 }

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,16 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 )
 
-// net/http sends a request with an Idempotency-Key again by itself when a kept
-// connection breaks. A buyer must not: the service would be asked twice, and
-// no one would know.
+// An http.Transport sends a request with an Idempotency-Key again when a kept connection
+// breaks. A buyer must not: the service would be called twice and no one would know.
 func TestClientNeverSendsTwice(t *testing.T) {
 	const sold = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 2\r\nContent-Length: 80\r\n\r\n" +
 		`{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional" }`
@@ -30,7 +27,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		first string              // the answer to the first request of a connection
-		drop  func(conn net.Conn) // deals with the second
+		drop  func(conn net.Conn) // deals with the second request
 		want  ledger.Outcome      // of each second purchase
 	}{
 		{"closed", sold, func(net.Conn) {}, ledger.OutcomeUnknown},
@@ -41,33 +38,31 @@ func TestClientNeverSendsTwice(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var mu sync.Mutex
 			arrived := map[string]int{} // by key
-			target := listen(t, func(conn net.Conn) {
+			target := serveConnections(t, func(conn net.Conn) {
 				requests := bufio.NewReader(conn)
-				for _, then := range []func(net.Conn){
+				for _, answer := range []func(net.Conn){
 					func(conn net.Conn) { _, _ = io.WriteString(conn, test.first) },
 					test.drop,
 				} {
-					key, err := readPurchase(requests)
+					key, err := readKey(requests)
 					if err != nil {
 						return
 					}
 					mu.Lock()
 					arrived[key]++
 					mu.Unlock()
-					then(conn)
+					answer(conn)
 				}
 			})
-			c := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second}})
-			b := c.newBuyer()
-			defer b.close()
+			b := newTestBuyer(t, target, 5*time.Second)
 			const purchases = 20
 			plan := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: purchases}, []int64{1})
 			for i := range purchases {
 				want := []ledger.Outcome{ledger.OutcomeSold, test.want}[i%2]
-				if i == purchases-1 { // over a connection that was quiet for long, the service may have gone
-					b.lines[0].used, want = time.Now().Add(-2*idle), ledger.OutcomeSold
+				if i == purchases-1 { // the connection was unused for so long that the service may have gone
+					b.connections[0].used, want = time.Now().Add(-2*maxIdle), ledger.OutcomeSold
 				}
-				r := b.buy(plan.purchase(i))
+				r := b.sendPurchase(plan.purchase(i))
 				if r.Outcome != want || want == ledger.OutcomeSold && r.RetryAfter != 2*time.Second {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
@@ -86,7 +81,15 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	}
 }
 
-func readPurchase(r *bufio.Reader) (key string, err error) {
+// newTestBuyer returns a buyer of one unit of SKU 1.
+func newTestBuyer(t *testing.T, target string, timeout time.Duration) *buyer {
+	t.Helper()
+	b := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Timeout: timeout}}).newBuyer()
+	t.Cleanup(b.close)
+	return b
+}
+
+func readKey(r *bufio.Reader) (string, error) {
 	req, err := http.ReadRequest(r)
 	if err != nil {
 		return "", err
@@ -95,8 +98,9 @@ func readPurchase(r *bufio.Reader) (key string, err error) {
 	return req.Header.Get("Idempotency-Key"), err
 }
 
-// listen serves every connection with f, and closes it after that.
-func listen(t *testing.T, f func(net.Conn)) (target string) {
+// serveConnections calls f with every connection and then closes it. It returns the
+// address as a target.
+func serveConnections(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	labtest.Must(t, err)
@@ -120,64 +124,90 @@ func listen(t *testing.T, f func(net.Conn)) (target string) {
 	return "http://" + l.Addr().String()
 }
 
-// Each answer, byte by byte; what is odd is never guessed at.
-func TestReceive(t *testing.T) {
-	const ok = "HTTP/1.1 200 OK\r\n"
-	long := strings.Repeat("x", maxBody)
+// A service that answers something else than asked for HTTP cannot make a buyer hang, and
+// its answer is never guessed at: the outcome is unknown, with a message that says why.
+func TestHostileAnswers(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	const sale = `{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional"}`
+	padded := func(length int) string {
+		return fmt.Sprintf("Content-Length: %d\r\n\r\n%s%s", length, sale, strings.Repeat(" ", length-len(sale)))
+	}
+	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x;a=b\r\n%s\r\n", 10, sale[:10], len(sale)-10, sale[10:])
 	for _, test := range []struct {
-		name, sent string
-		body       string
-		last       bool
-		odd        string // part of the oddity
-		lost       bool
+		name, answer string
+		code         string // "" for a sale
+		message      string // part of the reply's message
 	}{
-		{name: "with a length", sent: ok + "Content-Length: 5\r\n\r\nhello", body: "hello"},
-		{name: "chunks", sent: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n", body: "hello"},
-		{name: "closing", sent: ok + "Connection: Close\r\nContent-Length: 2\r\n\r\nok", body: "ok", last: true},
-		{name: "the longest", sent: ok + "Content-Length: 65536\r\n\r\n" + long, body: long},
+		{name: "with a length", answer: ok + padded(len(sale))},
+		{name: "in chunks", answer: ok + chunked + "0\r\n\r\n"},
+		{name: "closing", answer: ok + "Connection: Close\r\n" + padded(len(sale))},
+		{name: "of the greatest length", answer: ok + padded(maxBody)},
 
-		{name: "nothing", sent: "", lost: true},
-		{name: "cut in the body", sent: ok + "Content-Length: 5\r\n\r\nhell", lost: true},
+		{name: "nothing", code: codeLost},
+		{name: "cut in the header", answer: ok, code: codeLost},
+		{name: "cut in the body", answer: ok + "Content-Length: 500\r\n\r\n" + sale, code: codeLost},
+		{name: "chunks without an end", answer: ok + chunked, code: codeLost},
 
-		{name: "another protocol", sent: "SSH-2.0-OpenSSH_9.2\r\n", odd: "malformed HTTP"},
-		{name: "a status out of range", sent: "HTTP/1.1 600 X\r\n\r\n", odd: "a status of 600"},
-		{name: "too long", sent: ok + "Content-Length: 65537\r\n\r\n" + long + "x", odd: "a body of more than 65536 bytes"},
-		{name: "headers without an end", sent: ok + strings.Repeat("X: y\r\n", 20_000), odd: "malformed MIME header"},
-		{name: "gzip", sent: ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", odd: "a Content-Encoding of gzip"},
+		{name: "another protocol", answer: "SSH-2.0-OpenSSH_9.2\r\n", code: codeNonsense, message: "malformed HTTP"},
+		{name: "a status out of range", answer: "HTTP/1.1 600 X\r\n\r\n", code: codeNonsense, message: "a status of 600"},
+		{name: "another protocol is switched to", answer: "HTTP/1.1 101 Switching Protocols\r\n\r\n", code: codeNonsense, message: "a status of 101"},
+		{name: "a body that is too long", answer: ok + padded(maxBody+1), code: codeNonsense, message: "a body of more than 65536 bytes"},
+		{name: "a bad chunk", answer: ok + "Transfer-Encoding: chunked\r\n\r\nhello\r\n", code: codeNonsense, message: "chunk length"},
+		{name: "a header without a name", answer: ok + ": x\r\n\r\n", code: codeNonsense, message: "malformed MIME header"},
+		{name: "a header without an end", answer: ok + strings.Repeat("X: y\r\n", 20_000), code: codeNonsense, message: "a response that does not end"},
+		{name: "gzip", answer: ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", code: codeNonsense, message: "a Content-Encoding of gzip"},
+		{name: "an order with another's fields", answer: ok + "Content-Length: 2\r\n\r\n{}", code: codeNonsense, message: "without all its fields"},
 	} {
-		l := &link{}
-		l.connect(readConn{Reader: iotest.OneByteReader(strings.NewReader(test.sent))})
-		a, last, err := l.receive()
-		var o oddity
-		switch {
-		case test.odd != "":
-			if !errors.As(err, &o) || !strings.Contains(err.Error(), test.odd) {
-				t.Errorf("%s: %v, want an oddity with %q", test.name, err, test.odd)
+		target := serveConnections(t, func(conn net.Conn) {
+			if _, err := readKey(bufio.NewReader(conn)); err == nil {
+				_, _ = io.WriteString(conn, test.answer)
+				_ = conn.(*net.TCPConn).CloseWrite()
+				_, _ = io.Copy(io.Discard, conn) // until the buyer closes, so that nothing is reset
 			}
-		case test.lost:
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("%s: %v, want the end of the connection", test.name, err)
-			}
-		case err != nil || a.Status != http.StatusOK || string(a.Body) != test.body || last != test.last:
-			t.Errorf("%s: %d %.40q last %t, %v; want %.40q last %t", test.name, a.Status, a.Body, last, err, test.body, test.last)
+		})
+		b := newTestBuyer(t, target, 5*time.Second)
+		r := b.sendPurchase(newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchase(0))
+		b.close()
+		want := ledger.OutcomeUnknown
+		if test.code == "" {
+			want = ledger.OutcomeSold
+		}
+		if r.Outcome != want || r.Code != test.code || !strings.Contains(r.Message, test.message) || strings.Contains(r.Message, "\n") || len(r.Message) > 300 {
+			t.Errorf("%s: %+v, want %s %q with %q", test.name, r, want, test.code, test.message)
 		}
 	}
 }
 
-// A readConn is a connection that is only read.
-type readConn struct {
-	io.Reader
-	net.Conn
+// An answer that never comes, or never ends, ends at the buyer's time-out.
+func TestAnswersThatNeverEnd(t *testing.T) {
+	for _, answer := range []string{"", "HTTP/1.1 200 OK\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"} {
+		target := serveConnections(t, func(conn net.Conn) {
+			_, _ = io.WriteString(conn, answer)
+			_, _ = io.Copy(io.Discard, conn)
+		})
+		b := newTestBuyer(t, target, 50*time.Millisecond)
+		p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchase(0)
+		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeTimeout {
+			t.Errorf("%q: %+v, want an unknown outcome because of the time-out", answer, r)
+		}
+		p.patience = time.Millisecond
+		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeLost {
+			t.Errorf("%q, and the buyer hangs up: %+v, want an unknown outcome", answer, r)
+		}
+		b.client.interrupt()
+		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeInterrupted {
+			t.Errorf("%q, when the run is interrupted: %+v, want an unknown outcome", answer, r)
+		}
+		b.close()
+	}
 }
-
-func (c readConn) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
 // testdata/answers.txt says what it has.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers.txt")
 	labtest.Must(t, err)
-	asks := map[string]func(response) reply{"buys": wantedSale{1, 2, "version", ledger.OutcomeSold}.Bought,
-		"reserves": wantedSale{1, 3, "reserve", ledger.OutcomeReserved}.Bought, "pays": paid, "releases": released}
+	asks := map[string]func(response) reply{"buys": expectedSale{1, 2, "version", ledger.OutcomeSold}.readPurchase,
+		"reserves": expectedSale{1, 3, "reserve", ledger.OutcomeReserved}.readPurchase, "pays": readPayment, "releases": readRelease}
 	types := map[string]string{"json": "application/json; charset=utf-8", "problem": typeProblem}
 	for line := range strings.Lines(string(text)) {
 		told, want, is := strings.Cut(strings.TrimSpace(line), " => ")

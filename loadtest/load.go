@@ -13,12 +13,11 @@ const interruptGrace = time.Second
 // A caller asks the service for one buyer after the other, over connections of
 // its own; *buyer is one.
 type caller interface {
-	buy(p purchase) reply
-	cancel(p purchase, id string) reply
-	pay(p purchase, id string) reply
-	// became asks what an accepted purchase came to; false: it is open.
-	became(p purchase) (r reply, final bool)
-	connect(turn int) // in advance; it may fail
+	sendPurchase(p purchase) reply
+	sendCancellation(p purchase, id string) reply
+	sendPayment(p purchase, id string) reply
+	askOutcome(p purchase) (reply, bool)
+	connectTo(turn int)
 	close()
 }
 
@@ -76,7 +75,7 @@ func (l *load) warm(n int) {
 	var connecting sync.WaitGroup
 	for i := range n {
 		w := l.take()
-		connecting.Go(func() { w.connect(i) })
+		connecting.Go(func() { w.connectTo(i) })
 		defer l.put(w)
 	}
 	connecting.Wait()

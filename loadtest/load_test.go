@@ -19,14 +19,16 @@ import (
 // atOnce is a service that answers at once.
 type atOnce struct{}
 
-func (atOnce) buy(purchase) reply {
+func (atOnce) sendPurchase(purchase) reply {
 	return reply{Outcome: ledger.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
 }
-func (atOnce) cancel(purchase, string) reply { return reply{Outcome: ledger.OutcomeCancelled} }
-func (atOnce) pay(purchase, string) reply    { return reply{Outcome: ledger.OutcomeSold} }
-func (atOnce) became(purchase) (reply, bool) { return reply{}, false }
-func (atOnce) connect(int)                   {}
-func (atOnce) close()                        {}
+func (atOnce) sendCancellation(purchase, string) reply {
+	return reply{Outcome: ledger.OutcomeCancelled}
+}
+func (atOnce) sendPayment(purchase, string) reply { return reply{Outcome: ledger.OutcomeSold} }
+func (atOnce) askOutcome(purchase) (reply, bool)  { return reply{}, false }
+func (atOnce) connectTo(int)                      {}
+func (atOnce) close()                             {}
 
 // A slow service of the tests' own time: it answers after takes, and not
 // while it is stalled.
@@ -43,7 +45,7 @@ type slow struct {
 	connections  int           // likewise
 }
 
-func (s *slow) buy(p purchase) reply {
+func (s *slow) sendPurchase(p purchase) reply {
 	s.mu.Lock()
 	s.inside++
 	s.most = max(s.most, s.inside)
@@ -202,7 +204,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		pays        reply
 		early, lost bool
 		copies      float64
-	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0}, {ms, noAnswer(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
+	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0}, {ms, replyToError(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.normal()
 			p := newPlan(s, []int64{1})

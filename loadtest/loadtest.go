@@ -147,7 +147,7 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 	return r.result, nil
 }
 
-func call(f func()) {
+func runHook(f func()) {
 	if f != nil {
 		f()
 	}
@@ -201,7 +201,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	if r.finalWithin > 0 {
 		l.finalWithin = r.finalWithin
 	}
-	call(r.Begin)
+	runHook(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
 	cpu, servers, known := cpuTime(), time.Duration(0), false
@@ -218,7 +218,7 @@ func (r *run) send(ctx context.Context) (finish func()) {
 	}
 	l.finish()
 	r.tally.summarize(took)
-	call(r.End)
+	runHook(r.End)
 	stopMeter(context.WithoutCancel(ctx))
 	r.result.Problems = append(r.result.Problems, r.result.bottleneck()...)
 	return finish

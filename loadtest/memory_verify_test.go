@@ -18,7 +18,7 @@ type shop struct {
 	*ledger.Snapshot
 }
 
-func (s shop) buy(p purchase) reply {
+func (s shop) sendPurchase(p purchase) reply {
 	if s.Stock.Num == 0 {
 		return reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
 	}

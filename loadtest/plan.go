@@ -83,7 +83,7 @@ type purchase struct {
 	cancels       bool          // the buyer cancels a sale
 	forgets       bool          // … never pays what they have reserved
 	returns       bool          // … and cancels it when it has expired
-	order         bool          // what is cancelled is named as an order, not as a reservation
+	asOrder       bool          // the cancellation names the order, not the reservation
 	patience      time.Duration // after which the buyer hangs up; 0: the time-out
 }
 

@@ -107,7 +107,7 @@ func (r *refusal) Error() string {
 	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
 		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Detail)
 	}
-	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, excerpt(r.body))
+	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, quoteStart(r.body))
 }
 
 // ask sends one request and decodes its answer.
@@ -118,7 +118,7 @@ func (s service) ask(ctx context.Context, method, path string, body []byte, into
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s %s%s was answered with something else than expected: %w (%s)",
-			method, s.base, path, err, excerpt(data))
+			method, s.base, path, err, quoteStart(data))
 	}
 	return nil
 }
