@@ -18,8 +18,6 @@ require (
 	github.com/ncruces/go-sqlite3 v0.24.0
 	github.com/ncruces/go-sqlite3/gormlite v0.24.0
 	github.com/prometheus/client_golang v1.25.0
-	github.com/prometheus/client_model v0.6.3
-	github.com/prometheus/common v0.72.0
 	github.com/redis/go-redis/v9 v9.22.0 // with v9.23.0, which has a weak.Pointer to its client, each package that imports it takes two seconds more to compile
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/tetratelabs/wazero v1.9.0
@@ -71,6 +69,8 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
+	github.com/prometheus/client_model v0.6.3 // indirect
+	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/quic-go/qpack v0.6.0 // indirect
 	github.com/quic-go/quic-go v0.59.0 // indirect

@@ -92,22 +92,14 @@ func (f *fake) handler() http.Handler {
 			map[string]any{"name": "mysql", "tier": "private", "version": "MariaDB 10.11.6", "ok": true},
 		}})
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		fmt.Fprintf(w, `# TYPE seckill_purchases_in_flight gauge
-seckill_purchases_in_flight %d
-# TYPE process_start_time_seconds gauge
-process_start_time_seconds %d
-# TYPE seckill_backend_commands_total counter
-seckill_backend_commands_total{backend="sql",strategy="conditional"} %d
-seckill_backend_commands_total{backend="wait",strategy="conditional"} 99
-seckill_backend_commands_total{backend="redis",strategy="conditional"} 0
-seckill_backend_commands_total{backend="sql",strategy="naive"} 77
-# TYPE seckill_request_duration_seconds histogram
-seckill_request_duration_seconds_count{strategy="conditional"} %d
-seckill_request_duration_seconds_count{strategy="naive"} 33
-`, f.inFlight+f.pretend, f.stock.Run, 3*f.seen, f.seen) // a reset is a new process, too
+		respond(w, map[string]any{"purchases_in_flight": f.inFlight + f.pretend, "started_at": time.Unix(f.stock.Run, 0), // a reset is a new process, too
+			"strategies": map[string]any{
+				testStrategy: map[string]any{"purchases": f.seen, "commands": map[string]int{"sql": 3 * f.seen, "redis": 0}},
+				"naive":      map[string]any{"purchases": 33, "commands": map[string]int{"sql": 77}},
+			}})
 	})
 	return mux
 }

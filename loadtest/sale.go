@@ -295,9 +295,9 @@ func (s settling) wait(ctx context.Context, until time.Time, services []service,
 // be running.
 func working(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
-		m, err := s.metrics(ctx)
+		now, err := s.readStats(ctx)
 		if err == nil {
-			return m.sum(metricInFlight) > 0
+			return now.InFlight > 0
 		}
 		var op *net.OpError
 		return !errors.As(err, &op) || op.Op != "dial"

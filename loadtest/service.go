@@ -14,13 +14,8 @@ import (
 	"strings"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
-	"seckill/internal/tap"
 )
 
 // A service is what a run calls of one target beside purchases, to prepare the
@@ -202,100 +197,71 @@ func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 	return snap, err
 }
 
-// The services' own numbers that a run reads.
-const (
-	metricCommands  = "seckill_backend_commands_total"   // by strategy and backend
-	metricPurchases = "seckill_request_duration_seconds" // by strategy: their count
-	metricInFlight  = "seckill_purchases_in_flight"
-	metricProcessor = "process_cpu_seconds_total"
-	metricStarted   = "process_start_time_seconds"
-)
-
-type metrics map[string]*dto.MetricFamily
-
-func (s service) metrics(ctx context.Context) (metrics, error) {
-	text, err := s.fetch(ctx, http.MethodGet, "/metrics", nil)
-	if err != nil {
-		return nil, err
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("the metrics of %s: %w", s.base, err)
-	}
-	return families, nil
+// stats are the counts of one service since its process started.
+type stats struct {
+	StartedAt        time.Time `json:"started_at"`
+	ProcessorSeconds float64   `json:"processor_seconds"`
+	InFlight         int       `json:"purchases_in_flight"`
+	Strategies       map[string]struct {
+		Purchases int64            `json:"purchases"`
+		Commands  map[string]int64 `json:"commands"` // by backend
+	} `json:"strategies"`
 }
 
-// sum adds up the values of a family.
-func (m metrics) sum(family string) (n float64) {
-	for _, metric := range m[family].GetMetric() {
-		n += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
-	}
-	return n
+func (s service) readStats(ctx context.Context) (stats, error) {
+	var answer stats
+	err := s.ask(ctx, http.MethodGet, "/stats", nil, &answer)
+	return answer, err
 }
 
-// A cost is what a strategy's purchases have cost so far, at all targets.
+// A cost is what the purchases of a strategy have cost so far at all targets.
 type cost struct {
-	started   float64 // sum of the times when the processes were
-	purchases float64
-	commands  map[string]float64 // by backend
-	processor float64            // seconds, of the processes; 0: they do not say
+	started   []time.Time // by target
+	purchases int64
+	commands  map[string]int64 // by backend
+	processor float64          // seconds of the service processes
 }
 
-func (r *run) cost(ctx context.Context) (c cost, err error) {
-	c.commands = map[string]float64{}
+// readCost adds up the costs at all targets.
+func (r *run) readCost(ctx context.Context) (cost, error) {
+	c := cost{commands: map[string]int64{}}
 	for _, s := range r.services {
-		m, err := s.metrics(ctx)
+		now, err := s.readStats(ctx)
 		if err != nil {
 			return c, err
 		}
-		c.started += m.sum(metricStarted)
-		c.processor += m.sum(metricProcessor)
-		for _, metric := range slices.Concat(m[metricPurchases].GetMetric(), m[metricCommands].GetMetric()) {
-			backend := label(metric, "backend")
-			switch {
-			case label(metric, "strategy") != r.Strategy || backend == tap.Waiting:
-			case backend == "":
-				c.purchases += float64(metric.GetHistogram().GetSampleCount())
-			default:
-				c.commands[backend] += metric.GetCounter().GetValue()
-			}
+		c.started = append(c.started, now.StartedAt)
+		c.processor += now.ProcessorSeconds
+		c.purchases += now.Strategies[r.Strategy].Purchases
+		for backend, n := range now.Strategies[r.Strategy].Commands {
+			c.commands[backend] += n
 		}
 	}
 	return c, nil
 }
 
-func label(m *dto.Metric, name string) string {
-	for _, l := range m.GetLabel() {
-		if l.GetName() == name {
-			return l.GetValue()
-		}
-	}
-	return ""
-}
-
-// startMeter reads what has been spent before a load; stop writes into the result
-// what the load has cost.
-func (r *run) startMeter(ctx context.Context) (stop func(context.Context)) {
-	before, err := r.cost(ctx)
+// startMeter reads the costs before the load. The function that it returns reads them
+// again, and writes the difference into the result.
+func (r *run) startMeter(ctx context.Context) func(context.Context) {
+	before, err := r.readCost(ctx)
 	return func(ctx context.Context) {
 		var after cost
 		if err == nil {
-			after, err = r.cost(ctx)
+			after, err = r.readCost(ctx)
 		}
-		if err == nil && after.started != before.started {
+		if err == nil && !slices.EqualFunc(before.started, after.started, time.Time.Equal) {
 			err = errors.New("a target was started again")
 		}
 		if err != nil {
 			r.result.CommandsMissing = err.Error()
 			return
 		}
-		r.result.spent(before, after)
+		r.result.addCost(before, after)
 	}
 }
 
-// spent is what was spent between two readings.
-func (r *Result) spent(before, after cost) {
+// addCost writes the difference of two costs into the result.
+func (r *Result) addCost(before, after cost) {
 	if before.processor > 0 {
 		r.Processor.Services = new(after.processor - before.processor)
 	}
@@ -306,7 +272,7 @@ func (r *Result) spent(before, after cost) {
 	}
 	for backend, n := range after.commands {
 		if n -= before.commands[backend]; n > 0 {
-			r.Commands = append(r.Commands, Commands{backend, int64(n), n / purchases})
+			r.Commands = append(r.Commands, Commands{backend, n, float64(n) / float64(purchases)})
 		}
 	}
 	slices.SortFunc(r.Commands, func(a, b Commands) int {

@@ -118,6 +118,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
 	r.GET("/readyz", s.ready)
 	r.GET("/metrics", gin.WrapH(s.metrics.handler()))
+	r.GET("/stats", s.stats)
 	r.GET("/openapi.json", serveOpenAPI)
 
 	v1 := r.Group("/api/v1")

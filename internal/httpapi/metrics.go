@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"net/http"
+	"syscall"
+	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -55,4 +58,31 @@ func (m *metrics) register(sl *seller) {
 			ConstLabels: prometheus.Labels{"strategy": sl.info.Name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}
+}
+
+// started is when this process began to count.
+var started = time.Now()
+
+// A strategyStats has the counts of one strategy.
+type strategyStats struct {
+	Purchases int64             `json:"purchases"`
+	Commands  map[string]uint64 `json:"commands"` // by backend
+}
+
+// stats answers with the figures that a load generator needs. They are those of /metrics.
+func (s *Server) stats(c *gin.Context) {
+	strategies := map[string]strategyStats{}
+	for _, sl := range s.sellers {
+		commands := map[string]uint64{}
+		for _, backend := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+			commands[backend] = sl.commands.Count(backend)
+		}
+		strategies[sl.info.Name] = strategyStats{sl.purchases.Load(), commands}
+	}
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail with these arguments
+	c.JSON(http.StatusOK, gin.H{
+		"started_at": started, "processor_seconds": time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(),
+		"purchases_in_flight": s.inFlight.Load(), "strategies": strategies,
+	})
 }

@@ -307,7 +307,10 @@ func notStarted(wait time.Duration) error {
 // deduct counts the commands and the time that a deduction takes.
 func (s *Server) deduct(ctx context.Context, sl *seller, p seckill.Purchase, by deduction) (Answer, error) {
 	begun := time.Now()
-	defer func() { s.metrics.duration.WithLabelValues(sl.info.Name).Observe(time.Since(begun).Seconds()) }()
+	defer func() {
+		sl.purchases.Add(1)
+		s.metrics.duration.WithLabelValues(sl.info.Name).Observe(time.Since(begun).Seconds())
+	}()
 	ctx = tap.Counting(ctx, &sl.commands)
 	if s.Points != nil {
 		ctx = s.Points.Watch(ctx, sl.info.Name, sl.info.Key, p)

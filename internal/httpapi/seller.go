@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
@@ -17,7 +18,9 @@ type seller struct {
 	missing  []string         // why it cannot run here, and how it could
 	strategy seckill.Strategy // nil if anything is missing
 	commands tap.Counter      // what its purchases cost the backends
-	notReset sync.Map         // SKUs whose last reset here failed for it, and the run that began then
+	// purchases counts those that reached the strategy and have been decided.
+	purchases atomic.Int64
+	notReset  sync.Map // SKUs whose last reset here failed for it, and the run that began then
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {
