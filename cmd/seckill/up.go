@@ -174,7 +174,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 	defer in.Close()
 
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
-	page.api.Open(labapi.Behind{
+	page.api.Open(labapi.Backing{
 		Lab: fault.Lab{Lab: l}, Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}

@@ -19,7 +19,7 @@ import (
 // A game over HTTP: each call answers with the whole state, each mistake with a
 // code.
 func TestGameOverHTTP(t *testing.T) {
-	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Behind: labapi.Behind{
+	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Backing: labapi.Backing{
 		Lab: fault.Lab{Lab: labtest.Start(t)}, Games: gamesOf(t, nil, "for-update")}})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)

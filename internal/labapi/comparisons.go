@@ -18,26 +18,27 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// A Comparison is the same sale with several strategies, in rounds, as it stands
-// now or as it ended.
+// A Comparison holds the same sale with several strategies, in rounds.
 type Comparison struct {
 	Record
-	Settings compare.Settings `json:"settings"`
-	Command  string           `json:"command"` // that does the same on the command line
-	// Services are the settings of the service processes, of which it changes none.
-	Services lab.ServiceSettings `json:"services_settings"`
+	Settings compare.Settings    `json:"settings"`
+	Command  string              `json:"command"`           // does the same on the command line
+	Services lab.ServiceSettings `json:"services_settings"` // which a comparison does not change
 
-	Done     int             `json:"done"`           // turns that are over,
-	Total    int             `json:"total"`          // of so many; 0: it is just beginning
-	Turn     *compare.Step   `json:"turn,omitempty"` // what has its turn, while it is on
-	Seconds  float64         `json:"seconds"`        // that it took, or has taken
+	Done     int             `json:"done"`           // the turns that have ended
+	Total    int             `json:"total"`          // all turns; 0 at first
+	Turn     *compare.Step   `json:"turn,omitempty"` // the current turn
+	Seconds  float64         `json:"seconds"`        // since the start, or in all
 	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
-	Result   *compare.Result `json:"result,omitempty"` // summaries leave it out
+	Result   *compare.Result `json:"result,omitempty"` // summaries omit it
 }
 
-type comparisonEntry = entry[Comparison, *Comparison]
+type comparisonEntry = entry[Comparison]
 
-// summary is c without what is large.
+var comparisonType = entryType[Comparison]{kind: kindComparison, record: (*Comparison).record,
+	summary: Comparison.summary, isComplete: (*Comparison).isComplete}
+
+// summary returns a copy without the result.
 func (c Comparison) summary() Comparison {
 	if !c.State.Ended() {
 		c.Seconds = time.Since(c.Started).Seconds()
@@ -46,20 +47,23 @@ func (c Comparison) summary() Comparison {
 	return c
 }
 
-func (c *Comparison) isWhole() bool {
+func (c *Comparison) isComplete() bool {
 	return c.Settings.Check() == nil && c.Result != nil && c.Result.Settings.Check() == nil
 }
 
-// readComparison reads what is to be compared: what is left out is the preset's, which
-// the query names, and the seed is drawn. It says which strategies that chooses.
-func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen []catalog.Info, err error) {
+// readComparison reads the settings of a comparison and the strategies that they choose. A missing field is
+// taken from the preset that the query names; a missing seed is random.
+func (s *Server) readComparison(c *gin.Context) (compare.Settings, []catalog.Info, error) {
+	var wanted compare.Settings
 	query, err := web.ReadQuery(c.Request, "preset")
 	if err != nil {
 		return wanted, nil, err
 	}
 	preset, err := compare.PresetNamed(cmp.Or(query.Get("preset"), compare.Presets()[0].Name))
 	if err != nil {
-		return wanted, nil, web.Invalid("preset", "one_of", map[string]any{"values": compare.PresetNames()}, "is none of "+strings.Join(compare.PresetNames(), ", "))
+		names := compare.PresetNames()
+		return wanted, nil, web.Invalid("preset", "one_of", map[string]any{"values": names},
+			"is none of "+strings.Join(names, ", "))
 	}
 	wanted = preset.Settings
 	wanted.Seed = newSeed()
@@ -70,18 +74,19 @@ func (s *Server) readComparison(c *gin.Context) (wanted compare.Settings, chosen
 	if wanted.Preset != preset.Name {
 		p.Blame("preset", "unused", nil, "leave it out: the query names the preset")
 	}
-	refuseDecided(p, wanted.Scenario)
-	if chosen = s.Strategies; !slices.Equal(wanted.Strategies, []string{compare.All}) { // what cannot run here is listed as not run
+	blameFixedFields(p, wanted.Scenario)
+	chosen := s.Strategies // the result lists those that cannot run here as not run
+	if !slices.Equal(wanted.Strategies, []string{compare.All}) {
 		chosen = s.chosenStrategies(wanted.Strategies, len(s.Strategies), p)
 	}
 	blameFields(p, wanted.Check())
-	return wanted, chosen, anyWrong(p)
+	return wanted, chosen, asError(p)
 }
 
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"comparisons": s.comparisons.listEntries(), "presets": compare.Presets(), "ranges": compare.Ranges(),
-		"history": gin.H{"folder": s.History, "most": most},
+		"history": gin.H{"folder": s.History, "most": maxEntries},
 	})
 }
 
@@ -90,32 +95,34 @@ func (s *Server) startComparison(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.turn.takeTurn("a comparison")
+	release, err := s.labLock.acquire("a comparison")
 	if err != nil {
 		return err
 	}
-	// Processes that ended are started again: the figures depend on how many
-	// there are.
+	// Service processes that ended are started again, because the figures depend on the number of processes.
 	serving := s.Lab.ServiceSettings()
-	err = s.haveServing(c.Request.Context(), serving)
+	err = s.ensureServing(c.Request.Context(), serving)
 	targets := s.liveServices()
 	if err != nil || len(targets) == 0 {
 		release()
 		s.Log.Warn("start the service processes for a comparison", "error", err)
 		return noService
 	}
-	_, err = begin(s, c, s.comparisons, release, func(_ context.Context, e *comparisonEntry) {
-		e.value = Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
-			Settings: wanted, Command: wanted.Command(), Services: serving}
-	}, func(ctx context.Context, e *comparisonEntry) Comparison {
-		return s.runComparison(ctx, e, wanted, chosen, targets)
-	})
+	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
+		Settings: wanted, Command: wanted.Command(), Services: serving}
+	ctx, stop := context.WithCancel(context.Background())
+	e := &comparisonEntry{value: begun, stop: stop}
+	err = s.comparisons.perform(e, release, func() Comparison { return s.performComparison(ctx, e, chosen, targets) })
+	if err == nil {
+		s.comparisons.answerCreated(c, begun)
+	}
 	return err
 }
 
-// runComparison performs a comparison.
-func (s *Server) runComparison(ctx context.Context, e *comparisonEntry, wanted compare.Settings, chosen []catalog.Info, targets []string) Comparison {
-	result := s.Compare(ctx, chosen, compare.Options{Settings: wanted,
+// performComparison holds the sales of a comparison. It returns the final value of the comparison.
+func (s *Server) performComparison(ctx context.Context, e *comparisonEntry, chosen []catalog.Info,
+	targets []string) Comparison {
+	result := s.Compare(ctx, chosen, compare.Options{Settings: s.comparisons.readEntry(e).Settings,
 		Sale: loadtest.Config{Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		OnStep: func(done, total int, next compare.Step) {
 			s.comparisons.changeEntry(e, func(c *Comparison) { c.Done, c.Total, c.Turn = done, total, &next })

@@ -14,7 +14,7 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// A fakeComparing is a comparison that goes as far as the test lets it.
+// A fakeComparing is a comparison that waits for the test before each step.
 type fakeComparing struct {
 	options chan compare.Options // as it was started
 	turns   chan bool
@@ -41,7 +41,7 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 	}
 }
 
-// measured is a result of such a sale: one broken strategy was caught.
+// measured returns the result of a comparison in which one broken strategy oversold.
 func measured(stock int64) *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
 		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: ledger.Oversold, Expected: true}}}
@@ -57,7 +57,7 @@ func startComparing(t *testing.T, folder History) (*Server, *httptest.Server, *f
 
 const comparisonsPath = "/api/lab/v1/comparisons"
 
-// begin starts a small comparison and waits until it is on.
+// begin starts a small comparison and waits until its first turn.
 func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) (begun Comparison, o compare.Options) {
 	t.Helper()
 	status, answer, header := call{method: "POST", path: comparisonsPath + strings.Join(query, ""), body: body}.do(t, base)
@@ -68,7 +68,7 @@ func (f *fakeComparing) begin(t *testing.T, base, body string, query ...string) 
 	return begun, <-f.options
 }
 
-// ended waits until a page is told that it has.
+// ended waits until a page receives the end of a comparison.
 func (e *events) ended() (last map[string]any) {
 	for last == nil || last["state"] != string(Done) {
 		last = e.next("comparison")
@@ -90,8 +90,7 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 	refuses(t, h.URL, comparisonsPath+"?preset=nope", []refusal{{`{"strategies":["good"]}`, 400, "preset", "one_of", `"values":["flash-sale","hot-row"`}})
 }
 
-// A comparison is held with as many service processes as there should be, and
-// its result says how they ran.
+// A comparison restarts service processes that have ended, and its result has their settings.
 func TestComparedServicesAreAllThere(t *testing.T) {
 	l, f := newFakeLab(), newComparing()
 	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
@@ -105,7 +104,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	l.serving.Poll, l.services[0].Up = unluckyPoll, false
 	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
 	call{method: "POST", path: comparisonsPath, body: goodComparison}.wants(t, h.URL, 503, "backend_unavailable")
-	if _, err := s.turn.takeTurn("anything"); err != nil {
+	if _, err := s.labLock.acquire("anything"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -158,20 +157,19 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	call{method: "GET", path: comparisonsPath + "/none"}.wants(t, h.URL, 404, "unknown_comparison")
 }
 
-// Ctrl-C in the middle of a comparison: what was measured is judged and kept.
+// Ctrl-C during a comparison judges and keeps the turns that were measured.
 func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	dir := t.TempDir()
 	s, h, f := startComparing(t, History(dir))
 	begun, _ := f.begin(t, h.URL, goodComparison)
 	labtest.Must(t, s.Close(t.Context()))
-	kept := entriesOf[Comparison](History(dir), kindComparison)[begun.ID]
+	kept := readEntries[Comparison](History(dir), kindComparison)[begun.ID]
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
 	}
 }
 
-// A page that asks while the lab is being stopped begins nothing that would be
-// cut off without a verdict.
+// While the lab stops, no call begins a run, because the run would end without a verdict.
 func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	s, h, f := startComparing(t, "")
 	labtest.Must(t, s.Close(t.Context()))
@@ -181,7 +179,7 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 	if len(s.runs.listEntries()) > 0 || len(s.comparisons.listEntries()) > 0 || len(f.options) > 0 {
 		t.Error("something has begun all the same")
 	}
-	if _, err := s.turn.takeTurn("anything"); err != nil {
+	if _, err := s.labLock.acquire("anything"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }

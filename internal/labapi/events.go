@@ -9,82 +9,79 @@ import (
 )
 
 const (
-	heartbeat = 10 * time.Second
-	// slowest bounds one write to a page, and so how long one that reads nothing
-	// holds up the end of the lab.
-	slowest = 2 * time.Second
-	// pace is the shortest time between two events.
-	pace = 100 * time.Millisecond
+	heartbeatInterval = 10 * time.Second
+	// writeTimeout bounds one write to a page. A page that reads nothing delays the end of the lab by this time.
+	writeTimeout = 2 * time.Second
+	// minEventGap is the minimum time between two events, so that changes in between are sent together.
+	minEventGap = 100 * time.Millisecond
 )
 
-// streamEvents is the one stream of a page: `hello` with all runs, `run` with a run that
-// changed, as a whole, `comparison` with a summary, `lab` when the status should be
-// asked for again. A page that opens late is told the same as one that was there all
-// along.
+// streamEvents sends a page its events. `hello` lists all runs; `run` is a whole run that changed;
+// `comparison` is the summary of a comparison that changed; after `lab` the page asks for the status again. A
+// page that opens late gets the same state as one that was open all the time.
 func (s *Server) streamEvents(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{Context: c, control: http.NewResponseController(c.Writer)}
-	_ = out.control.SetReadDeadline(time.Time{}) // the server's would end it
-	news := &news{server: s, changes: s.changes.Load(), runs: s.runs.clockBeforeLast(), comparisons: s.comparisons.clockBeforeLast()}
+	_ = out.control.SetReadDeadline(time.Time{}) // the server's deadline would end the stream
+	sent := &sentState{lab: s.notifier.labChanges.Load(), runs: s.runs.revisionBeforeNewest(),
+		comparisons: s.comparisons.revisionBeforeNewest()}
 	_, _ = io.WriteString(c.Writer, "retry: 1000\n\n")
 	out.writeEvent("hello", gin.H{"lab": s.id, "runs": s.runs.listEntries()})
 
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	heartbeat := time.NewTicker(heartbeatInterval)
+	defer heartbeat.Stop()
 	for {
-		rung := s.bell.nextRing()
-		news.sendNews(out)
+		changed := s.notifier.nextChange()
+		s.sendChanges(sent, out)
 		if out.err != nil {
 			return nil
 		}
 		select {
-		case <-rung:
-		case <-beat.C:
-			out.writeEvent("lab", gin.H{}) // a service may have died
+		case <-changed:
+		case <-heartbeat.C:
+			out.writeEvent("lab", gin.H{}) // a service process may have died
 		case <-c.Request.Context().Done():
 			return nil
-		case <-s.closing.Done():
+		case <-s.background.closing.Done():
 			return nil
 		}
-		select { // news that come meanwhile come together
-		case <-time.After(pace):
+		select {
+		case <-time.After(minEventGap):
 		case <-c.Request.Context().Done():
 			return nil
-		case <-s.closing.Done():
+		case <-s.background.closing.Done():
 			return nil
 		}
 	}
 }
 
-// news remembers what one page has been told.
-type news struct {
-	server            *Server
-	changes           int64
-	runs, comparisons int // clocks of their stores
+// sentState holds the revisions that one page has received.
+type sentState struct {
+	lab               int64
+	runs, comparisons int
 }
 
-// sendNews tells the page what is new, from copies, so that a slow page holds up
-// nothing.
-func (n *news) sendNews(out *stream) {
-	if changes := n.server.changes.Load(); changes > n.changes {
-		n.changes = changes
+// sendChanges sends what has changed since the last call. It sends copies, so that a slow page delays nothing.
+func (s *Server) sendChanges(sent *sentState, out *stream) {
+	if n := s.notifier.labChanges.Load(); n > sent.lab {
+		sent.lab = n
 		out.writeEvent("lab", gin.H{})
 	}
 	var runs []Run
-	runs, n.runs = n.server.runs.changedSince(n.runs)
+	runs, sent.runs = s.runs.changedSince(sent.runs)
 	for _, r := range runs {
 		out.writeEvent("run", r)
 	}
 	var comparisons []Comparison
-	comparisons, n.comparisons = n.server.comparisons.changedSince(n.comparisons)
+	comparisons, sent.comparisons = s.comparisons.changedSince(sent.comparisons)
 	for _, c := range comparisons {
 		out.writeEvent("comparison", c.summary())
 	}
 }
 
-// A stream writes events until the first write fails.
+// A stream writes events until a write fails.
 type stream struct {
 	*gin.Context
 	control *http.ResponseController
@@ -95,7 +92,7 @@ func (s *stream) writeEvent(name string, data any) {
 	if s.err != nil {
 		return
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(slowest))
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	s.SSEvent(name, data)
 	s.err = s.control.Flush()
 }

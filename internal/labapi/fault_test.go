@@ -22,15 +22,15 @@ func beginRun(t *testing.T, base, body string) (begun Run) {
 	return begun
 }
 
-// with is a run with more settings.
+// with returns the body of a run with more settings.
 func with(more string) string { return goodRun[:len(goodRun)-1] + more + "}" }
 
-// adds is a call that adds a fault to a run.
+// adds returns the call that adds a fault to a run.
 func (r Run) adds(fault string) call {
 	return call{method: "POST", path: "/api/lab/v1/runs/" + r.ID + "/faults", body: fault}
 }
 
-// until reads a run's news until they say so.
+// until reads the events of runs until one meets the condition.
 func (e *events) until(so func(Run) bool) (last Run) {
 	e.t.Helper()
 	for last.ID == "" || !so(last) {
@@ -43,7 +43,7 @@ func (e *events) until(so func(Run) bool) (last Run) {
 
 func ended(r Run) bool { return r.State.Ended() }
 
-// Faults come when they are due, are undone, and a run ends after all of that.
+// Faults happen at their times and are undone, and only then the run ends.
 func TestFaults(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 	begun.adds(`{"kind":"kill_service"}`).wants(t, h.URL, 409, "run_ended")
 }
 
-// A pause ends when it should, or when the run is stopped.
+// A pause ends after its duration, or when the run is stopped.
 func TestPausesByHand(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -117,8 +117,7 @@ func TestPausesByHand(t *testing.T) {
 	}
 }
 
-// A fault at a holder waits for one, befalls the process that has it, and says
-// what came of it.
+// A fault at a holder waits for a holder, hits its process, and reports the effect.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
@@ -155,7 +154,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 	}
 }
 
-// Runs wait until the services run as they want; what fails there says why.
+// Runs wait until the services run with their settings. If a restart fails, the run has the error.
 func TestServicesAreMadeReady(t *testing.T) {
 	l := newFakeLab()
 	l.starts = make(chan struct{})

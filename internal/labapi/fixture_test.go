@@ -23,7 +23,7 @@ import (
 	"seckill/loadtest"
 )
 
-// fakeLab has backends on paper only.
+// A fakeLab runs no servers.
 type fakeLab struct {
 	mu       sync.Mutex
 	services []lab.Service
@@ -102,7 +102,7 @@ func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*
 	}}, nil
 }
 
-// fakeLoad is a load run that goes as far as the test lets it.
+// A fakeLoad is a load run that waits for the test before each step.
 type fakeLoad struct {
 	configs  chan loadtest.Config
 	progress chan loadtest.Progress
@@ -129,7 +129,7 @@ func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result
 	}
 }
 
-// start serves a lab on a real socket, because peers and Hosts matter here.
+// start serves a lab on a real socket, because the tests depend on peers and Hosts.
 func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
 	t.Helper()
 	load := newFakeLoad()
@@ -137,7 +137,7 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 		Strategies: []catalog.Info{{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}}},
 		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
 		Addr:       "127.0.0.1:8080",
-		Behind: Behind{
+		Backing: Backing{
 			Lab: newFakeLab(), Load: load.run, ServiceToken: serviceToken,
 			Missing: func(i catalog.Info) []string {
 				if len(i.Needs) > 0 {
@@ -189,7 +189,7 @@ func (c call) do(t *testing.T, base string) (status int, body string, header htt
 	return resp.StatusCode, string(text), resp.Header
 }
 
-// wants checks what the call is answered, and that it says something.
+// wants checks the status and the code of the answer, and that it has a detail.
 func (c call) wants(t *testing.T, base string, status int, says string) {
 	t.Helper()
 	if got, body, _ := c.do(t, base); got != status || !strings.Contains(body, says) {

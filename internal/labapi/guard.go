@@ -11,13 +11,13 @@ import (
 	"seckill/internal/web"
 )
 
-// The page needs nothing but its own files: no inline script or style, no
-// other host. data: is for the share of a trace.
-const policy = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+// contentPolicy allows the page its own files only. data: is for the image of a shared trace.
+const contentPolicy = "default-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
 func setHeaders(c *gin.Context) {
 	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -25,17 +25,18 @@ func setHeaders(c *gin.Context) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// checkHost refuses requests addressed to another name: a foreign web site can
-// point its own name at 127.0.0.1 and would then count as the same origin as
-// this page (DNS rebinding).
+// checkHost refuses requests that are addressed to another name. A foreign web site can point its name at
+// 127.0.0.1 and would then have the same origin as this page (DNS rebinding).
 func (s *Server) checkHost(c *gin.Context) error {
-	if name := web.Hostname(c.Request.Host); !s.isOurs(name, c.Request) {
-		return forbiddenProblem("This lab does not answer to the name “" + name + "”. Open it by the address it printed at its start.")
+	if name := web.Hostname(c.Request.Host); !s.isOurName(name, c.Request) {
+		return forbiddenProblem("This lab does not answer to the name “" + name +
+			"”. Open it by the address it printed at its start.")
 	}
 	return nil
 }
 
-func (s *Server) isOurs(name string, r *http.Request) bool {
+// isOurName reports whether name is this machine, the address of the listener, or the address that r arrived at.
+func (s *Server) isOurName(name string, r *http.Request) bool {
 	if strings.EqualFold(name, "localhost") || name != "" && strings.EqualFold(name, web.Hostname(s.Addr)) {
 		return true
 	}
@@ -47,7 +48,7 @@ func (s *Server) isOurs(name string, r *http.Request) bool {
 	return ip.IsLoopback() || local != nil && web.Peer(local.String()) == ip.Unmap()
 }
 
-// checkOrigin refuses calls with an effect that another site's page makes.
+// checkOrigin refuses calls of another site's page that change something.
 func checkOrigin(c *gin.Context) error {
 	if page := web.ForeignPage(c.Request); page != "" && !web.IsSafe(c.Request.Method) {
 		return forbiddenProblem(page + " may not drive this lab.")
@@ -55,16 +56,15 @@ func checkOrigin(c *gin.Context) error {
 	return nil
 }
 
-// checkAdmin protects what changes anything in the lab. A call to the service may always
-// pass. Only from an operator it carries the token of the service processes, which
-// refuse others what is the operator's; by itself, every call comes from this process
-// to them.
+// checkAdmin refuses calls that change something in the lab, unless the operator makes them. Calls to the
+// service always pass, because the service checks them itself. It sees all of them come from this machine, so
+// the proxy adds the service's token only to calls of the operator.
 func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
-	why := s.notOperator(r)
+	why := s.whyNotOperator(r)
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
-		c.Set(operatorMark, why == "")
+		c.Set(operatorKey, why == "") // see forwardCall
 	case why != "" && !web.IsSafe(r.Method):
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")
@@ -74,8 +74,8 @@ func (s *Server) checkAdmin(c *gin.Context) error {
 	return nil
 }
 
-// notOperator says why a request may be another's than the operator's; "" if it is theirs.
-func (s *Server) notOperator(r *http.Request) string {
+// whyNotOperator says why a request may not come from the operator; "" if it does.
+func (s *Server) whyNotOperator(r *http.Request) string {
 	given := web.Bearer(r)
 	switch why := web.NotLocal(r); {
 	case web.SameToken(given, s.Token), web.SameToken(given, s.ServiceToken):
@@ -91,6 +91,5 @@ func forbiddenProblem(detail string) *web.Problem {
 	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
 }
 
-// operatorMark is of calls to the service: whether they may carry the service processes'
-// token.
-const operatorMark = "seckill.operator"
+// operatorKey is the key in a gin.Context that says whether the operator makes a call to the service.
+const operatorKey = "seckill.operator"

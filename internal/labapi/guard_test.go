@@ -55,8 +55,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The services' token goes with an operator's calls alone. What a reverse proxy on this
-// machine passes on comes from 127.0.0.1, and is no operator's without a token of its own.
+// Only calls of the operator carry the token of the services. A call through a reverse proxy comes from
+// 127.0.0.1, too, and needs the lab's token.
 func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	var asked atomic.Int64
 	services := []lab.Service{{URL: service(t, "a", &asked), Up: true}}
@@ -100,12 +100,12 @@ func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
 	}
 }
 
-// What servers say is for the log: it names addresses.
+// Errors of servers are logged and not answered, because they name addresses.
 func TestPlayersAreNotToldAddresses(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer func() { _ = s.Close(context.Background()) }()
-	told := s.ofGame(errors.New("dial tcp 10.1.2.3:3306: connection refused")).Error()
+	told := s.explainGameError(errors.New("dial tcp 10.1.2.3:3306: connection refused")).Error()
 	if !strings.Contains(told, "begin the game again") || strings.Contains(told, "10.1.2.3") {
 		t.Errorf("a player is told %q", told)
 	}

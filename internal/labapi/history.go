@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// A History keeps what a lab measured beyond its end: a folder with a JSON file for
-// each entry, so that people can copy, send and delete them. It is made with the
-// first; "" keeps nothing. Several labs may use one folder at a time.
+// A History is a folder that keeps the results of a lab after its end. Each entry is a JSON file, which people
+// can copy, send and delete. The first entry makes the folder. The History "" keeps nothing. Several labs may
+// use a folder at the same time.
 type History string
 
-// A kind of entry; the names of its files begin with it.
-type kind string
+// An entryKind is the prefix of the file names of its entries.
+type entryKind string
 
 const (
-	kindRun        kind = "run"
-	kindComparison kind = "comparison"
-	kindTrace      kind = "trace"
+	kindRun        entryKind = "run"
+	kindComparison entryKind = "comparison"
+	kindTrace      entryKind = "trace"
 )
 
-// historyFormat is what this program writes, and reads.
+// historyFormat is the format that this program writes and reads.
 const historyFormat = 1
 
 type historyFile[T any] struct {
@@ -30,12 +30,12 @@ type historyFile[T any] struct {
 	Entry  T   `json:"entry"`
 }
 
-func (h History) fileOf(k kind, id string) string {
+func (h History) fileName(k entryKind, id string) string {
 	return filepath.Join(string(h), string(k)+"-"+id+".json")
 }
 
-// writeEntry keeps a new entry. It does nothing where nothing is kept.
-func (h History) writeEntry(k kind, id string, entry any) error {
+// writeEntry writes a new entry.
+func (h History) writeEntry(k entryKind, id string, entry any) error {
 	if h == "" {
 		return nil
 	}
@@ -46,28 +46,27 @@ func (h History) writeEntry(k kind, id string, entry any) error {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(h.fileOf(k, id), text, 0o600)
+	return os.WriteFile(h.fileName(k, id), text, 0o600)
 }
 
-// removeEntry takes an entry out, if it can.
-func (h History) removeEntry(k kind, id string) {
+// removeEntry removes an entry. It ignores errors.
+func (h History) removeEntry(k entryKind, id string) {
 	if h != "" {
-		_ = os.Remove(h.fileOf(k, id))
+		_ = os.Remove(h.fileName(k, id))
 	}
 }
 
-// entriesOf returns every entry of a kind, by its id. Files that are no such entry (of
-// another program or version, or half written when a lab was killed or the disk was
-// full) are left alone.
-func entriesOf[T any](h History, k kind) map[string]T {
+// readEntries returns the entries of a kind by their ids. It ignores other files: of another program or version,
+// or half written because a lab was killed or the disk was full.
+func readEntries[T any](h History, k entryKind) map[string]T {
 	all := map[string]T{}
 	if h == "" {
 		return all
 	}
-	files, _ := os.ReadDir(string(h)) // it may not be there yet
+	files, _ := os.ReadDir(string(h)) // the folder may not exist yet
 	for _, file := range files {
-		id, ours := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
-		if !ours || !file.Type().IsRegular() { // reading a pipe would not end
+		id, found := strings.CutPrefix(strings.TrimSuffix(file.Name(), ".json"), string(k)+"-")
+		if !found || !file.Type().IsRegular() { // reading a named pipe would block
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(string(h), file.Name()))
@@ -79,8 +78,8 @@ func entriesOf[T any](h History, k kind) map[string]T {
 	return all
 }
 
-// fillLists puts an empty list or map, as we write it, in place of each that is missing, and
-// reports whether no list has a missing element: a page reads all of them.
+// fillLists replaces each nil slice or map with an empty one, because pages expect them. It reports whether no
+// slice has a nil element.
 func fillLists(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

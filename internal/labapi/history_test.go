@@ -18,8 +18,8 @@ type kept struct {
 	Text string
 }
 
-// What was put is there for the next lab, each kind apart. Files of others, and what a
-// killed lab was writing, are passed over and stay as they are.
+// The next lab reads the entries of each kind. It ignores foreign files and half written files, and does not
+// change them.
 func TestEntriesOutliveTheLab(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "later")
 	f := History(dir)
@@ -36,7 +36,7 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	labtest.Must(t, os.Mkdir(filepath.Join(dir, "run-folder.json"), 0o700))
 	want := map[string]kept{"a": {"first"}, "b": {"second"}}
-	if got := entriesOf[kept](History(dir), kindRun); !maps.Equal(got, want) {
+	if got := readEntries[kept](History(dir), kindRun); !maps.Equal(got, want) {
 		t.Errorf("the next lab reads %v, want %v", got, want)
 	}
 	for name, text := range foreign {
@@ -46,29 +46,29 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 	f.removeEntry(kindRun, "a")
 	delete(want, "a")
-	if got := entriesOf[kept](f, kindRun); !maps.Equal(got, want) {
+	if got := readEntries[kept](f, kindRun); !maps.Equal(got, want) {
 		t.Errorf("after a removal: %v, want %v", got, want)
 	}
 }
 
-// People send each other these files, and anybody may have written one. What a page could
-// not show is not listed, and stays as it is.
+// Anybody may have written a file of the history. A file that a page could not show is ignored, and is not
+// changed.
 func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 	settings, err := json.Marshal(compare.Presets()[0].Settings)
 	labtest.Must(t, err)
 	const ended = `"state":"done","started":"2026-01-02T03:04:05Z",`
-	whole := map[kind]string{
+	whole := map[entryKind]string{
 		kindRun: ended + `"settings":{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1},` +
 			`"lanes":[{"strategy":"good","sku":1,"result":{"verdict":"held","audit":{"sold":100}}}]`,
 		kindTrace:      ended + `"strategy":"good","steps":null`,
 		kindComparison: fmt.Sprintf(ended+`"settings":%s,"result":{"settings":%[1]s}`, settings),
 	}
 	dir := t.TempDir()
-	write := func(k kind, id, entry string) {
+	write := func(k entryKind, id, entry string) {
 		text := `{"seckill_history":1,"entry":{` + entry + `}}`
-		labtest.Must(t, os.WriteFile(History(dir).fileOf(k, id), []byte(text), 0o600))
+		labtest.Must(t, os.WriteFile(History(dir).fileName(k, id), []byte(text), 0o600))
 	}
-	wrong := map[kind][]string{ // what stands in an entry, and what instead
+	wrong := map[entryKind][]string{ // what stands in an entry, and what instead
 		kindRun: {`[{"strategy":"good"`, `[{"strategy":"other"`, `"lanes":[`, `"lanes":null,"x":[`, `"lanes":[`, `"lanes":[null,`,
 			"done", "running", "2026", "9026", `"stock":100`, `"stock":-1`, `"buyers":2000`, `"buyers":1000000000`},
 		kindTrace: {`"strategy":"good",`, "", "done", "preparing"},
@@ -101,7 +101,7 @@ func TestEntriesThatPagesCouldNotShow(t *testing.T) {
 func TestWhatCannotBeKept(t *testing.T) {
 	nothing := History("")
 	nothing.removeEntry(kindRun, "a")
-	if err := nothing.writeEntry(kindRun, "a", kept{}); err != nil || len(entriesOf[kept](nothing, kindRun)) > 0 {
+	if err := nothing.writeEntry(kindRun, "a", kept{}); err != nil || len(readEntries[kept](nothing, kindRun)) > 0 {
 		t.Errorf("without a folder: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "a-file")

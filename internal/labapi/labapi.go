@@ -1,6 +1,5 @@
-// Package labapi is the server of `seckill up`: the page, the lab's own calls
-// under /api/lab/v1, and a way through to the service processes under
-// /api/v1, all at one address.
+// Package labapi is the HTTP server of `seckill up`. At one address it serves the page, the calls of the lab
+// under /api/lab/v1, and a proxy to the service processes under /api/v1.
 package labapi
 
 import (
@@ -35,84 +34,70 @@ import (
 	"seckill/web/course"
 )
 
-// A Config says what the server shows, and drives.
+// A Config configures a Server.
 type Config struct {
-	Page fs.FS // index.html and what it loads
-	// Guarantees are the matrix of `seckill prove` and its counterexamples.
-	Guarantees fs.FS
+	Page       fs.FS // index.html and the files that it loads
+	Guarantees fs.FS // the matrix of `seckill prove` and its counterexamples
 	Strategies []catalog.Info
-	// Strategy is how the shop sells until the operator says otherwise.
-	Strategy string
-	// History outlives the lab; "": nothing does.
-	History History
+	Strategy   string  // sells in the shop until the operator chooses another
+	History    History // outlives the lab; "" keeps nothing
 
-	// Addr is the address that is listened on; requests must be addressed to
-	// it or to this machine.
+	// Addr is the listener's address. Requests must be addressed to it or to this machine.
 	Addr string
-	// Token, if not empty, must come with every call that changes something and is
-	// not a buyer's.
-	// Without one only this machine may make such calls.
+	// Token, if not empty, must come with each call that changes something, except a buyer's calls. Without a
+	// Token only this machine may make such calls.
 	Token   string
 	Version string // of this program
 	Log     *slog.Logger
 
-	Behind
+	Backing
 }
 
-// Behind is what the server drives. The servers of a lab take seconds to start: Open
-// gives it to a server that was made without.
-type Behind struct {
+// Backing is the part of a Config that needs a running lab. It may be empty at first: the servers of a lab take
+// seconds to start, and Server.Open adds it then.
+type Backing struct {
 	Lab Lab
 	// Missing says why a strategy cannot run here; nil if it can.
 	Missing func(catalog.Info) []string
-	// Load performs a run: loadtest.Run, but for tests.
+	// Load is loadtest.Run, except in tests.
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
-	Ledger loadtest.Ledger // where verdicts come from
-	// Compare holds the sale of the options with each of the chosen strategies,
-	// beside baselines: compare.Run on the lab's servers, but for tests.
+	Ledger loadtest.Ledger // verdicts are judged from it
+	// Compare is compare.Run on the lab's servers, except in tests.
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
 	// Trace records one purchase, or two that race: explore.RecordTrace, but for tests.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error)
-	// Games keeps the games of those who are the scheduler; Close ends them.
+	// Games holds the games in which people schedule commands. Server.Close ends them.
 	Games *game.Games
-	// ServiceToken goes with admin calls to the service processes.
+	// ServiceToken is sent with admin calls to the service processes.
 	ServiceToken string
 }
 
-// A Server is the http.Handler of a lab. It serves the page's files from the start;
-// a call waits for the lab.
+// A Server is the http.Handler of a lab. It serves files at once; calls wait for Open.
 type Server struct {
 	Config
-	opened      chan struct{} // closed once Behind is set
-	id          string        // of this process, so that a page sees that it was restarted
+	opened      chan struct{} // closed by Open
+	id          string        // of this process, which tells a page that the lab was restarted
 	router      *gin.Engine
-	bell        *bell        // rung at all that is new to the pages
-	changes     atomic.Int64 // of what the lab runs on
-	runs        *store[Run, *Run]
-	comparisons *store[Comparison, *Comparison]
-	traces      *store[LiveTrace, *LiveTrace]
+	notifier    *notifier
+	runs        *store[Run]
+	comparisons *store[Comparison]
+	traces      *store[LiveTrace]
 	shop        shop
-	notice      time.Duration // of rivals
-	turn        turn          // at driving the lab
-	turns       atomic.Uint64 // of the service processes, to be asked
-
-	beginning sync.Mutex     // held while something begins that outlives its request,
-	ongoing   sync.WaitGroup // for which Close waits
-	closing   context.Context
-	close     func() // ends closing
+	labLock     labLock
+	nextService atomic.Uint64 // counts proxied calls, which go to the service processes in turn
+	background  background
 }
 
-// New makes the server. Close must be called when its listener ends.
+// New returns a server. Call Close when its listener has ended.
 func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	closing, end := context.WithCancel(context.Background())
-	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(), closing: closing, close: end, notice: usualNotice}
-	s.bell = newBell()
-	s.runs = openStore[Run](s, kindRun)
-	s.comparisons = openStore[Comparison](s, kindComparison)
-	s.traces = openStore[LiveTrace](s, kindTrace)
+	closing, stop := context.WithCancel(context.Background())
+	s := &Server{Config: c, opened: make(chan struct{}), id: rand.Text(), router: web.NewRouter(),
+		notifier: newNotifier(), shop: shop{notice: defaultNotice}}
+	s.background.closing, s.background.close = closing, stop
+	s.runs, s.comparisons, s.traces = openStore(s, runType), openStore(s, comparisonType), openStore(s, traceType)
 	if len(s.Strategies) > 0 {
 		i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
 		s.shop.strategy = s.Strategies[max(0, i)]
@@ -124,13 +109,13 @@ func New(c Config) *Server {
 	return s
 }
 
-// Open lets calls go on to what is behind the page.
-func (s *Server) Open(b Behind) {
-	s.Behind = b
+// Open adds the lab to a server that was made without, and lets the waiting calls go on.
+func (s *Server) Open(b Backing) {
+	s.Backing = b
 	close(s.opened)
 }
 
-// waitForLab lets a call wait for what is behind the page.
+// waitForLab holds a call until Open.
 func (s *Server) waitForLab(c *gin.Context) {
 	select {
 	case <-s.opened:
@@ -139,10 +124,10 @@ func (s *Server) waitForLab(c *gin.Context) {
 	}
 }
 
-// HTTP is a server for s, whose Shutdown ends event streams.
+// HTTP returns an HTTP server for s. Its Shutdown ends the event streams of open pages.
 func (s *Server) HTTP() *http.Server {
 	h := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
-	h.RegisterOnShutdown(s.close) // it need not wait for pages that are open
+	h.RegisterOnShutdown(s.background.close)
 	return h
 }
 
@@ -174,12 +159,12 @@ func (s *Server) addRoutes() {
 	lab.GET("/runs", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"runs": s.runs.listEntries()}) })
 	lab.POST("/runs", s.handlerOf(s.startRun))
 	lab.GET("/runs/:id", s.handlerOf(s.runs.answerEntry))
-	lab.DELETE("/runs/:id", s.handlerOf(s.runs.stopOne))
+	lab.DELETE("/runs/:id", s.handlerOf(s.runs.answerStop))
 	lab.POST("/runs/:id/faults", s.handlerOf(s.addFault))
 	lab.GET("/comparisons", s.listComparisons)
 	lab.POST("/comparisons", s.handlerOf(s.startComparison))
 	lab.GET("/comparisons/:id", s.handlerOf(s.comparisons.answerEntry))
-	lab.DELETE("/comparisons/:id", s.handlerOf(s.comparisons.stopOne))
+	lab.DELETE("/comparisons/:id", s.handlerOf(s.comparisons.answerStop))
 	s.routeGames(lab)
 
 	r.GET("/readyz", s.handlerOf(s.forwardCall))
@@ -203,40 +188,39 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 }
 
 func notFound(c *gin.Context) error {
-	return &web.Problem{Code: "not_found", Status: http.StatusNotFound, Detail: "There is nothing at " + c.Request.URL.Path + "."}
+	return &web.Problem{Code: "not_found", Status: http.StatusNotFound,
+		Detail: "There is nothing at " + c.Request.URL.Path + "."}
 }
 
-// noService has the code by which the service itself says that provably
-// nothing was taken.
+// noService has the code with which the service says that it provably took nothing.
 var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
 	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
-// answerTime is longer than any call takes, and than a service's answer that is
-// passed on.
+// answerTime bounds a call. It is longer than any call of the lab, and than any answer of a service.
 const answerTime = 90 * time.Second
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/api/lab/v1/events" { // a stream does not end, and HEAD would read nothing of it
+	if r.URL.Path != "/api/lab/v1/events" { // HEAD of a stream would never end
 		r = web.HeadAsGet(r)
 	}
 	s.router.ServeHTTP(w, r)
 }
 
-// Close ends the streams, stops a run or a comparison that is on, and waits
-// until its audit is done or ctx ends.
+// Close ends the streams, stops the run or the comparison that is under way, and waits for its verdict until
+// ctx ends.
 func (s *Server) Close(ctx context.Context) error {
-	s.beginning.Lock() // what is beginning is stopped, too; nothing begins afterwards
-	s.close()
-	s.beginning.Unlock()
+	s.background.starting.Lock() // work that is starting is stopped below, and no more starts afterwards
+	s.background.close()
+	s.background.starting.Unlock()
 	s.runs.stopEntry(nil)
 	s.comparisons.stopEntry(nil)
-	var games error // that did not end: a run's audit is waited for all the same
+	var games error
 	if s.Games != nil {
 		games = s.Games.Close(ctx)
 	}
 	done := make(chan struct{})
 	go func() {
-		s.ongoing.Wait()
+		s.background.running.Wait()
 		close(done)
 	}()
 	select {
@@ -247,16 +231,22 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// A Lab is what runs behind the page; fault.Lab is one.
+// background is the work that outlives the calls that began it.
+type background struct {
+	starting sync.Mutex     // held while work starts
+	running  sync.WaitGroup // Close waits for it
+	closing  context.Context
+	close    func() // ends closing
+}
+
+// A Lab runs servers and service processes, and injects faults. fault.Lab implements it.
 type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
 	Topology() string
-	// Serve restarts the service processes with these settings;
-	// ServiceSettings are those they run with.
+	// ServiceSettings returns the settings of the running service processes. Serve changes them by a restart.
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
-	// Inject injects one of Faults.
 	Faults() []fault.Status
 	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 }
@@ -269,7 +259,7 @@ func (s *Server) getStatus(c *gin.Context) {
 	})
 }
 
-// liveServices are the addresses of the service processes that have not ended.
+// liveServices returns the URLs of the service processes that have not ended.
 func (s *Server) liveServices() []string {
 	var urls []string
 	for _, service := range s.Lab.Services() {
@@ -281,37 +271,37 @@ func (s *Server) liveServices() []string {
 }
 
 // labChanged tells the pages to ask for the status again.
-func (s *Server) labChanged() {
-	s.changes.Add(1)
-	s.bell.ringBell()
+func (s *Server) notifyLabChange() {
+	s.notifier.labChanges.Add(1)
+	s.notifier.notifyAll()
 }
 
-// A turn at driving the lab belongs to one run, comparison or trace at a time:
-// two at once would share processors and disturb each other's figures.
-type turn struct {
+// A labLock gives the lab to one run, comparison or trace at a time. Two at once would share processors and
+// disturb each other's figures.
+type labLock struct {
 	mu   sync.Mutex
-	what string // as people say it; empty: nothing is on
+	what string // describes the holder, as in "a run of naive"; "" if there is none
 }
 
-// takeTurn gives the turn to what, named as in "a run of naive", until release is
-// called; a second call does nothing. The error says what has the turn.
-func (t *turn) takeTurn(what string) (release func(), err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.what != "" {
+// acquire takes the lock until release is called. A second call of release does nothing. The error says who
+// holds the lock.
+func (l *labLock) acquire(what string) (release func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.what != "" {
 		return nil, &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
-			Detail: fmt.Sprintf("The lab is busy with %s. Stop that, or wait for its end.", t.what)}
+			Detail: fmt.Sprintf("The lab is busy with %s. Stop it, or wait for its end.", l.what)}
 	}
-	t.what = what
+	l.what = what
 	return sync.OnceFunc(func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.what = ""
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.what = ""
 	}), nil
 }
 
-// serveFile serves a file of a folder, the one that the path names if name is "". It is sent
-// again only when it changed.
+// serveFile serves a file of a folder. If name is "", the path of the call names the file. A browser that has
+// the file gets it again only if it changed.
 func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 	return s.handlerOf(func(c *gin.Context) error {
 		name := cmp.Or(name, strings.TrimPrefix(c.Param("path"), "/"))
@@ -327,8 +317,8 @@ func (s *Server) serveFile(dir fs.FS, name string) gin.HandlerFunc {
 	})
 }
 
-// serveCourse answers with all chapters in all languages, so that turning a page or
-// switching the language asks nothing more.
+// serveCourse answers with all chapters in all languages, so that the page needs no call for the next chapter
+// or another language.
 func (s *Server) serveCourse(c *gin.Context) {
 	chapters, err := course.Chapters()
 	if err != nil { // embedded, and checked by the tests of the course

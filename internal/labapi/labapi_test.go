@@ -42,7 +42,7 @@ func TestPageAndItsHeaders(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/status"}.wants(t, h.URL, 405, "method_not_allowed")
 }
 
-// events reads a page's stream.
+// events reads the event stream of a page.
 type events struct {
 	t    *testing.T
 	body io.ReadCloser
@@ -61,7 +61,7 @@ func watch(t *testing.T, base string) *events {
 	return &events{t, resp.Body, in}
 }
 
-// opened is a page that has been told of all runs.
+// opened returns a page that has received the list of runs.
 func opened(t *testing.T, base string) *events {
 	t.Helper()
 	e := watch(t, base)
@@ -69,13 +69,13 @@ func opened(t *testing.T, base string) *events {
 	return e
 }
 
-// next is the next event's data; it must be of this name.
+// next returns the data of the next event, which must have this name.
 func (e *events) next(name string) map[string]any {
 	e.t.Helper()
 	return e.anyOf(name)
 }
 
-// anyOf is the next event's data, which must be of one of these names.
+// anyOf returns the data of the next event, which must have one of these names.
 func (e *events) anyOf(names ...string) map[string]any {
 	e.t.Helper()
 	event := ""
@@ -101,9 +101,8 @@ func (e *events) anyOf(names ...string) map[string]any {
 
 func lane(run map[string]any, i int) map[string]any { return run["lanes"].([]any)[i].(map[string]any) }
 
-// A page that is opened late is told of a run what one that was there all along is, and
-// what the lab has. The last report may follow the one before at once: it counts, and is
-// no point of a chart.
+// A page that opens late receives the same run as one that was open all the time. The last report of a run may
+// follow the one before at once; then it is the progress of the run, but no point of a chart.
 func TestPagesHaveWholeRuns(t *testing.T) {
 	s, h, load := start(t, nil)
 	first := opened(t, h.URL)
@@ -124,19 +123,19 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 		if !reflect.DeepEqual(told.Lanes, whole.Lanes) || l.Result.Verdict != ledger.Held || l.Progress.Requests != 2000 {
 			t.Errorf("a page is told of %+v, and the lab has %+v", told.Lanes, whole.Lanes)
 		}
-		if n := len(l.Points); n < mostPoints/2 || n > mostPoints || l.Points[0].At != 0 || l.Points[n-1].At != 999 {
+		if n := len(l.Points); n < maxPoints/2 || n > maxPoints || l.Points[0].At != 0 || l.Points[n-1].At != 999 {
 			t.Errorf("%d points, from %v to %v s", n, l.Points[0].At, l.Points[n-1].At)
 		}
 	}
-	s.labChanged()
+	s.notifyLabChange()
 	first.next("lab")
 }
 
-// The page is there before the lab is; a call waits for the lab, or for its caller to leave.
+// The server serves the page before the lab runs. A call waits for the lab until its caller leaves.
 func TestThePageDoesNotWaitForTheLab(t *testing.T) {
 	lab, _, _ := start(t, nil)
 	c := lab.Config
-	c.Behind = Behind{}
+	c.Backing = Backing{}
 	s := New(c)
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
@@ -151,23 +150,23 @@ func TestThePageDoesNotWaitForTheLab(t *testing.T) {
 	if s.ServeHTTP(answer, r); answer.Body.Len() > 0 {
 		t.Errorf("a call was answered before the lab is up: %s", answer.Body)
 	}
-	s.Open(lab.Behind)
+	s.Open(lab.Backing)
 	ask.wants(t, h.URL, 200, "")
 }
 
 func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	dir := t.TempDir()
-	s := &Server{Config: Config{History: History(dir), Log: slog.New(slog.DiscardHandler)}, bell: newBell()}
-	s.runs = openStore[Run](s, kindRun)
+	s := &Server{Config: Config{History: History(dir), Log: slog.New(slog.DiscardHandler)}, notifier: newNotifier()}
+	s.runs = openStore(s, runType)
 	begun := time.Now()
-	for i := range most + 5 {
+	for i := range maxEntries + 5 {
 		r := Run{Record: Record{ID: fmt.Sprint(i), State: Done, Started: begun.Add(time.Duration(i) * time.Second)},
 			Settings: Settings{Strategies: []string{"good"}, Scenario: defaultScenario()}, Lanes: []Lane{{Strategy: "good"}}}
 		s.runs.addEntry(&runEntry{value: r})
-		s.runs.keepEnded(r)
+		s.runs.saveEntry(r)
 	}
-	for _, runs := range [][]Run{s.runs.listEntries(), openStore[Run](s, kindRun).listEntries()} {
-		if len(runs) != most || runs[0].ID != fmt.Sprint(most+4) || runs[most-1].ID != "5" {
+	for _, runs := range [][]Run{s.runs.listEntries(), openStore(s, runType).listEntries()} {
+		if len(runs) != maxEntries || runs[0].ID != fmt.Sprint(maxEntries+4) || runs[maxEntries-1].ID != "5" {
 			t.Errorf("%d runs are kept, from %s to %s", len(runs), runs[len(runs)-1].ID, runs[0].ID)
 		}
 	}

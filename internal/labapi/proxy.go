@@ -17,58 +17,55 @@ import (
 	"seckill/internal/web"
 )
 
-// toServices is how requests reach the service processes.
-var toServices = &http.Transport{
+// serviceTransport connects the proxy to the service processes.
+var serviceTransport = &http.Transport{
 	DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 	MaxIdleConnsPerHost: 256,
 	IdleConnTimeout:     30 * time.Second,
 	DisableCompression:  true,
 }
 
-// forwardCall passes a request on to the service whose turn it is. It is never sent to a
-// second one: it may be a purchase.
+// forwardCall sends a call to the next service process. It never tries another one, because the call may be a
+// purchase.
 func (s *Server) forwardCall(c *gin.Context) error {
 	services := s.liveServices()
 	if len(services) == 0 {
 		return noService
 	}
-	target, err := url.Parse(services[s.turns.Add(1)%uint64(len(services))])
+	target, err := url.Parse(services[s.nextService.Add(1)%uint64(len(services))])
 	if err != nil {
 		return err
 	}
-	// A body that does not arrive is the caller's failure, and nothing is sent then.
+	// The whole body is read first, so that nothing is sent if the caller fails to send it.
 	body, err := web.ReadBody(c.Writer, c.Request)
 	if err != nil {
 		return err
 	}
 	sent := c.Request.Clone(c.Request.Context())
 	sent.Body, sent.ContentLength, sent.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-	through := &httputil.ReverseProxy{
-		// Rewrite, unlike Director, drops the forwarding headers of the
-		// caller and adds none.
+	proxy := &httputil.ReverseProxy{
+		// Rewrite, unlike Director, drops the forwarding headers of the caller and adds none.
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			// A query that cannot be read is the service's to refuse, not to be
-			// dropped: it may have named the strategy.
+			// SetURL drops a malformed query. The service must see and refuse it, because it may name a strategy.
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
-			// The caller's token is for this page. The services have another,
-			// which only goes with an operator's calls.
+			// The caller's token is for this page. The service has another token, for calls of the operator.
 			r.Out.Header.Del("Authorization")
-			if c.GetBool(operatorMark) {
+			if c.GetBool(operatorKey) {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
 			}
 		},
-		Transport:    toServices,
-		ErrorHandler: s.proxyFailed,
+		Transport:    serviceTransport,
+		ErrorHandler: s.writeProxyError,
 		ErrorLog:     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
-	through.ServeHTTP(c.Writer, sent)
+	proxy.ServeHTTP(c.Writer, sent)
 	return nil
 }
 
-func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) writeProxyError(w http.ResponseWriter, r *http.Request, err error) {
 	level := slog.LevelWarn
-	if r.Context().Err() != nil { // the caller left, or closed only their half and reads the answer
+	if r.Context().Err() != nil { // the caller has closed the connection, or its sending half
 		level = slog.LevelDebug
 	}
 	s.Log.Log(r.Context(), level, "proxy", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -81,7 +78,8 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 	case web.IsSafe(r.Method):
 	default:
 		p = web.Problem{Code: "unknown_outcome", Status: http.StatusGatewayTimeout,
-			Detail: "The connection ended before the answer came: this may have happened or not. Look before you try again."}
+			Detail: "The connection ended before the answer came: this may have happened or not. " +
+				"Look before you try again."}
 		if web.IsKey(key) {
 			p.RequestID = key
 			p.Detail += " GET /api/v1/orders?user_id=…&request_id=" + url.QueryEscape(key) +

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// service is a process that tells who answered, and what it was sent.
+// service returns a process that answers with its name and with the request.
 func service(t *testing.T, name string, asked *atomic.Int64) string {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -27,7 +27,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 	return h.URL
 }
 
-// closedPort is an address that refuses connections.
+// closedPort returns an address that refuses connections.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	labtest.Must(t, err)

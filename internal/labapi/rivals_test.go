@@ -19,7 +19,7 @@ import (
 
 const rivalsPath = "/api/lab/v1/shop/rivals"
 
-// fakeShop is the ledger of the shop's sale.
+// A fakeShop is the ledger of the shop's sale.
 type fakeShop struct {
 	mu   sync.Mutex
 	snap ledger.Snapshot
@@ -59,7 +59,7 @@ func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, 
 
 func sends(body string) call { return call{method: "POST", path: rivalsPath, body: body} }
 
-// shopNow is what all pages are told.
+// shopNow returns the state of the shop that all pages get.
 func shopNow(t *testing.T, base string) (shop struct {
 	Now      time.Time
 	Strategy string
@@ -73,7 +73,7 @@ func shopNow(t *testing.T, base string) (shop struct {
 
 func TestRivals(t *testing.T) {
 	s, base, load, _ := startShop(t, nil)
-	s.notice = 0
+	s.shop.notice = 0
 	page := opened(t, base)
 	if shop := shopNow(t, base); shop.Rivals != nil || time.Since(shop.Now) > time.Minute {
 		t.Errorf("the shop before: %+v", shop)
@@ -90,7 +90,7 @@ func TestRivals(t *testing.T) {
 	}
 	sends(`{}`).wants(t, base, 409, "busy with 500 rivals")
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
-	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "There are 500 rivals on")
+	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "500 rivals still buy")
 	for range 2 { // the second is taken when the first has been told
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 60}}
 	}
@@ -125,28 +125,28 @@ func TestRivalsAreRefused(t *testing.T) {
 	shop.set(func(f *fakeShop) { f.snap.Stock.Initial, f.snap.Stock.StartsAt = 100, &soon })
 	sends(`{}`).wants(t, base, 201, "")
 	c := <-load.configs
-	if r := shopNow(t, base).Rivals; !r.ComesAt.Equal(soon.Time()) || c.Buyers != usualRivals {
-		t.Errorf("%d rivals come at %s, want %d at %s", c.Buyers, r.ComesAt, usualRivals, soon.Time())
+	if r := shopNow(t, base).Rivals; !r.ComesAt.Equal(soon.Time()) || c.Buyers != defaultRivals {
+		t.Errorf("%d rivals come at %s, want %d at %s", c.Buyers, r.ComesAt, defaultRivals, soon.Time())
 	}
 }
 
-// However many pages ask, the ledger is read once in a while.
-func TestPagesShareTheBook(t *testing.T) {
+// All pages share the reads of the ledger, at most one per interval.
+func TestPagesShareTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, reads := &book{}, 0
+		b, reads := &ledgerCache{}, 0
 		open := func(want int) {
 			t.Helper()
-			_, err := b.readPage(t.Context(), func(context.Context) (ledger.Snapshot, error) {
+			_, err := b.pageFor(1, ledger.InRow, func() (ledger.Snapshot, error) {
 				reads++
 				return ledger.Snapshot{}, nil
-			}, ledger.InRow, 1)
+			})
 			if err != nil || reads != want {
 				t.Errorf("the ledger was read %d times (%v), want %d", reads, err, want)
 			}
 		}
 		open(1)
 		open(1)
-		time.Sleep(bookPace)
+		time.Sleep(ledgerInterval)
 		open(2)
 	})
 }
@@ -168,7 +168,7 @@ func TestShopLedger(t *testing.T) {
 	})
 	page := read("?user_id=25")
 	if page.Run != 7 || page.Initial != 100 || page.Sold != 200 || page.Twice != 10 || !page.Known ||
-		len(page.Latest) != shownOrders || page.Latest[0].Place != 200 || page.Latest[0].Holders != 20 {
+		len(page.Latest) != maxLatest || page.Latest[0].Place != 200 || page.Latest[0].Holders != 20 {
 		t.Errorf("the ledger: %+v", page)
 	}
 	if y := page.Yours; y == nil || y.Place != 25 || y.Remaining != 98 || y.Holders != 20 {

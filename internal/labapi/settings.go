@@ -19,34 +19,33 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings start a run, and repeat it.
+// Settings describe a run completely, so that it can be repeated.
 type Settings struct {
 	Strategies []string `json:"strategies"`
-	// Scenario is that of every lane, but for its strategy and SKU. Its seed gives all
-	// lanes the same buyers in the same order.
+	// Scenario applies to every lane; strategy and SKU differ. The seed gives all lanes the same buyers in the
+	// same order.
 	loadtest.Scenario
 	lab.ServiceSettings
 }
 
-// limits of a run, which the page checks before it asks. They are narrower than a
-// scenario's own: a run is kept in memory and watched by people. The longest pause
-// ends before a run's audit gives up waiting for purchases without an answer; the
-// longest lease is shorter, so that a pause can outlast it.
+// limits of a run, which the page checks, too. They are narrower than the limits of a scenario, because a run
+// is kept in memory and people watch it. The maximum pause ends before the audit of a run gives up waiting for
+// purchases without an answer. The maximum lease is shorter than the maximum pause.
 var limits = map[string]loadtest.Range{
-	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024}, "quantity": {Min: 1, Max: 1000},
-	"rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
-	"strategies": {Min: 1, Max: mostLanes}, "services": {Min: 1, Max: 8},
+	"stock": {Min: 1, Max: 1_000_000}, "buyers": {Min: 1, Max: 200_000}, "concurrency": {Min: 1, Max: 1024},
+	"quantity": {Min: 1, Max: 1000}, "rate": {Min: 1, Max: 50_000}, "duration": {Min: 1, Max: 120}, "skus": {Min: 1, Max: 1},
+	"strategies": {Min: 1, Max: maxLanes}, "services": {Min: 1, Max: 8},
 	"lease_ms": {Min: 100, Max: 20_000}, "wait_ms": {Min: 1, Max: 10_000}, "poll_ms": {Min: 1, Max: 1000},
-	"at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: longestFault},
+	"at_ms": {Min: 0, Max: 120_000}, "for_ms": {Min: 1, Max: maxFaultMS},
 }
 
 const (
-	longestFault = 25_000
-	// pauseMargin: by default a pause outlasts the lease by this many milliseconds.
-	pauseMargin = 2000
+	maxFaultMS = 25_000
+	// pauseMarginMS is how much longer than the lease a pause lasts by default.
+	pauseMarginMS = 2000
 )
 
-// defaultScenario is the command line's, without duplicates and cancellations.
+// defaultScenario returns the default scenario of the command line without duplicates and cancellations.
 func defaultScenario() loadtest.Scenario {
 	s := loadtest.DefaultScenario()
 	s.Strategy, s.Duplicates, s.Cancellations, s.Timeout, s.Seed = "", 0, 0, buyerTimeout, newSeed()
@@ -55,8 +54,8 @@ func defaultScenario() loadtest.Scenario {
 
 func newSeed() uint64 { return rand.Uint64() }
 
-// readSettings reads a run's settings. What is left out is as usual, and as the
-// service processes run now.
+// readSettings reads a run's settings. A missing field gets its default; missing settings of the service
+// processes stay as they are.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	if err := web.ReadJSON(c.Writer, c.Request, &w); err != nil {
@@ -64,42 +63,43 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	}
 	p := web.BadRequest("")
 	s.checkSettings(&w, p)
-	return w, anyWrong(p)
+	return w, asError(p)
 }
 
-// anyWrong is p, if it blames a field.
-func anyWrong(p *web.Problem) error {
+// asError returns p if it lists at least one invalid field; otherwise nil.
+func asError(p *web.Problem) error {
 	if p.Errors == nil {
 		return nil
 	}
 	return p
 }
 
-// checkSettings finds everything that is wrong with a run's settings.
+// checkSettings adds all errors in a run's settings to p.
 func (s *Server) checkSettings(w *Settings, p *web.Problem) {
-	s.chosenStrategies(w.Strategies, mostLanes, p)
-	refuseDecided(p, w.Scenario)
+	s.chosenStrategies(w.Strategies, maxLanes, p)
+	blameFixedFields(p, w.Scenario)
 	for _, err := range w.Beyond(limits) {
 		blameFields(p, err)
 	}
-	if w.ServiceSettings != s.Lab.ServiceSettings() { // what runs was set when the lab was started
-		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait, "poll_ms": w.Poll} {
+	if w.ServiceSettings != s.Lab.ServiceSettings() { // the current settings were given when the lab was started
+		for name, value := range map[string]int{"services": w.Services, "lease_ms": w.Lease, "wait_ms": w.Wait,
+			"poll_ms": w.Poll} {
 			blameFields(p, limits[name].Check(name, float64(value)))
 		}
 	}
 	if p.Errors != nil {
 		return
 	}
-	if n, most := w.Requests(), limits["buyers"].Max; float64(n) > most { // at a rate
-		p.Blame("rate", "too_many_requests", map[string]any{"requests": n, "max": most},
-			fmt.Sprintf("these are %d requests: give at most %.0f, by a lower rate or for fewer seconds", n, most))
+	if n, max := w.Requests(), limits["buyers"].Max; float64(n) > max {
+		p.Blame("rate", "too_many_requests", map[string]any{"requests": n, "max": max},
+			fmt.Sprintf("these are %d requests: give at most %.0f, by a lower rate or for fewer seconds", n, max))
 		return
 	}
 	blameFields(p, w.laneScenario(0).Check())
 }
 
-// refuseDecided blames what the lab decides of a sale, and not the caller.
-func refuseDecided(p *web.Problem, s loadtest.Scenario) {
+// blameFixedFields blames the fields that the lab sets by itself.
+func blameFixedFields(p *web.Problem, s loadtest.Scenario) {
 	if s.Strategy != "" {
 		p.Blame("strategy", "unused", nil, "leave it out: strategies names them")
 	}
@@ -108,15 +108,16 @@ func refuseDecided(p *web.Problem, s loadtest.Scenario) {
 	}
 }
 
-// chosenStrategies are the strategies that a request names, or blames it for.
-func (s *Server) chosenStrategies(names []string, most int, p *web.Problem) (chosen []catalog.Info) {
+// chosenStrategies returns the strategies with these names, and adds invalid names to p.
+func (s *Server) chosenStrategies(names []string, maxNames int, p *web.Problem) []catalog.Info {
 	switch n := len(names); {
 	case n == 0:
 		p.Blame("strategies", "none", nil, "name a strategy")
-	case n > most: // some are wrong, and need not all be blamed
-		p.Blame("strategies", "too_many", map[string]any{"max": most}, fmt.Sprintf("give at most %d at once", most))
+	case n > maxNames:
+		p.Blame("strategies", "too_many", map[string]any{"max": maxNames}, fmt.Sprintf("give at most %d at once", maxNames))
 		return nil
 	}
+	var chosen []catalog.Info
 	for i, name := range names {
 		if slices.Index(names, name) < i {
 			p.Blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
@@ -127,7 +128,7 @@ func (s *Server) chosenStrategies(names []string, most int, p *web.Problem) (cho
 	return chosen
 }
 
-// blameFields takes over what is wrong with a field, if anything is.
+// blameFields adds err to p if err is about a field.
 func blameFields(p *web.Problem, err error) {
 	var field *seckill.FieldError
 	if errors.As(err, &field) {
@@ -135,14 +136,15 @@ func blameFields(p *web.Problem, err error) {
 	}
 }
 
-// laneScenario is what a lane's buyers do.
+// laneScenario returns the scenario of a lane.
 func (w *Settings) laneScenario(lane int) loadtest.Scenario {
 	s := w.Scenario
 	s.Strategy, s.SKU = w.Strategies[lane], sku+int64(lane)
 	return s
 }
 
-// findStrategy finds the strategy that a field names, or blames the field.
+// findStrategy returns the strategy that a field names. It blames the field if there is no such strategy or it
+// cannot run here.
 func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
 	params := map[string]any{"name": name}
@@ -164,8 +166,8 @@ func (s *Server) findStrategy(field, name string, p *web.Problem) catalog.Info {
 	return catalog.Info{}
 }
 
-// checkFault finds what is wrong with a fault, and sets how long it lasts.
-func (s *Server) checkFault(f *fault.Planned, of Settings, p *web.Problem) {
+// checkFault adds the errors in a fault of a run to p, and sets missing fields to their defaults.
+func (s *Server) checkFault(f *fault.Planned, run Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })
 	if i < 0 {
@@ -179,28 +181,29 @@ func (s *Server) checkFault(f *fault.Planned, of Settings, p *web.Problem) {
 	known := all[i]
 	if !known.Available {
 		p.Blame("kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": known.Missing, "lack": known.Lack},
-			"cannot be had here: "+known.Missing)
+			"is not available here: "+known.Missing)
 	}
 	switch {
 	case known.Holder && f.Service != 0:
-		p.Blame("service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
+		p.Blame("service", "unused", map[string]any{"kind": f.Kind}, "leave it out: the fault hits the process of the holder")
 	case !known.Holder:
 		f.Service = cmp.Or(f.Service, 1)
-		blameFields(p, loadtest.Range{Min: 1, Max: float64(max(1, of.Services))}.Check("service", float64(f.Service)))
+		blameFields(p, loadtest.Range{Min: 1, Max: float64(max(1, run.Services))}.Check("service", float64(f.Service)))
 	}
-	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
-		f.Strategy = of.Strategies[0]
+	if known.Holder && f.Strategy == "" && len(run.Strategies) > 1 {
+		f.Strategy = run.Strategies[0]
 	}
-	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
-		p.Blame("strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
+	if f.Strategy != "" && !slices.Contains(run.Strategies, f.Strategy) {
+		p.Blame("strategy", "one_of", map[string]any{"values": run.Strategies},
+			"give one of the run's: "+strings.Join(run.Strategies, ", "))
 	}
 	blameFields(p, limits["at_ms"].Check("at_ms", float64(f.At)))
 	switch {
 	case known.Lasts && f.For == 0:
-		f.For = min(of.Lease+pauseMargin, longestFault)
+		f.For = min(run.Lease+pauseMarginMS, maxFaultMS)
 	case known.Lasts:
 		blameFields(p, limits["for_ms"].Check("for_ms", float64(f.For)))
 	case f.For != 0:
-		p.Blame("for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
+		p.Blame("for_ms", "unused", map[string]any{"kind": f.Kind}, "leave it out: the fault has no duration")
 	}
 }

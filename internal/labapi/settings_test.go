@@ -10,7 +10,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A refusal is how the lab answers a body that is wrong.
+// A refusal is the answer to an invalid body.
 type refusal struct {
 	body        string
 	status      int
@@ -60,7 +60,7 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 	})
 }
 
-// A run says what it was started with, also what it was not told.
+// A run has all its settings, also those that the call omitted.
 func TestSettingsThatAreUsed(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
 	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,

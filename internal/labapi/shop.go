@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,15 +18,15 @@ import (
 	"seckill/loadtest"
 )
 
-// A shop is what all buyers' pages must agree on. Stock and start belong to the
-// SKU, and so to the service.
+// A shop holds the state that all buyers' pages share, except stock and start, which the service keeps.
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
-	rivals   *runEntry // the last that were sent; nil: none
-	joined   int64     // the run of the SKU that they joined
+	rivals   *runEntry     // the latest rivals; nil if there were none
+	joined   int64         // the run of the SKU that the rivals joined
+	notice   time.Duration // between sending rivals and their first purchase
 
-	book book
+	ledger ledgerCache
 }
 
 func (s *Server) showShop(c *gin.Context) {
@@ -39,21 +38,20 @@ func (s *Server) showShop(c *gin.Context) {
 // answerShop is called with shop.mu locked.
 func (s *Server) answerShop(c *gin.Context) {
 	info := s.shop.strategy
-	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined, "sku_id": loadtest.ShopSKU, "strategy": info.Name,
-		"stock": countedIn(info), "reserves": info.Reserves})
+	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined,
+		"sku_id": loadtest.ShopSKU, "strategy": info.Name, "stock": visibleStock(info), "reserves": info.Reserves})
 }
 
-// countedIn is where the number of units that buyers see is kept.
-func countedIn(i catalog.Info) ledger.StockStore {
+// visibleStock returns the store of the number of units that buyers see.
+func visibleStock(i catalog.Info) ledger.StockStore {
 	if i.Stock == ledger.InRowAndRedis || i.Stock == ledger.InStream {
 		return ledger.InRow
 	}
 	return i.Stock
 }
 
-// setShop changes the strategy of future purchases. The SKU must be reset
-// afterwards: a sale from two stock stores at once cannot be judged. Rivals would go
-// on in the next sale, so it does not while they are on.
+// setShop changes the strategy of future purchases. The operator must reset the SKU afterwards, because a sale
+// from two stock stores cannot be judged. setShop refuses while rivals buy; they would buy in the next sale.
 func (s *Server) setShop(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
@@ -63,51 +61,48 @@ func (s *Server) setShop(c *gin.Context) error {
 	}
 	p := web.BadRequest("")
 	info := s.findStrategy("strategy", body.Strategy, p)
-	if err := anyWrong(p); err != nil {
+	if err := asError(p); err != nil {
 		return err
 	}
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
 	if r := s.lastRivals(); r != nil && !r.State.Ended() {
 		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"There are %s on. Stop them, or wait for their end.", measure.Count(r.Settings.Buyers, "rival"))}
+			"%s still buy. Stop them, or wait for their end.", measure.Count(r.Settings.Buyers, "rival"))}
 	}
 	s.shop.strategy = info
 	s.answerShop(c)
 	return nil
 }
 
-// Rivals are the buyers of a run that joins the shop's sale: they want the same
-// units, from the same stock, as the visitors who press its button. Everything else
-// of their run is like any other's: progress, end, verdict, history.
+// Rivals are the buyers of a run that joins the shop's sale. They buy from the same stock as the visitors of
+// the shop. Otherwise their run is like any other.
 const (
-	usualRivals = 2000
-	leastRivals = 100
-	mostRivals  = 5000
+	defaultRivals = 2000
+	minRivals     = 100
+	maxRivals     = 5000
 
-	// usualNotice is how long after they were sent rivals come, so that a visitor can
-	// get ready.
-	usualNotice = 3 * time.Second
-	readingSale = 3 * time.Second
+	defaultNotice = 3 * time.Second // lets visitors get ready
+	ledgerTimeout = 3 * time.Second
 )
 
-// startRivals sends them: soon, or at the start of the sale.
+// startRivals sends rivals, which buy after the notice or at the start of the sale.
 func (s *Server) startRivals(c *gin.Context) error {
 	body := struct {
 		Buyers int `json:"buyers"`
-	}{usualRivals}
+	}{defaultRivals}
 	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
 	buyers, p := body.Buyers, web.BadRequest("")
-	if err := web.Within("buyers", int64(buyers), leastRivals, mostRivals); err != nil {
+	if err := web.Within("buyers", int64(buyers), minRivals, maxRivals); err != nil {
 		return err
 	}
 	sale, err := s.shopSale(c.Request.Context())
 	if err != nil {
 		return err
 	}
-	comes := time.Now().Add(s.notice)
+	comes := time.Now().Add(s.shop.notice)
 	if sale.StartsAt != nil && sale.StartsAt.Time().After(comes) {
 		comes = sale.StartsAt.Time()
 	}
@@ -129,13 +124,12 @@ func (s *Server) startRivals(c *gin.Context) error {
 	return err
 }
 
-// shopSale is the stock row of the shop, if there is anything to be sold and a
-// service process that sells it.
+// shopSale returns the stock row of the shop. The error is noService or nothingOnSale if the shop cannot sell.
 func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
 	if len(s.liveServices()) == 0 {
 		return ledger.Stock{}, noService
 	}
-	ctx, cancel := context.WithTimeout(ctx, readingSale)
+	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
 	snap, err := s.readShop(ctx)
 	if err == nil && snap.Stock.Initial < 1 {
@@ -144,7 +138,7 @@ func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
 	return snap.Stock, err
 }
 
-// readShop reads the ledger's whole account of the sale.
+// readShop reads the ledger of the shop's sale.
 func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
 	if s.Ledger == nil {
 		return ledger.Snapshot{}, noLedger
@@ -167,7 +161,7 @@ var (
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
 
-// lastRivals of this lab; nil: there were none. The caller holds shop.mu.
+// lastRivals returns the run of the latest rivals; nil if there were none. The caller holds shop.mu.
 func (s *Server) lastRivals() *Run {
 	if s.shop.rivals == nil {
 		return nil
@@ -176,12 +170,11 @@ func (s *Server) lastRivals() *Run {
 	return &r
 }
 
-// A book is the ledger of the shop's sale as it was read last. It is read whole,
-// because a cancelled order changes what the others mean; all pages share one
-// reading.
-type book struct {
+// A ledgerCache holds the ledger of the shop's sale, which all pages share. The cache reads the whole ledger
+// each time, because a cancelled order changes the meaning of the other orders.
+type ledgerCache struct {
 	mu      sync.Mutex
-	read    time.Time
+	readAt  time.Time
 	page    ledgerPage
 	orders  []ledger.Order
 	holders *ledger.Holders
@@ -189,36 +182,34 @@ type book struct {
 }
 
 const (
-	bookPace = 400 * time.Millisecond
-	// shownOrders are the latest; a page shows no more.
-	shownOrders = 60
+	ledgerInterval = 400 * time.Millisecond // the minimum time between two reads
+	maxLatest      = 60
 )
 
-// A ledgerPage is what pages are told of the sale. Order ids are left out: they
-// are for the buyer alone, who can cancel with them.
+// A ledgerPage is the state of the sale as pages show it. It has no order ids, because a buyer can cancel an
+// order by its id.
 type ledgerPage struct {
 	Run      int64 `json:"run"`
 	Initial  int64 `json:"initial"`
-	Sold     int64 `json:"sold"`     // Σ quantity of active orders, without
-	Reserved int64 `json:"reserved"` // that of reservations which are not paid yet
-	// Twice is how many units have two holders or more. Known: holders are
-	// counted; not so once units were given back and may be sold again.
-	Twice  int64       `json:"twice"`
+	Sold     int64 `json:"sold"`     // units of active orders, except reservations that are not paid yet
+	Reserved int64 `json:"reserved"` // units of reservations that are not paid yet
+	Twice    int64 `json:"twice"`    // units with two holders or more
+	// Known reports whether holders are counted. They are not once units were given back and may be sold again.
 	Known  bool        `json:"holders_known"`
 	Latest []shopOrder `json:"latest"`          // newest first
-	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user who was asked for
+	Yours  *shopOrder  `json:"yours,omitempty"` // the active order of the user in the query
 }
 
-// A shopOrder is one of the sale.
+// A shopOrder is one order of the sale.
 type shopOrder struct {
 	Place     int    `json:"place"` // in the order of writing, from 1
 	User      int64  `json:"user_id"`
 	Quantity  int64  `json:"quantity"`
 	Remaining int64  `json:"remaining"`
 	Status    string `json:"status"`
-	// Reservation is its state, if the order began as one.
+	// Reservation is the state of a reservation; "" for an order that did not begin as one.
 	Reservation seckill.ReservationState `json:"reservation,omitempty"`
-	Holders     int                      `json:"holders"` // of its units, with itself; 0: not known
+	Holders     int                      `json:"holders"` // orders for the same units, with this one; 0 if not known
 	At          time.Time                `json:"at"`
 }
 
@@ -232,55 +223,62 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), readingSale) // others want the reading, too
+	// The read goes on if this page closes, because other pages wait for it, too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), ledgerTimeout)
 	defer cancel()
 	s.shop.mu.Lock()
 	stock := s.shop.strategy.Stock
 	s.shop.mu.Unlock()
-	page, err := s.shop.book.readPage(ctx, s.readShop, stock, user)
+	page, err := s.shop.ledger.pageFor(user, stock, func() (ledger.Snapshot, error) { return s.readShop(ctx) })
 	if err == nil {
 		c.JSON(http.StatusOK, page)
 	}
 	return err
 }
 
-// readPage is the page for a user, read anew if it is old.
-func (b *book) readPage(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Since(b.read) >= bookPace {
-		snap, err := read(ctx)
-		b.read, b.err = time.Now(), err
-		b.writeSnapshot(snap, stock)
+// pageFor returns the page for a user. It reads the ledger again if the last read is too old.
+func (l *ledgerCache) pageFor(user int64, stock ledger.StockStore,
+	read func() (ledger.Snapshot, error)) (ledgerPage, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.readAt) >= ledgerInterval {
+		snap, err := read()
+		l.readAt, l.err = time.Now(), err
+		l.setSnapshot(snap, stock)
 	}
-	page := b.page
-	if i := slices.IndexFunc(b.orders, func(o ledger.Order) bool { return o.UserID == user && o.Status == ledger.Active }); i >= 0 {
-		yours := b.orderAt(i)
-		page.Yours = &yours
+	page := l.page
+	for i, o := range l.orders {
+		if o.UserID == user && o.Status == ledger.Active {
+			yours := l.orderAt(i)
+			page.Yours = &yours
+			break
+		}
 	}
-	return page, b.err
+	return page, l.err
 }
 
-func (b *book) writeSnapshot(snap ledger.Snapshot, stock ledger.StockStore) {
-	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
-	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(), Latest: []shopOrder{}}
+func (l *ledgerCache) setSnapshot(snap ledger.Snapshot, stock ledger.StockStore) {
+	l.orders, l.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
+	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Latest: []shopOrder{},
+		Twice: l.holders.Twice(), Known: l.holders.Known()}
 	for _, o := range snap.Orders {
 		switch {
 		case o.Status != ledger.Active:
 		case o.Reservation != nil && o.Reservation.State == seckill.Reserved:
-			b.page.Reserved += o.Quantity
+			l.page.Reserved += o.Quantity
 		default:
-			b.page.Sold += o.Quantity
+			l.page.Sold += o.Quantity
 		}
 	}
-	for i := len(b.orders) - 1; i >= 0 && len(b.page.Latest) < shownOrders; i-- {
-		b.page.Latest = append(b.page.Latest, b.orderAt(i))
+	for i := len(l.orders) - 1; i >= 0 && len(l.page.Latest) < maxLatest; i-- {
+		l.page.Latest = append(l.page.Latest, l.orderAt(i))
 	}
 }
 
-func (b *book) orderAt(i int) shopOrder {
-	o := b.orders[i]
-	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status, Holders: b.holders.Of(o), At: o.CreatedAt}
+func (l *ledgerCache) orderAt(i int) shopOrder {
+	o := l.orders[i]
+	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
+		Holders: l.holders.Of(o), At: o.CreatedAt}
 	if o.Reservation != nil {
 		shown.Reservation = o.Reservation.State
 	}

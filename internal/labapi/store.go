@@ -1,13 +1,12 @@
 package labapi
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -16,22 +15,21 @@ import (
 	"seckill/internal/web"
 )
 
-// A State of a run or a comparison. One that was stopped is judged like any
-// other, so that it ends as Done, too.
+// A State of a run or a comparison. One that a page stopped is judged as well, and so ends as Done.
 type State string
 
 const (
-	Preparing State = "preparing" // the service processes are started as it wants them
+	Preparing State = "preparing" // the service processes restart with the settings of the run
 	Running   State = "running"
-	Stopping  State = "stopping" // a page asked it to; buyers under way are waited for
+	Stopping  State = "stopping" // a page stopped it, and buyers under way are waited for
 	Done      State = "done"     // it has a result
-	Failed    State = "failed"   // it has none
+	Failed    State = "failed"   // it has no result
 )
 
-// Ended reports whether nothing more will happen.
+// Ended reports whether the state is final.
 func (s State) Ended() bool { return s == Done || s == Failed }
 
-// A Record is what runs, comparisons and traces have in common.
+// A Record holds the fields that runs, comparisons and traces have in common.
 type Record struct {
 	ID      string    `json:"id"`
 	State   State     `json:"state"`
@@ -41,240 +39,237 @@ type Record struct {
 
 func (r *Record) record() *Record { return r }
 
-// hasEnded reports whether r is as it was when it ended. Nothing else is kept.
-func (r *Record) hasEnded() bool {
-	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour)) // clocks differ
+// isFinal reports whether r can be from the history, which keeps only what has ended. A start in the future is
+// accepted for a day, because clocks differ.
+func (r *Record) isFinal() bool {
+	return r.State.Ended() && !r.Started.IsZero() && r.Started.Before(time.Now().Add(24*time.Hour))
 }
 
-// recorded is a pointer to what a store keeps. Readers share the slices of a value, so a
-// change replaces them, or only adds to them.
-type recorded[T any] interface {
-	*T
-	record() *Record
-	summary() T    // a copy without what is large
-	isWhole() bool // it has what a page reads of every one that ended
+// maxEntries is how many entries a store keeps. A new entry replaces the oldest.
+const maxEntries = 50
+
+// A store keeps the runs, the comparisons or the traces of this lab. Entries that have ended are also files of
+// the history, which labs of other times have written, too.
+type store[T any] struct {
+	entryType[T]
+	server *Server
+
+	mu       sync.Mutex
+	entries  []*entry[T] // oldest first; only the newest may be under way
+	revision int         // grows with every change of an entry
 }
 
-// most is how many of each kind are kept. Then the oldest makes room.
-const most = 50
-
-// A store keeps runs, or comparisons, or traces: those of this lab, and those that
-// ended, also in labs before it, as files of the history.
-type store[T any, P recorded[T]] struct {
-	kind   kind
-	folder History
-	log    *slog.Logger
-	bell   *bell
-
-	mu      sync.Mutex
-	entries []*entry[T, P] // oldest first; only the newest may be on
-	clock   int            // counts changes
+// An entryType says how a store handles its values.
+type entryType[T any] struct {
+	kind       entryKind
+	record     func(*T) *Record
+	summary    func(T) T     // returns a copy without the large parts
+	isComplete func(*T) bool // reports whether a value that ended has all that a page reads
 }
 
-type entry[T any, P recorded[T]] struct {
-	value   T
-	changed int    // the store's clock when it last did
-	stop    func() // asks it to end
+// An entry is one value of a store. Readers get a copy that shares its slices. So a change replaces a slice or
+// appends to it, and never edits its elements.
+type entry[T any] struct {
+	value    T
+	revision int    // the store's revision after the last change
+	stop     func() // asks the work to end
 }
 
-func (e *entry[T, P]) record() *Record { return P(&e.value).record() }
-
-// openStore reads the history.
-func openStore[T any, P recorded[T]](of *Server, kind kind) *store[T, P] {
-	s := &store[T, P]{kind: kind, folder: of.History, log: of.Log, bell: of.bell}
-	for id, value := range entriesOf[T](s.folder, s.kind) {
-		e := &entry[T, P]{value: value}
-		if !e.record().hasEnded() || !P(&e.value).isWhole() || !fillLists(reflect.ValueOf(&e.value)) {
-			continue // somebody's own: it is left alone, too
+// openStore returns a store with the entries of the server's history.
+func openStore[T any](server *Server, types entryType[T]) *store[T] {
+	s := &store[T]{entryType: types, server: server}
+	for id, value := range readEntries[T](server.History, s.kind) {
+		e := &entry[T]{value: value}
+		if !s.record(&e.value).isFinal() || !s.isComplete(&e.value) || !fillLists(reflect.ValueOf(&e.value)) {
+			continue // the file is not ours, so it is left alone
 		}
-		e.record().ID = id // as its file is called
+		s.record(&e.value).ID = id // files may have been renamed
 		s.entries = append(s.entries, e)
 	}
-	slices.SortFunc(s.entries, func(a, b *entry[T, P]) int { return a.record().Started.Compare(b.record().Started) })
-	s.makeRoom(most)
+	slices.SortFunc(s.entries, func(a, b *entry[T]) int {
+		return s.record(&a.value).Started.Compare(s.record(&b.value).Started)
+	})
+	s.removeOldest(maxEntries)
 	for _, e := range s.entries {
-		s.clock++
-		e.changed = s.clock
+		s.revision++
+		e.revision = s.revision
 	}
 	return s
 }
 
-// makeRoom removes the oldest, so that so many are left.
-func (s *store[T, P]) makeRoom(left int) {
-	for ; len(s.entries) > left; s.entries = s.entries[1:] {
-		s.folder.removeEntry(s.kind, s.entries[0].record().ID)
+// removeOldest removes the oldest entries until at most n are left.
+func (s *store[T]) removeOldest(n int) {
+	for ; len(s.entries) > n; s.entries = s.entries[1:] {
+		s.server.History.removeEntry(s.kind, s.record(&s.entries[0].value).ID)
 	}
 }
 
-// addEntry takes in what has begun.
-func (s *store[T, P]) addEntry(e *entry[T, P]) {
+func (s *store[T]) addEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.makeRoom(most - 1)
+	s.removeOldest(maxEntries - 1)
 	s.entries = append(s.entries, e)
-	s.announceChange(e)
+	s.markChanged(e)
 }
 
-// begin starts what outlives its request: fill gives the entry its value, and perform
-// returns the value it ends with. The turn at driving the lab is the caller's until
-// this, and released at the end.
-func begin[T any, P recorded[T]](s *Server, c *gin.Context, in *store[T, P], release func(),
-	fill func(context.Context, *entry[T, P]), perform func(context.Context, *entry[T, P]) T) (*entry[T, P], error) {
-	s.beginning.Lock()
-	defer s.beginning.Unlock()
-	if s.closing.Err() != nil { // nothing begins any more
+// perform adds an entry and runs work in the background, which returns the final value of the entry. Then it
+// calls release, which gives up the lab. After Server.Close the error is game.LabCloses.
+func (s *store[T]) perform(e *entry[T], release func(), work func() T) error {
+	b := &s.server.background
+	b.starting.Lock()
+	defer b.starting.Unlock()
+	if b.closing.Err() != nil {
 		release()
-		return nil, game.LabCloses
+		return game.LabCloses
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	e := &entry[T, P]{stop: stop}
-	fill(ctx, e)
-	in.addEntry(e)
-	begun := in.readEntry(e)
-	s.ongoing.Go(func() {
-		defer stop()
-		defer release()
-		ended := perform(ctx, e)
-		in.keepEnded(ended)
-		release() // first: a page that is told of the end may begin another, and finds this one in the history
-		in.changeEntry(e, func(value P) { *value = ended })
+	s.addEntry(e)
+	b.running.Go(func() {
+		defer e.stop()
+		final := work()
+		s.saveEntry(final)
+		release() // before pages see the end, so that they can begin the next run at once
+		s.changeEntry(e, func(value *T) { *value = final })
 	})
-	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", in.kind, P(&begun).record().ID))
-	c.JSON(http.StatusCreated, P(&begun).summary())
-	return e, nil
+	return nil
 }
 
-// changeEntry edits an entry, and pages are told of it.
-func (s *store[T, P]) changeEntry(e *entry[T, P], edit func(P)) {
+// changeEntry edits an entry and notifies the pages.
+func (s *store[T]) changeEntry(e *entry[T], edit func(*T)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	edit(&e.value)
-	s.announceChange(e)
+	s.markChanged(e)
 }
 
-func (s *store[T, P]) announceChange(e *entry[T, P]) {
-	s.clock++
-	e.changed = s.clock
-	s.bell.ringBell()
+func (s *store[T]) markChanged(e *entry[T]) {
+	s.revision++
+	e.revision = s.revision
+	s.server.notifier.notifyAll()
 }
 
-// keepEnded writes what has ended into the history.
-func (s *store[T, P]) keepEnded(ended T) {
-	id := P(&ended).record().ID
-	if err := s.folder.writeEntry(s.kind, id, ended); err != nil {
-		s.log.Warn("a result will be gone with the lab: it cannot be kept", "kind", s.kind, "id", id, "error", err)
+// saveEntry writes a final value into the history.
+func (s *store[T]) saveEntry(final T) {
+	id := s.record(&final).ID
+	if err := s.server.History.writeEntry(s.kind, id, final); err != nil {
+		s.server.Log.Warn("the result could not be saved and will be lost when the lab ends",
+			"kind", s.kind, "id", id, "error", err)
 	}
 }
 
-// stopEntry asks e to end, or what is on if e is nil.
-func (s *store[T, P]) stopEntry(e *entry[T, P]) {
+// stopEntry asks the work of an entry to end. If e is nil, it stops the entry that is under way.
+func (s *store[T]) stopEntry(e *entry[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, it := range s.entries {
-		r := it.record()
-		if (e == nil || it == e) && (r.State == Running || r.State == Preparing) {
+	for _, other := range s.entries {
+		r := s.record(&other.value)
+		if (e == nil || other == e) && (r.State == Running || r.State == Preparing) {
 			r.State, r.Stopped = Stopping, true
-			it.stop()
-			s.announceChange(it)
+			other.stop()
+			s.markChanged(other)
 		}
 	}
 }
 
-// unknown are the codes of what is not there.
-var unknown = map[kind]string{kindRun: "unknown_run", kindComparison: "unknown_comparison", kindTrace: "unknown_trace"}
-
-// entryAt finds what a call names.
-func (s *store[T, P]) entryAt(c *gin.Context) (*entry[T, P], error) {
+// findEntry returns the entry whose id is in the path of a call.
+func (s *store[T]) findEntry(c *gin.Context) (*entry[T], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.entries {
-		if e.record().ID == c.Param("id") {
+		if s.record(&e.value).ID == c.Param("id") {
 			return e, nil
 		}
 	}
-	return nil, &web.Problem{Code: unknown[s.kind], Status: http.StatusNotFound,
-		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, most)}
+	return nil, &web.Problem{Code: "unknown_" + string(s.kind), Status: http.StatusNotFound,
+		Detail: fmt.Sprintf("There is no such %s; the last %d are kept.", s.kind, maxEntries)}
 }
 
-// answerEntry answers with what a call names, as a whole.
-func (s *store[T, P]) answerEntry(c *gin.Context) error {
-	e, err := s.entryAt(c)
+// answerCreated answers the call that has begun an entry.
+func (s *store[T]) answerCreated(c *gin.Context, value T) {
+	c.Header("Location", fmt.Sprintf("/api/lab/v1/%ss/%s", s.kind, s.record(&value).ID))
+	c.JSON(http.StatusCreated, s.summary(value))
+}
+
+// answerEntry answers with the whole entry.
+func (s *store[T]) answerEntry(c *gin.Context) error {
+	e, err := s.findEntry(c)
 	if err == nil {
 		c.JSON(http.StatusOK, s.readEntry(e))
 	}
 	return err
 }
 
-// stopOne asks what a call names to end. What happened so far is judged, so it ends a
-// moment later.
-func (s *store[T, P]) stopOne(c *gin.Context) error {
-	e, err := s.entryAt(c)
+// answerStop stops an entry. The entry ends a moment later, because the sale so far is judged first.
+func (s *store[T]) answerStop(c *gin.Context) error {
+	e, err := s.findEntry(c)
 	if err == nil {
 		s.stopEntry(e)
-		stopping := s.readEntry(e)
-		c.JSON(http.StatusAccepted, P(&stopping).summary())
+		c.JSON(http.StatusAccepted, s.summary(s.readEntry(e)))
 	}
 	return err
 }
 
-func (s *store[T, P]) readEntry(e *entry[T, P]) T {
+func (s *store[T]) readEntry(e *entry[T]) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return e.value
 }
 
 // listEntries returns summaries, newest first.
-func (s *store[T, P]) listEntries() []T {
+func (s *store[T]) listEntries() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]T, 0, len(s.entries))
 	for _, e := range slices.Backward(s.entries) {
-		all = append(all, P(&e.value).summary())
+		all = append(all, s.summary(e.value))
 	}
 	return all
 }
 
-// clockBeforeLast is the clock of a page that has the list: the newest is still news to it.
-func (s *store[T, P]) clockBeforeLast() int {
+// revisionBeforeNewest returns the revision from which a new page gets changes. The page has the list of
+// summaries, so it needs only the newest entry as a whole.
+func (s *store[T]) revisionBeforeNewest() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.entries) == 0 {
-		return s.clock
+		return s.revision
 	}
-	return s.entries[len(s.entries)-1].changed - 1
+	return s.entries[len(s.entries)-1].revision - 1
 }
 
-// changedSince are all that changed since, oldest first, and the clock now.
-func (s *store[T, P]) changedSince(since int) (changed []T, now int) {
+// changedSince returns the values that changed after a revision, oldest first, and the current revision.
+func (s *store[T]) changedSince(revision int) ([]T, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var changed []T
 	for _, e := range s.entries {
-		if e.changed > since {
+		if e.revision > revision {
 			changed = append(changed, e.value)
 		}
 	}
-	return changed, s.clock
+	return changed, s.revision
 }
 
-// A bell wakes all pages. They read what is there then: a slow page misses
-// steps in between, and never holds up a run.
-type bell struct {
-	mu   sync.Mutex
-	rung chan struct{}
+// A notifier wakes all pages, which then read what has changed. A slow page misses intermediate states and
+// never delays a run.
+type notifier struct {
+	mu         sync.Mutex
+	changed    chan struct{}
+	labChanges atomic.Int64 // counts changes of the lab's processes and settings
 }
 
-func newBell() *bell { return &bell{rung: make(chan struct{})} }
+func newNotifier() *notifier { return &notifier{changed: make(chan struct{})} }
 
-func (b *bell) ringBell() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.rung)
-	b.rung = make(chan struct{})
+func (n *notifier) notifyAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.changed)
+	n.changed = make(chan struct{})
 }
 
-// nextRing is closed when the bell rings next. Ask before you look for news.
-func (b *bell) nextRing() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rung
+// nextChange returns a channel that the next change closes. Call it before you read, so that no change is
+// missed.
+func (n *notifier) nextChange() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.changed
 }

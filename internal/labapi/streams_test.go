@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// smallBuffers has connections that hold little.
+// smallBuffers accepts connections with small buffers.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -40,7 +40,7 @@ func openStream(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-// Pages that are open, also one that reads nothing, do not hold up the end of the lab.
+// Open pages, even one that reads nothing, do not delay the end of the lab.
 func TestOpenPagesAndTheEnd(t *testing.T) {
 	s, _, _ := start(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func TestOpenPagesAndTheEnd(t *testing.T) {
 	for range 5 {
 		go io.Copy(io.Discard, openStream(t, addr))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*slowest) // a busy machine is slower than any page
+	ctx, cancel := context.WithTimeout(t.Context(), 30*writeTimeout) // a busy machine is slower than any page
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		t.Errorf("the server does not end: %v", err)

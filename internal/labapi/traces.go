@@ -13,22 +13,22 @@ import (
 	"seckill/loadtest"
 )
 
-// A LiveTrace is a recorded purchase, or two that raced.
+// A LiveTrace is the record of one purchase, or of two that raced.
 type LiveTrace struct {
 	Record
 	*explore.Trace
 }
 
-func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
-
-func (t *LiveTrace) isWhole() bool { return t.Trace != nil && t.Strategy != "" }
+var traceType = entryType[LiveTrace]{kind: kindTrace, record: (*LiveTrace).record,
+	summary:    func(t LiveTrace) LiveTrace { return LiveTrace{Record: t.Record} },
+	isComplete: func(t *LiveTrace) bool { return t.Trace != nil && t.Strategy != "" }}
 
 // traceTimeout is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
 
-// makeTrace lets one buyer purchase, or two at once, and answers with every
-// command they sent. It runs beside the service processes, on a SKU of its own,
-// while nothing else drives the lab and disturbs its times.
+// makeTrace lets one buyer purchase, or two at the same time, and answers with every command that they sent.
+// They buy in this process, not in the service processes, and a SKU of their own. It holds the lab's lock,
+// because a run would disturb the times.
 func (s *Server) makeTrace(c *gin.Context) error {
 	var body struct {
 		Strategy string `json:"strategy"`
@@ -40,10 +40,10 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	buyers, p := body.Buyers, web.BadRequest("")
 	info := s.findStrategy("strategy", body.Strategy, p)
 	blameFields(p, loadtest.Range{Min: 1, Max: 2}.Check("buyers", float64(buyers)))
-	if err := anyWrong(p); err != nil {
+	if err := asError(p); err != nil {
 		return err
 	}
-	release, err := s.turn.takeTurn("a trace of " + info.Name)
+	release, err := s.labLock.acquire("a trace of " + info.Name)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (s *Server) makeTrace(c *gin.Context) error {
 		return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
 	}
 	t := LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made}
-	s.traces.addEntry(&entry[LiveTrace, *LiveTrace]{value: t})
-	s.traces.keepEnded(t)
+	s.traces.addEntry(&entry[LiveTrace]{value: t})
+	s.traces.saveEntry(t)
 	c.JSON(http.StatusOK, t)
 	return nil
 }

@@ -59,7 +59,7 @@ func startFakeWith(t *testing.T, token string) *fake {
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	f.server = labapi.New(labapi.Config{Page: web.Files(), Guarantees: fakeGuarantees(), Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Behind: labapi.Behind{
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Backing: labapi.Backing{
 			Lab: f, Load: f.load, Compare: f.compare, Trace: fakeTrace,
 			Missing: func(info catalog.Info) []string {
 				if info.Name == "zk" {
