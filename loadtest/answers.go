@@ -139,7 +139,7 @@ func (e expectedSale) readPurchase(a response) reply {
 	switch a.Status {
 	case http.StatusOK:
 		var s sale
-		if !decode(a, &s) {
+		if !decodeBody(a, &s) {
 			return invalidReply("a sale of type %q: %s", a.ContentType, quoteStart(a.Body))
 		}
 		return e.readSale(s, a)
@@ -173,7 +173,7 @@ type sale struct {
 
 // decode reads the JSON body of an answer. It returns false if the body is not JSON of
 // that form. This JSON package takes less than half the time of encoding/json.
-func decode(a response, into any) bool {
+func decodeBody(a response, into any) bool {
 	return hasType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, into) == nil
 }
 
@@ -200,7 +200,7 @@ func readAcceptance(a response) reply {
 		Status    string `json:"status"`
 		RequestID string `json:"request_id"`
 	}
-	if !decode(a, &first) || first.Status != "accepted" || first.RequestID == "" {
+	if !decodeBody(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return invalidReply("status %d, %s: %s", http.StatusAccepted, a.ContentType, quoteStart(a.Body))
 	}
 	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
@@ -222,7 +222,7 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 	if a.Status != http.StatusOK {
 		return accepted, false
 	}
-	if !decode(a, &page) {
+	if !decodeBody(a, &page) {
 		return invalidReply("a look-up of type %q: %s", a.ContentType, quoteStart(a.Body)), true
 	}
 	switch page.Request.Status {
@@ -261,7 +261,7 @@ func expectState(outcome ledger.Outcome, states ...string) func(response) reply 
 			Status string `json:"status"` // of an order
 			State  string `json:"state"`  // of a reservation
 		}
-		if decode(a, &r) && slices.Contains(states, r.Status+r.State) {
+		if decodeBody(a, &r) && slices.Contains(states, r.Status+r.State) {
 			return reply{Outcome: outcome}
 		}
 		return invalidReply("the state %q: %s", r.Status+r.State, quoteStart(a.Body))

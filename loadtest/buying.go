@@ -15,55 +15,55 @@ type finalReply struct {
 	reply
 	at time.Duration // of the answer
 	// holds: until then a reservation has certainly not expired; 0: not known.
-	holds time.Duration
+	reservedUntil time.Duration
 }
 
 // request makes request i and records what came of it.
-func (w *worker) request(i int, at timing) {
-	p := w.purchase(i)
+func (w *worker) makeRequest(i int, at timing) {
+	p := w.purchaseOf(i)
 	if p.copied {
 		w.sendCopies(p, at)
 		return
 	}
-	w.ended(p, w.ask(p, at.sent), at)
+	w.finishRequest(p, w.makePurchase(p, at.sent), at)
 }
 
 // ended counts a request, and does what its buyer does with what they got.
-func (w *worker) ended(p purchase, final finalReply, at timing) {
+func (w *worker) finishRequest(p purchase, final finalReply, at timing) {
 	at.answered = final.at
 	if w.Async && final.Outcome == ledger.OutcomeAccepted {
-		w.tally.accepted(p, final, at)
-		w.promise(promise{p, final, at})
+		w.tally.recordAcceptance(p, final, at)
+		w.addAccepted(acceptedRequest{p, final, at})
 		return
 	}
-	w.tally.record(p, final, at)
-	w.afterwards(p, final)
+	w.tally.recordAnswer(p, final, at)
+	w.payOrCancel(p, final)
 }
 
 // Pauses between two calls of one request. Each is half fixed and half random,
 // so that retries spread out.
 const (
 	firstPause = 50 * time.Millisecond // doubled each time
-	mostPause  = 2 * time.Second       // also of a Retry-After
+	maxPause   = 2 * time.Second       // also of a Retry-After
 )
 
 // before is how long to wait before the next call.
-func (p *plan) before(index, try int, r reply) time.Duration {
+func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	if r.Outcome == ledger.OutcomeInProgress && r.RetryAfter > 0 {
-		return min(r.RetryAfter, mostPause)
+		return min(r.RetryAfter, maxPause)
 	}
-	d := min(firstPause<<min(try, 10), mostPause)
-	return d/2 + time.Duration(p.share(index, drawPause+uint64(try)<<8)*float64(d/2))
+	d := min(firstPause<<min(try, 10), maxPause)
+	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
 // ask makes the calls of one purchase.
-func (w *worker) ask(p purchase, sent time.Duration) finalReply {
+func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	holds := time.Duration(0)
 	if !p.copied { // another copy may have been first
 		holds = sent + w.Reserve
 	}
-	final, doubt := w.insist(p, ledger.CallBuy, sent, 0, w.sendPurchase)
-	if final.holds = holds; doubt && !final.isDefinite() {
+	final, doubt := w.callWithRetries(p, ledger.CallBuy, sent, 0, w.sendPurchase)
+	if final.reservedUntil = holds; doubt && !final.isDefinite() {
 		final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
 	}
 	return final
@@ -73,19 +73,19 @@ func (w *worker) ask(p purchase, sent time.Duration) finalReply {
 // the answer leaves the outcome open and retries are left: paying or cancelling twice is
 // doing it once. doubt: a call had no answer, and may have done it. What is reserved has
 // certainly not expired until holds.
-func (w *worker) insist(p purchase, kind ledger.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
+func (w *worker) callWithRetries(p purchase, kind ledger.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
 	for try := 0; ; try++ {
 		r := call(p)
-		final = finalReply{reply: r, at: w.elapsed()}
+		final = finalReply{reply: r, at: w.sinceStart()}
 		early := r.Outcome == ledger.OutcomeExpired && final.at < holds
-		w.tally.told(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
+		w.tally.recordCall(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		p.patience = 0 // the next call is waited for
-		if try >= w.Retry || !r.maySendAgain() || !w.pause(w.before(p.index, try, r)) {
+		if try >= w.Retry || !r.maySendAgain() || !w.pauseFor(w.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
 		p.turn++
-		sent = w.elapsed()
+		sent = w.sinceStart()
 	}
 }
 
@@ -102,37 +102,37 @@ func (w *worker) sendCopies(p purchase, at timing) {
 	told := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
 		w.copies.Go(func() {
-			copied, c := p, w.take()
-			defer w.put(c)
+			copied, c := p, w.takeWorker()
+			defer w.returnWorker(c)
 			copied.turn = turn
 			c.connectTo(p.index + turn)
 			ready.Done()
 			ready.Wait()
-			told <- c.ask(copied, w.elapsed())
+			told <- c.makePurchase(copied, w.sinceStart())
 		})
 	}
 	best, left := <-told, CopiesEach-1
 	for ; left > 0 && !best.isDefinite(); left-- {
-		best = best.orBetter(<-told)
+		best = best.orMoreCertain(<-told)
 	}
 	w.copies.Go(func() {
 		for range left {
-			best = best.orBetter(<-told)
+			best = best.orMoreCertain(<-told)
 		}
-		c := w.take()
-		defer w.put(c)
-		c.ended(p, best, at)
+		c := w.takeWorker()
+		defer w.returnWorker(c)
+		c.finishRequest(p, best, at)
 	})
 }
 
 // ranking orders outcomes by how much they say about what the buyer got: a call
 // without an answer may have bought.
-var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
+var certaintyOrder = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
 	ledger.OutcomeDuplicate, ledger.OutcomeConflict, ledger.OutcomeBusy, ledger.OutcomeInProgress, ledger.OutcomeError}
 
 // orBetter is what the buyer knows after two copies of one request.
-func (f finalReply) orBetter(other finalReply) finalReply {
-	a, b := slices.Index(ranking, f.Outcome), slices.Index(ranking, other.Outcome)
+func (f finalReply) orMoreCertain(other finalReply) finalReply {
+	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, other.Outcome)
 	if b >= 0 && (b < a || b == a && other.at < f.at) {
 		return other
 	}
@@ -141,7 +141,7 @@ func (f finalReply) orBetter(other finalReply) finalReply {
 
 // afterwards is what a buyer does with what they got: cancel it, or pay what they
 // have reserved.
-func (w *worker) afterwards(p purchase, final finalReply) {
+func (w *worker) payOrCancel(p purchase, final finalReply) {
 	reserved := final.Outcome == ledger.OutcomeReserved
 	about := func(call func(purchase, string) reply) func(purchase) reply {
 		return func(p purchase) reply {
@@ -153,48 +153,48 @@ func (w *worker) afterwards(p purchase, final finalReply) {
 	switch {
 	case final.Outcome != ledger.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.sendCancellation))
-		w.tally.cancelled(p, r.reply, doubt, !reserved)
+		r, doubt := w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
+		w.tally.recordCancellation(p, r.reply, doubt, !reserved)
 		if p.copied { // and cancels it again, which gives nothing back
-			w.insist(p, ledger.CallCancel, w.elapsed(), 0, about(w.sendCancellation))
+			w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
 		}
 	case !reserved:
 	case p.forgets:
-		w.tally.count(func(r *Result) { r.Reservations.Forgotten++ })
+		w.tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
 		if p.returns {
 			w.copies.Go(func() {
-				c := w.take()
-				defer w.put(c)
-				c.comeBack(p, about(c.sendCancellation))
+				c := w.takeWorker()
+				defer w.returnWorker(c)
+				c.cancelExpired(p, about(c.sendCancellation))
 			})
 		}
 	default:
-		r, doubt := w.insist(p, ledger.CallPay, w.elapsed(), final.holds, about(w.sendPayment))
-		w.tally.paid(p, r, doubt)
+		r, doubt := w.callWithRetries(p, ledger.CallPay, w.sinceStart(), final.reservedUntil, about(w.sendPayment))
+		w.tally.recordPayment(p, r, doubt)
 	}
 }
 
 // comeBack cancels a reservation that has expired, and its order besides: neither gives anything back.
-func (w *worker) comeBack(p purchase, cancel func(purchase) reply) {
-	if !w.pause(w.Reserve + time.Second) { // it was swept by then
+func (w *worker) cancelExpired(p purchase, cancel func(purchase) reply) {
+	if !w.pauseFor(w.Reserve + time.Second) { // it was swept by then
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
-		w.insist(p, ledger.CallCancel, w.elapsed(), 0, cancel)
+		w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, cancel)
 	}
-	w.tally.count(func(r *Result) { r.Reservations.Returned++ })
+	w.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
 }
 
 const (
-	usualFinal = 30 * time.Second // buyers stop asking then
+	defaultFinalWithin = 30 * time.Second // buyers stop asking then
 	// askEvery is how long buyers wait before they ask: those who ask all the time
 	// would be the load.
-	askEvery   = 100 * time.Millisecond
-	mostAskers = 8 // connections over which they ask
+	askInterval = 100 * time.Millisecond
+	maxAskers   = 8 // connections over which they ask
 )
 
 // A promise is a request that was accepted.
-type promise struct {
+type acceptedRequest struct {
 	purchase
 	first finalReply
 	at    timing // of the first answer
@@ -202,77 +202,77 @@ type promise struct {
 
 // promise takes over a request that was accepted, and is open. A goroutine for each
 // would take ten times the memory, and there may be hundreds of thousands.
-func (l *load) promise(one promise) {
+func (l *load) addAccepted(one acceptedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.promises = append(l.promises, one)
+	l.accepted = append(l.accepted, one)
 	if !l.asking {
 		l.asking = true
-		l.copies.Go(l.askForAll)
+		l.copies.Go(l.askAllOutcomes)
 	}
 }
 
 // askForAll has all buyers who were accepted ask again and again, until every one
 // has a final answer, or has stopped asking.
-func (l *load) askForAll() {
+func (l *load) askAllOutcomes() {
 	for {
-		time.Sleep(askEvery)
+		time.Sleep(askInterval)
 		l.mu.Lock()
-		all := l.promises
-		l.promises, l.asking = nil, len(all) > 0
+		all := l.accepted
+		l.accepted, l.asking = nil, len(all) > 0
 		l.mu.Unlock()
 		if len(all) == 0 {
 			return
 		}
 		var asking errgroup.Group
-		asking.SetLimit(mostAskers)
+		asking.SetLimit(maxAskers)
 		for _, one := range all {
-			asking.Go(func() error { l.askOnce(one); return nil })
+			asking.Go(func() error { l.askOneOutcome(one); return nil })
 		}
 		_ = asking.Wait() // it has no errors
 	}
 }
 
 // askOnce asks what a request came to. While it is open, its buyer goes on asking.
-func (l *load) askOnce(one promise) {
-	final, w := one.first, l.take()
-	defer l.put(w)
+func (l *load) askOneOutcome(one acceptedRequest) {
+	final, w := one.first, l.takeWorker()
+	defer l.returnWorker(w)
 	select {
 	case <-l.stopped: // nothing is asked any more
 	default:
 		if r, known := w.askOutcome(one.purchase); known {
 			final.reply = r
-		} else if one.turn++; l.elapsed() < one.at.answered+l.finalWithin {
-			l.promise(one)
+		} else if one.turn++; l.sinceStart() < one.at.answered+l.finalWithin {
+			l.addAccepted(one)
 			return
 		}
 	}
-	final.at = l.elapsed()
-	l.tally.became(one.purchase, final, one.at)
-	w.afterwards(one.purchase, final)
+	final.at = l.sinceStart()
+	l.tally.recordFinalAnswer(one.purchase, final, one.at)
+	w.payOrCancel(one.purchase, final)
 }
 
 // accepted counts a request's first answer.
-func (t *tally) accepted(p purchase, r finalReply, at timing) {
+func (t *tally) recordAcceptance(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answered(p, r, at)
+	t.countAnswered(p, r, at)
 	t.result.Accepted++
 }
 
 // became counts the last answer to an accepted request.
-func (t *tally) became(p purchase, r finalReply, at timing) {
+func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result.Counts[ledger.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
 	at.answered = r.at
-	t.came(p, r, at)
+	t.countOutcome(p, r, at)
 	if r.Outcome == ledger.OutcomeAccepted { // it has none in time
 		return
 	}
-	t.keep(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.reply)
+	t.keepCall(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.reply)
 	if r.Outcome != ledger.OutcomeSold {
-		t.answer(r.reply, ledger.CallBuy)
+		t.countCode(r.reply, ledger.CallBuy)
 	}
 }

@@ -186,14 +186,14 @@ func TestRetriesAndCopies(t *testing.T) {
 
 // A client that is told when to ask again asks then; every pause is bounded.
 func TestPauses(t *testing.T) {
-	p := newPlan(Scenario{Seed: 1, Buyers: 1}.normal(), []int64{1})
-	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: mostPause} {
-		if got := p.before(0, 0, reply{Outcome: ledger.OutcomeInProgress, RetryAfter: after}); got != want {
+	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
+	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
+		if got := p.pauseBefore(0, 0, reply{Outcome: ledger.OutcomeInProgress, RetryAfter: after}); got != want {
 			t.Errorf("told to ask again after %v, waits %v", after, got)
 		}
 	}
-	for try, most := range map[int]time.Duration{0: firstPause, 1: 2 * firstPause, 60: mostPause} {
-		if got := p.before(0, try, reply{}); got < most/2 || got > most {
+	for try, most := range map[int]time.Duration{0: firstPause, 1: 2 * firstPause, 60: maxPause} {
+		if got := p.pauseBefore(0, try, reply{}); got < most/2 || got > most {
 			t.Errorf("waits %v before call %d", got, try+2)
 		}
 	}
@@ -253,17 +253,17 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{replies: test.replies}
-			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1, Timeout: time.Minute}.normal()
+			c := Scenario{SKU: 1, Stock: 1, Quantity: 1, Buyers: 1, Concurrency: 1, Copies: test.copies, Retry: 1, Timeout: time.Minute}.withDefaults()
 			p := newPlan(c, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
-			l.run(t.Context())
-			l.finish()
-			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.open[0] != (test.want == ledger.OutcomeAccepted) {
+			l.sendRequests(t.Context())
+			l.finishCopies()
+			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.undecided[0] != (test.want == ledger.OutcomeAccepted) {
 				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets, test.want, test.targets)
 			}
 			for _, told := range l.tally.history[0] {
 				if (told.Answered == 0) != (told.Outcome == ledger.OutcomeUnknown) || told.Outcome == ledger.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
-					told.Outcome == ledger.OutcomeUnknown && !l.tally.unsure[0] { // whatever a later call was told
+					told.Outcome == ledger.OutcomeUnknown && !l.tally.uncertain[0] { // whatever a later call was told
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}
@@ -368,7 +368,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 			test.adjust(&c)
 		}
 		r := ran(t, c)
-		if test.ordered > 0 && r.SoldLatency.Max < askEvery.Microseconds() { // they asked twice
+		if test.ordered > 0 && r.SoldLatency.Max < askInterval.Microseconds() { // they asked twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)
 		}
 		if r.Accepted != test.accepted || r.Counts[ledger.OutcomeSold] != test.ordered || r.Counts[ledger.OutcomeAccepted] != test.open || r.Requests != testBuyers ||

@@ -62,7 +62,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 				if i == purchases-1 { // the connection was unused for so long that the service may have gone
 					b.connections[0].used, want = time.Now().Add(-2*maxIdle), ledger.OutcomeSold
 				}
-				r := b.sendPurchase(plan.purchase(i))
+				r := b.sendPurchase(plan.purchaseOf(i))
 				if r.Outcome != want || want == ledger.OutcomeSold && r.RetryAfter != 2*time.Second {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
@@ -166,7 +166,7 @@ func TestHostileAnswers(t *testing.T) {
 			}
 		})
 		b := newTestBuyer(t, target, 5*time.Second)
-		r := b.sendPurchase(newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchase(0))
+		r := b.sendPurchase(newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchaseOf(0))
 		b.close()
 		want := ledger.OutcomeUnknown
 		if test.code == "" {
@@ -186,7 +186,7 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 			_, _ = io.Copy(io.Discard, conn)
 		})
 		b := newTestBuyer(t, target, 50*time.Millisecond)
-		p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchase(0)
+		p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchaseOf(0)
 		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeTimeout {
 			t.Errorf("%q: %+v, want an unknown outcome because of the time-out", answer, r)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // A lookup says whether a request has an order, and what remained by it.
-type lookup func(user int64, requestID string) (remaining int64, sold bool)
+type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
 // opsOf is what the calls for one SKU say about its stock. A request without an
 // answer did what the ledger says, at some time after it was sent. The calls of
@@ -20,7 +20,7 @@ type lookup func(user int64, requestID string) (remaining int64, sold bool)
 // the first answer that says sold, or sold out. Each call that may have held units for a
 // while, and gave them back, is an operation besides: one that was refused, and one of
 // several copies.
-func opsOf(told []ledger.Told, became lookup) []linear.Op {
+func linearOps(told []ledger.Told, became orderLookup) []linear.Op {
 	ops := make([]linear.Op, 0, len(told))
 	calls := make([]*ledger.Told, len(told)) // those of each request together
 	for i := range told {
@@ -51,7 +51,7 @@ func opsOf(told []ledger.Told, became lookup) []linear.Op {
 
 // appendRequest adds what the calls of one request did: at most one sale, and one
 // cancellation, or one refusal. What had no answer may take effect later, too.
-func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became lookup) []linear.Op {
+func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became orderLookup) []linear.Op {
 	sale := linear.Op{Client: client, Kind: linear.Sold, Quantity: calls[0].Quantity, Call: linear.Never, Return: linear.Never, Name: buyerName(calls[0].User)}
 	back, soldOut := sale, sale
 	back.Kind, soldOut.Kind = linear.GaveBack, linear.SoldOut
@@ -98,7 +98,7 @@ func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became loo
 func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }
 
 // ordersOf looks up what became of requests without an answer.
-func ordersOf(snap ledger.Snapshot) lookup {
+func ordersOf(snap ledger.Snapshot) orderLookup {
 	type request struct {
 		user int64
 		id   string
@@ -116,23 +116,23 @@ func ordersOf(snap ledger.Snapshot) lookup {
 	}
 }
 
-const linearLimit = 3 * time.Second
+const maxLinearTime = 3 * time.Second
 
 // check asks whether the answers about one SKU can all be true. Only a number in Redis is lowered before the ledger
 // is asked: there a purchase that is refused has held units, and others were told of fewer.
-func check(in ledger.StockStore, stock int64, ops []linear.Op) linear.Finding {
+func checkLinear(in ledger.StockStore, stock int64, ops []linear.Op) linear.Finding {
 	if in != ledger.InRedis {
 		ops = slices.DeleteFunc(ops, func(o linear.Op) bool { return o.Kind == linear.Refused })
 	}
 	if in.Split() {
 		ops = linear.Saw(ops)
 	}
-	return linear.Check(stock, ops, linearLimit)
+	return linear.Check(stock, ops, maxLinearTime)
 }
 
 // add takes in what was found of one SKU. Answers that cannot all be true are a
 // violation, even where the ledger balances.
-func (l *Linearizability) add(sale *ledger.Report, f linear.Finding) {
+func (l *Linearizability) addFinding(sale *ledger.Report, f linear.Finding) {
 	l.Checked += f.Checked
 	switch {
 	case f.Decided && !f.Linearizable:

@@ -24,26 +24,26 @@ type caller interface {
 // A load sends the requests of a plan.
 type load struct {
 	*plan
-	tally *tally
-	open  func() caller
-	begun time.Time
+	tally     *tally
+	newCaller func() caller
+	started   time.Time
 
-	connections        int           // the most of an open loop
+	maxConnections     int           // the most of an open loop
 	drain, finalWithin time.Duration // of an open loop, of what is accepted
 
-	stopped <-chan struct{}
-	all     sync.WaitGroup // requests
+	stopped  <-chan struct{}
+	inFlight sync.WaitGroup // requests
 
-	mu     sync.Mutex
-	free   []*worker
-	copies sync.WaitGroup // in flight, and what was accepted
+	mu          sync.Mutex
+	idleWorkers []*worker
+	copies      sync.WaitGroup // in flight, and what was accepted
 
-	promises []promise
+	accepted []acceptedRequest
 	asking   bool // askForAll runs
 }
 
 func newLoad(p *plan, t *tally, open func() caller) *load {
-	return &load{plan: p, tally: t, open: open, connections: usualConnections, drain: usualDrain, finalWithin: usualFinal}
+	return &load{plan: p, tally: t, newCaller: open, maxConnections: defaultConnections, drain: defaultDrain, finalWithin: defaultFinalWithin}
 }
 
 // A worker is a caller that makes one call at a time.
@@ -53,30 +53,30 @@ type worker struct {
 }
 
 // take returns a free worker, or a new one.
-func (l *load) take() *worker {
+func (l *load) takeWorker() *worker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last := len(l.free) - 1; last >= 0 {
-		w := l.free[last]
-		l.free = l.free[:last]
+	if last := len(l.idleWorkers) - 1; last >= 0 {
+		w := l.idleWorkers[last]
+		l.idleWorkers = l.idleWorkers[:last]
 		return w
 	}
-	return &worker{load: l, caller: l.open()}
+	return &worker{load: l, caller: l.newCaller()}
 }
 
-func (l *load) put(w *worker) {
+func (l *load) returnWorker(w *worker) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.free = append(l.free, w)
+	l.idleWorkers = append(l.idleWorkers, w)
 }
 
 // warm makes n workers that have a connection each.
-func (l *load) warm(n int) {
+func (l *load) connectWorkers(n int) {
 	var connecting sync.WaitGroup
 	for i := range n {
-		w := l.take()
+		w := l.takeWorker()
 		connecting.Go(func() { w.connectTo(i) })
-		defer l.put(w)
+		defer l.returnWorker(w)
 	}
 	connecting.Wait()
 }
@@ -89,9 +89,9 @@ func (l *load) warm(n int) {
 // for answers leaves them out: coordinated omission.) When every connection is busy
 // and there may be no more, requests wait for one, and that wait counts as their
 // latency.
-func (l *load) run(ctx context.Context) {
+func (l *load) sendRequests(ctx context.Context) {
 	l.stopped = ctx.Done()
-	most, warm := min(l.connections, l.requests), fewWarm
+	most, warm := min(l.maxConnections, l.requests), initialConnections
 	switch l.Profile {
 	case Closed:
 		most = min(l.Concurrency, l.requests)
@@ -99,27 +99,27 @@ func (l *load) run(ctx context.Context) {
 	case Spike:
 		warm = most // the crowd has connected before the sale opens
 	}
-	l.warm(min(most, warm))
-	l.begun = time.Now()
-	sent := l.send(ctx, make(chan struct{}, most))
+	l.connectWorkers(min(most, warm))
+	l.started = time.Now()
+	sent := l.sendWhenDue(ctx, make(chan struct{}, most))
 	if ctx.Err() == nil { // only their lateness kept the others from being sent
-		l.tally.count(func(r *Result) { r.Dropped = l.requests - sent })
+		l.tally.updateResult(func(r *Result) { r.Dropped = l.requests - sent })
 	}
-	l.all.Wait()
+	l.inFlight.Wait()
 }
 
 // finish waits for the copies in flight, and for what was accepted.
-func (l *load) finish() {
+func (l *load) finishCopies() {
 	l.copies.Wait()
-	for _, w := range l.free {
+	for _, w := range l.idleWorkers {
 		w.close()
 	}
 }
 
-func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
+func (l *load) sinceStart() time.Duration { return time.Since(l.started) }
 
 // pause waits; false: the run has ended.
-func (l *load) pause(d time.Duration) bool {
+func (l *load) pauseFor(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -131,24 +131,24 @@ func (l *load) pause(d time.Duration) bool {
 }
 
 const (
-	usualConnections = 1000
+	defaultConnections = 1000
 	// fewWarm is how many connections are open before the first request.
-	fewWarm = 8
+	initialConnections = 8
 	// usualDrain is how long late requests are still sent after the last was due.
-	usualDrain = time.Minute
+	defaultDrain = time.Minute
 )
 
 // send sends every request when it is due and fits into busy, and returns how many
 // were sent. In a closed loop each is due when it fits.
-func (l *load) send(ctx context.Context, busy chan struct{}) int {
+func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 	var end <-chan time.Time
 	if l.Open() {
-		end = time.After(l.due(l.requests-1) + l.drain)
+		end = time.After(l.dueAt(l.requests-1) + l.drain)
 	}
 	waitedTill := time.Duration(0) // when every connection was last busy
 	for i := range l.requests {
-		at := timing{due: l.due(i)}
-		if wait := at.due - l.elapsed(); ctx.Err() != nil || wait > 0 && !l.pause(wait) {
+		at := timing{due: l.dueAt(i)}
+		if wait := at.due - l.sinceStart(); ctx.Err() != nil || wait > 0 && !l.pauseFor(wait) {
 			return i
 		}
 		select {
@@ -156,21 +156,21 @@ func (l *load) send(ctx context.Context, busy chan struct{}) int {
 		default:
 			select {
 			case busy <- struct{}{}:
-				waitedTill = l.elapsed()
+				waitedTill = l.sinceStart()
 			case <-ctx.Done():
 				return i
 			case <-end:
 				return i
 			}
 		}
-		at.waited = at.due < waitedTill
-		l.all.Go(func() {
-			w := l.take()
-			if at.sent = l.elapsed(); !l.Open() {
-				at.due, at.waited = at.sent, true
+		at.connectionsBusy = at.due < waitedTill
+		l.inFlight.Go(func() {
+			w := l.takeWorker()
+			if at.sent = l.sinceStart(); !l.Open() {
+				at.due, at.connectionsBusy = at.sent, true
 			}
-			w.request(i, at)
-			l.put(w)
+			w.makeRequest(i, at)
+			l.returnWorker(w)
 			<-busy
 		})
 	}

@@ -71,10 +71,10 @@ func (s *slow) sendPurchase(p purchase) reply {
 func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result) {
 	t.Helper()
 	c.SKU, c.Stock, c.Quantity, c.Timeout = 1, 1, 1, time.Minute
-	c = c.normal()
+	c = c.withDefaults()
 	p := newPlan(c, []int64{1})
 	l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
-	l.connections = cmp.Or(s.connections, l.connections)
+	l.maxConnections = cmp.Or(s.connections, l.maxConnections)
 	l.drain = cmp.Or(s.drain, l.drain)
 	s.begun = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -82,8 +82,8 @@ func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result
 	if stop > 0 {
 		time.AfterFunc(stop, cancel)
 	}
-	l.run(ctx)
-	l.tally.summarize(l.elapsed())
+	l.sendRequests(ctx)
+	l.tally.writeSummary(l.sinceStart())
 	return l, l.tally.result
 }
 
@@ -114,7 +114,7 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 		if once := time.Duration(l.tally.service.ValueAtQuantile(80)) * time.Microsecond; !near(once, ms) {
 			t.Errorf("p80 once sent is %v: that hides the stall, and is 1ms", once)
 		}
-		if why := r.bottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != nil {
+		if why := r.findBottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != nil {
 			t.Errorf("%d late, %d dropped, %q; want about 200, 0, and no blame on the generator", r.Late, r.Dropped, why)
 		}
 	})
@@ -135,8 +135,8 @@ func TestOpenLoopSendsWhenDue(t *testing.T) {
 				}
 				slices.Sort(s.sent)
 				for i, at := range s.sent {
-					if at != l.due(i) {
-						t.Errorf("request %d was sent at %v, was due at %v", i, at, l.due(i))
+					if at != l.dueAt(i) {
+						t.Errorf("request %d was sent at %v, was due at %v", i, at, l.dueAt(i))
 					}
 				}
 				if r.Late != 0 || r.Dropped != 0 || !near(time.Duration(r.Latency.Max)*time.Microsecond, s.takes) {
@@ -206,13 +206,13 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		copies      float64
 	}{{ms, expired, true, false, 0}, {time.Second, expired, false, false, 0}, {ms, replyToError(io.ErrUnexpectedEOF), false, true, 0}, {ms, expired, false, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.normal()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Timeout: time.Minute, Reserve: 2 * time.Second, Copies: c.copies}.withDefaults()
 			p := newPlan(s, []int64{1})
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: s})), func() caller {
 				return &scripted{replies: []reply{reserved, reserved, reserved}, pays: c.pays, takes: c.answers}
 			})
-			l.run(t.Context())
-			l.finish()
+			l.sendRequests(t.Context())
+			l.finishCopies()
 			all, came := l.tally.history[0], l.tally.result.Reservations
 			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != ledger.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
 				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
@@ -231,7 +231,7 @@ func TestUsers(t *testing.T) {
 		p, again := newPlan(s, []int64{3}), newPlan(s, []int64{4})
 		seen := make(map[int64]bool, buyers)
 		for i := range buyers {
-			u := p.user(i)
+			u := p.userOf(i)
 			if u < 1 || seen[u] {
 				t.Fatalf("seed %d: buyer %d is user %d, who is not new or cannot be", seed, i, u)
 			}
@@ -240,11 +240,11 @@ func TestUsers(t *testing.T) {
 			}
 			seen[u] = true
 		}
-		if a, b := p.purchase(7), again.purchase(7); a.user != b.user || a.key == b.key {
+		if a, b := p.purchaseOf(7), again.purchaseOf(7); a.user != b.user || a.key == b.key {
 			t.Errorf("seed %d: another run needs the same users and other keys", seed)
 		}
 		s.SKU = 2 // reset as often, and sold at the same time
-		if other := newPlan(s, []int64{3}); p.key(7, 1) == other.key(7, 2) {
+		if other := newPlan(s, []int64{3}); p.keyOf(7, 1) == other.keyOf(7, 2) {
 			t.Errorf("seed %d: sales of two SKUs send the same key", seed)
 		}
 	}
@@ -258,7 +258,7 @@ func TestMix(t *testing.T) {
 			Cancellations: 0.1, Reserve: time.Second, Forget: .2, Buyers: n, Seed: seed}, make([]int64, 4))
 		got := map[string]int{}
 		for i := range n {
-			a := p.purchase(i)
+			a := p.purchaseOf(i)
 			got[fmt.Sprint("sku ", a.sku)]++
 			for what, so := range map[string]bool{"cancels": a.cancels, "forgets": a.forgets} {
 				if so {
@@ -268,9 +268,9 @@ func TestMix(t *testing.T) {
 			if a.cancels && a.forgets {
 				t.Fatalf("seed %d: buyer %d does both: %+v", seed, i, a)
 			}
-			if o := p.original(i); o != i {
+			if o := p.originalOf(i); o != i {
 				got["duplicate"]++
-				if b := p.purchase(o); o > i || a.user != b.user || a.sku != b.sku || a.quantity != b.quantity || a.key == b.key {
+				if b := p.purchaseOf(o); o > i || a.user != b.user || a.sku != b.sku || a.quantity != b.quantity || a.key == b.key {
 					t.Fatalf("seed %d: request %d asks again as %d: %+v, %+v", seed, i, o, a, b)
 				}
 			}
@@ -295,7 +295,7 @@ func TestRequestsAtARate(t *testing.T) {
 		{10, 3 * time.Second, 30, 2900 * time.Millisecond}, {0.1, 30 * time.Second, 3, 20 * time.Second}, {1, 1500 * time.Millisecond, 2, time.Second},
 	} {
 		s := Scenario{Profile: Constant, Rate: test.rate, Duration: test.duration}
-		if n, last := s.Requests(), s.due(test.requests-1); n != test.requests || (last-test.last).Abs() > 10*time.Microsecond {
+		if n, last := s.Requests(), s.dueAt(test.requests-1); n != test.requests || (last-test.last).Abs() > 10*time.Microsecond {
 			t.Errorf("%v a second for %v: %d requests, the last after %v", test.rate, test.duration, n, last)
 		}
 	}
@@ -327,7 +327,7 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 		for i, left := range c.left {
 			snap.Orders = append(snap.Orders, ledger.Order{UserID: int64(i + 1), RequestID: "k", Remaining: left})
 		}
-		if f := check(ledger.InRow, 3, opsOf(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
+		if f := checkLinear(ledger.InRow, 3, linearOps(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
@@ -349,12 +349,12 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 		{"sold out, beside one refused", ledger.InRedis, []ledger.Told{first, second, refused, soldOut, late}, true},
 		{"sold out, after one refused", ledger.InRedis, []ledger.Told{first, second, over, soldOut, late}, false},
 	} {
-		if f := check(c.in, 3, opsOf(c.told, nil)); f.Linearizable != c.want {
+		if f := checkLinear(c.in, 3, linearOps(c.told, nil)); f.Linearizable != c.want {
 			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
 	// In pieces a sale says nothing of the order.
-	if f := check(ledger.InBuckets, 3, opsOf([]ledger.Told{second, third}, nil)); !f.Linearizable {
+	if f := checkLinear(ledger.InBuckets, 3, linearOps([]ledger.Told{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)
 	}
 }
@@ -368,7 +368,7 @@ func TestLinearizableInAll(t *testing.T) {
 	}{{LinearYes, []linear.Finding{yes, yes}}, {LinearNotChecked, []linear.Finding{yes, open, yes}}, {LinearNo, []linear.Finding{yes, no, open}}} {
 		var l Linearizability
 		for _, f := range c.found {
-			l.add(&ledger.Report{}, f)
+			l.addFinding(&ledger.Report{}, f)
 		}
 		if l.Answer != c.want {
 			t.Errorf("%+v are %+v, want %s", c.found, l, c.want)
@@ -381,8 +381,8 @@ func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 	tally := newTally(p, newResult(Config{Scenario: p.Scenario}))
 	tell := func(o ledger.Outcome, remaining, want int64) {
 		t.Helper()
-		tally.came(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})
-		if got := tally.progress().Left; got != want {
+		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})
+		if got := tally.currentProgress().Left; got != want {
 			t.Errorf("after %s with %d remaining: %d left, want %d", o, remaining, got, want)
 		}
 	}

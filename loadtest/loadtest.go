@@ -73,14 +73,14 @@ var ErrConfig = errors.New("the run cannot be started")
 // service; the error is an ErrConfig. Run checks too; call Check before targets
 // are started.
 func (c Config) Check() error {
-	if err := c.Scenario.possible(); err != nil {
+	if err := c.Scenario.checkPossible(); err != nil {
 		return err
 	}
 	if !c.Joins {
 		if err := c.checkReset(); err != nil {
 			return err
 		}
-		if err := c.normal().checkDemand(); err != nil {
+		if err := c.withDefaults().checkDemand(); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func configError(format string, args ...any) error {
 // is audited. Every run has a Result; the error is an ErrConfig, and then no
 // service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	r, err := c.start()
+	r, err := c.newCheckedRun()
 	if err != nil {
 		return nil, err
 	}
@@ -110,24 +110,24 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	defer r.transport.CloseIdleConnections()
 
-	ready, err := r.prepare(ctx)
+	ready, err := r.prepareSale(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ready {
-		finish := r.send(ctx)
-		r.judge(context.WithoutCancel(ctx))
+		finish := r.sendLoad(ctx)
+		r.judgeSale(context.WithoutCancel(ctx))
 		finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
+		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
 	}
-	r.result.conclude(c.Require)
-	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.untried() { // faults keep answers away
+	r.result.writeVerdict(c.Require)
+	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.isUntried() { // faults keep answers away
 		answered := r.result.Requests - r.result.Uncertain()
-		r.problem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
+		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold", measure.Thousands(answered), measure.Count(r.result.Requests, "buyer"))
-		r.result.conclude(c.Require)
+		r.result.writeVerdict(c.Require)
 	}
 	return r.result, nil
 }
@@ -137,12 +137,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // the client that measures services. There is no verdict; the error is an
 // ErrConfig.
 func Send(ctx context.Context, c Config) (*Result, error) {
-	r, err := c.start()
+	r, err := c.newCheckedRun()
 	if err != nil {
 		return nil, err
 	}
 	r.services = nil // a bare handler has no metrics
-	r.send(ctx)()
+	r.sendLoad(ctx)()
 	r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests
 	return r.result, nil
 }
@@ -166,7 +166,7 @@ type run struct {
 }
 
 // start is a run that has not called any service yet.
-func (c Config) start() (*run, error) {
+func (c Config) newCheckedRun() (*run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (c Config) start() (*run, error) {
 	if c.settling == (settling{}) {
 		c.settling = defaultSettling
 	}
-	c.Scenario = c.normal()
+	c.Scenario = c.withDefaults()
 	return newRun(c), nil
 }
 
@@ -193,7 +193,7 @@ func newRun(c Config) *run {
 }
 
 // send sends the load. Progress is reported until finish.
-func (r *run) send(ctx context.Context) (finish func()) {
+func (r *run) sendLoad(ctx context.Context) (finish func()) {
 	stopMeter := r.startMeter(ctx)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
@@ -202,40 +202,40 @@ func (r *run) send(ctx context.Context) (finish func()) {
 		l.finalWithin = r.finalWithin
 	}
 	runHook(r.Begin)
-	finish = r.report()
+	finish = r.reportProgress()
 	r.result.Start = time.Now()
 	cpu, servers, known := cpuTime(), time.Duration(0), false
 	if r.ServersTime != nil {
 		servers, known = r.ServersTime()
 	}
-	l.run(ctx)
-	took := l.elapsed()
+	l.sendRequests(ctx)
+	took := l.sinceStart()
 	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
 	if known {
 		if now, still := r.ServersTime(); still && now >= servers { // none was started again
 			r.result.Processor.Servers = new((now - servers).Seconds())
 		}
 	}
-	l.finish()
-	r.tally.summarize(took)
+	l.finishCopies()
+	r.tally.writeSummary(took)
 	runHook(r.End)
 	stopMeter(context.WithoutCancel(ctx))
-	r.result.Problems = append(r.result.Problems, r.result.bottleneck()...)
+	r.result.Problems = append(r.result.Problems, r.result.findBottleneck()...)
 	return finish
 }
 
 // judge audits the sale with what was recorded of the buyers.
-func (r *run) judge(ctx context.Context) {
-	if reports := r.audit(ctx); reports != nil {
+func (r *run) judgeSale(ctx context.Context) {
+	if reports := r.auditSKUs(ctx); reports != nil {
 		all := ledger.Sum(reports)
 		r.result.Audit = &all
 	}
 	if r.result.Uncertain() == r.result.Requests {
-		r.problem(ProblemNoAnswer, nil, "no buyer got a definite answer")
+		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
 		if strings.HasSuffix(a.Code, codeNonsense) { // to whatever call
-			r.problem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
+			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
 		}
 	}
 }
@@ -271,17 +271,17 @@ type Progress struct {
 	P99      float64                `json:"p99_ms"`
 }
 
-const progressEvery = 100 * time.Millisecond
+const progressInterval = 100 * time.Millisecond
 
 // report calls OnProgress from a goroutine of its own. finish calls it once more.
-func (r *run) report() (finish func()) {
+func (r *run) reportProgress() (finish func()) {
 	if r.OnProgress == nil {
 		return func() {}
 	}
 	start := time.Now()
 	last, lastAt := 0, start
 	show := func() {
-		p := r.tally.progress()
+		p := r.tally.currentProgress()
 		now := time.Now()
 		p.Buyers, p.Elapsed = r.plan.requests, now.Sub(start)
 		if since := now.Sub(lastAt).Seconds(); since > 0 {
@@ -293,7 +293,7 @@ func (r *run) report() (finish func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var showing sync.WaitGroup
 	showing.Go(func() {
-		tick := time.NewTicker(progressEvery)
+		tick := time.NewTicker(progressInterval)
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			select {

@@ -36,7 +36,7 @@ func TestVerdictInMemory(t *testing.T) {
 	for _, test := range []struct{ buyers, stock int }{
 		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_200_000, 1000},
 	} {
-		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1, Quantity: 1, Timeout: time.Second}.normal()
+		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1, Quantity: 1, Timeout: time.Second}.withDefaults()
 		if err := s.Check(); err != nil {
 			t.Error(err)
 		}
@@ -45,16 +45,16 @@ func TestVerdictInMemory(t *testing.T) {
 		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (ledger.Snapshot, error) { return *book.Snapshot, nil }), settling: defaultSettling})
 		r.plan.runs[0], r.stockStores = 1, map[string]ledger.StockStore{testStrategy: ledger.InRow}
 		l := newLoad(r.plan, r.tally, func() caller { return book })
-		l.run(t.Context())
-		reports := r.audit(t.Context())
+		l.sendRequests(t.Context())
+		reports := r.auditSKUs(t.Context())
 		if reports[0].Verdict != ledger.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
 			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)
 		}
 		var now runtime.MemStats
 		runtime.ReadMemStats(&now)
 		most := float64(now.Sys) // which counts what was given back, too
-		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6, s.memory()/1e6)
-		if most > s.memory() {
+		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6, s.expectedMemory()/1e6)
+		if most > s.expectedMemory() {
 			t.Errorf("%d buyers of %d units took %.0f MB, more than was expected", test.buyers, test.stock, most/1e6)
 		}
 	}

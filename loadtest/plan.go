@@ -47,7 +47,7 @@ const (
 
 // draw is a number that follows from the seed, i, and what it is for:
 // SplitMix64 (Steele, Lea and Flood, 2014).
-func (p *plan) draw(i int, what uint64) uint64 {
+func (p *plan) drawNumber(i int, what uint64) uint64 {
 	z := p.Seed + uint64(i)*0x9e3779b97f4a7c15 + what*0xd1342543de82ef95
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
@@ -55,19 +55,19 @@ func (p *plan) draw(i int, what uint64) uint64 {
 }
 
 // share is a draw from 0 up to 1.
-func (p *plan) share(i int, what uint64) float64 {
-	return float64(p.draw(i, what)>>11) / (1 << 53)
+func (p *plan) drawShare(i int, what uint64) float64 {
+	return float64(p.drawNumber(i, what)>>11) / (1 << 53)
 }
 
 // recent is how many requests back a duplicate's original may be: close enough
 // that its buyer may still wait for the first answer.
-const recent = 16
+const maxDuplicateDistance = 16
 
 // original is the request whose user asks again in request i; i itself for a new
 // user.
-func (p *plan) original(i int) int {
-	for p.Duplicates > 0 && i > 0 && p.share(i, drawDuplicate) < p.Duplicates {
-		i -= 1 + int(p.draw(i, drawOriginal)%uint64(min(i, recent)))
+func (p *plan) originalOf(i int) int {
+	for p.Duplicates > 0 && i > 0 && p.drawShare(i, drawDuplicate) < p.Duplicates {
+		i -= 1 + int(p.drawNumber(i, drawOriginal)%uint64(min(i, maxDuplicateDistance)))
 	}
 	return i
 }
@@ -90,27 +90,27 @@ type purchase struct {
 // maxPatience is the longest that a buyer waits who hangs up: most purchases take about so long.
 const maxPatience = 20 * time.Millisecond
 
-func (p *plan) purchase(i int) purchase {
-	o := p.original(i)
-	sku := p.SKU + int64(p.skuIndex(o))
-	asked := purchase{index: i, user: p.user(o), sku: sku, quantity: p.Quantity, key: p.key(i, sku),
-		copied:  p.Copies > 0 && p.share(i, drawCopies) < p.Copies,
-		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
-	asked.forgets = p.Reserve > 0 && !asked.cancels && p.share(i, drawPay) < p.Forget
-	asked.returns = asked.forgets && p.share(i, drawReturn) < 0.5
-	if p.Cuts > 0 && p.share(i, drawCut) < p.Cuts {
-		asked.patience = 1 + time.Duration(p.share(i, drawCutAfter)*float64(maxPatience))
+func (p *plan) purchaseOf(i int) purchase {
+	o := p.originalOf(i)
+	sku := p.SKU + int64(p.skuIndexOf(o))
+	asked := purchase{index: i, user: p.userOf(o), sku: sku, quantity: p.Quantity, key: p.keyOf(i, sku),
+		copied:  p.Copies > 0 && p.drawShare(i, drawCopies) < p.Copies,
+		cancels: p.Cancellations > 0 && p.drawShare(i, drawCancel) < p.Cancellations}
+	asked.forgets = p.Reserve > 0 && !asked.cancels && p.drawShare(i, drawPay) < p.Forget
+	asked.returns = asked.forgets && p.drawShare(i, drawReturn) < 0.5
+	if p.Cuts > 0 && p.drawShare(i, drawCut) < p.Cuts {
+		asked.patience = 1 + time.Duration(p.drawShare(i, drawCutAfter)*float64(maxPatience))
 	}
 	return asked
 }
 
 // skuIndex is which of the SKUs the user of request o wants, from 0.
-func (p *plan) skuIndex(o int) int {
+func (p *plan) skuIndexOf(o int) int {
 	if p.SKUs < 2 {
 		return 0
 	}
 	last := len(p.sku) - 1
-	share := p.share(o, drawSKU) * p.sku[last]
+	share := p.drawShare(o, drawSKU) * p.sku[last]
 	return min(last, sort.SearchFloat64s(p.sku, math.Nextafter(share, math.Inf(1))))
 }
 
@@ -121,7 +121,7 @@ const (
 
 // user spreads the buyers over 2³¹ ids. An odd factor makes i ↦ i·factor a
 // permutation of them, so no two buyers are the same user.
-func (p *plan) user(i int) int64 {
+func (p *plan) userOf(i int) int64 {
 	return 1 + int64((p.Seed+uint64(i)*userFactor)&(1<<userBits-1))
 }
 
@@ -138,19 +138,19 @@ func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 // key is request i's idempotency key. The run is part of it: a request
 // that arrives after a later reset must not pass for one of the later run. So is
 // the SKU: the same buyers may be asking for another one.
-func (p *plan) key(i int, sku int64) string { return p.prefix(sku) + strconv.Itoa(i) }
+func (p *plan) keyOf(i int, sku int64) string { return p.keyPrefix(sku) + strconv.Itoa(i) }
 
 // prefix is what all keys of a SKU begin with.
-func (p *plan) prefix(sku int64) string {
+func (p *plan) keyPrefix(sku int64) string {
 	return fmt.Sprintf("load-%x-%d-%d-", p.Seed, sku, p.runs[sku-p.SKU])
 }
 
 // demand is how many units are wanted of the SKU that is wanted most.
-func (p *plan) demand() int64 {
+func (p *plan) maxDemand() int64 {
 	wanted := make([]int64, p.SKUs)
 	for i := range p.requests {
-		if p.original(i) == i {
-			wanted[p.skuIndex(i)] += p.Quantity
+		if p.originalOf(i) == i {
+			wanted[p.skuIndexOf(i)] += p.Quantity
 		}
 	}
 	return slices.Max(wanted)

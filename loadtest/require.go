@@ -29,33 +29,33 @@ type Check struct {
 }
 
 // requirable are the numbers of a run that can be asked for; times are in milliseconds.
-var requirable = map[string]func(*Result) float64{
-	"p50":      func(r *Result) float64 { return millis(r.Latency.P50) },
-	"p90":      func(r *Result) float64 { return millis(r.Latency.P90) },
-	"p99":      func(r *Result) float64 { return millis(r.Latency.P99) },
-	"p99.9":    func(r *Result) float64 { return millis(r.Latency.P999) },
-	"max":      func(r *Result) float64 { return millis(r.Latency.Max) },
-	"sold_p99": func(r *Result) float64 { return millis(r.SoldLatency.P99) },
+var metricsByName = map[string]func(*Result) float64{
+	"p50":      func(r *Result) float64 { return toMillis(r.Latency.P50) },
+	"p90":      func(r *Result) float64 { return toMillis(r.Latency.P90) },
+	"p99":      func(r *Result) float64 { return toMillis(r.Latency.P99) },
+	"p99.9":    func(r *Result) float64 { return toMillis(r.Latency.P999) },
+	"max":      func(r *Result) float64 { return toMillis(r.Latency.Max) },
+	"sold_p99": func(r *Result) float64 { return toMillis(r.SoldLatency.P99) },
 	// What was answered and sold a second.
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
 	// Counts of requests.
 	"sold":     func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid) },
-	"sold_out": counted(ledger.OutcomeSoldOut),
-	"busy":     counted(ledger.OutcomeBusy),
-	"conflict": counted(ledger.OutcomeConflict),
-	"unknown":  counted(ledger.OutcomeUnknown),
-	"errors":   counted(ledger.OutcomeError),
+	"sold_out": countOf(ledger.OutcomeSoldOut),
+	"busy":     countOf(ledger.OutcomeBusy),
+	"conflict": countOf(ledger.OutcomeConflict),
+	"unknown":  countOf(ledger.OutcomeUnknown),
+	"errors":   countOf(ledger.OutcomeError),
 	"late":     func(r *Result) float64 { return float64(r.Late) },
 	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
 }
 
 // times are the metrics that are one.
-var times = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
+var timeMetrics = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
 
-func millis(micros int64) float64 { return float64(micros) / 1000 }
+func toMillis(micros int64) float64 { return float64(micros) / 1000 }
 
-func counted(o ledger.Outcome) func(*Result) float64 {
+func countOf(o ledger.Outcome) func(*Result) float64 {
 	return func(r *Result) float64 { return float64(r.Counts[o]) }
 }
 
@@ -70,10 +70,10 @@ func ParseRequirement(text string) (Requirement, error) {
 		return Requirement{}, fmt.Errorf("a requirement %q: write it like p99<50ms, rate>=1000 or errors==0", text)
 	}
 	r := Requirement{Metric: m[1], Op: m[2], text: strings.Join(m[1:], "")}
-	if requirable[r.Metric] == nil {
-		return r, fmt.Errorf("a requirement on %q: there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(requirable)), ", "))
+	if metricsByName[r.Metric] == nil {
+		return r, fmt.Errorf("a requirement on %q: there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", "))
 	}
-	if slices.Contains(times, r.Metric) {
+	if slices.Contains(timeMetrics, r.Metric) {
 		d, err := time.ParseDuration(m[3])
 		if r.Value = float64(d) / float64(time.Millisecond); err != nil || d < 0 {
 			return r, fmt.Errorf("a requirement %q: %q is no time such as 50ms or 1.5s", text, m[3])
@@ -88,8 +88,8 @@ func ParseRequirement(text string) (Requirement, error) {
 }
 
 // check holds the requirement against a result.
-func (q Requirement) check(r *Result) Check {
-	c := Check{Requirement: q.text, Actual: requirable[q.Metric](r)}
+func (q Requirement) checkResult(r *Result) Check {
+	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)
 	c.Met = strings.Contains(q.Op, "<") && order < 0 || strings.Contains(q.Op, ">") && order > 0 || strings.Contains(q.Op, "=") && order == 0
 	// A percentile of nothing is 0 and must not meet a limit.

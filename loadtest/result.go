@@ -200,7 +200,7 @@ func newProblem(code string, params params, format string, args ...any) Problem 
 }
 
 // problem adds a reason why the run proves nothing, with its code.
-func (r *run) problem(code string, params params, format string, args ...any) {
+func (r *run) addProblem(code string, params params, format string, args ...any) {
 	r.result.Problems = append(r.result.Problems, newProblem(code, params, format, args...))
 }
 

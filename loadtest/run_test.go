@@ -221,7 +221,7 @@ func TestRunDoesNotStart(t *testing.T) {
 func TestReadingsThatAgree(t *testing.T) {
 	sold, held := ledger.Order{Status: ledger.Active}, ledger.Order{Status: ledger.Active, Reservation: &ledger.Reservation{Left: 1}}
 	for _, other := range []ledger.Order{held, {Status: ledger.Cancelled}} {
-		if same(ledger.Snapshot{Orders: []ledger.Order{sold}}, ledger.Snapshot{Orders: []ledger.Order{other}}) {
+		if sameSnapshot(ledger.Snapshot{Orders: []ledger.Order{sold}}, ledger.Snapshot{Orders: []ledger.Order{other}}) {
 			t.Errorf("readings of %+v and %+v agree", sold, other)
 		}
 	}
@@ -268,8 +268,8 @@ func TestSettling(t *testing.T) {
 			if c.service != "" {
 				r.services = []service{{http: &http.Client{Transport: c.service}}}
 			}
-			r.tally.unsure[0], r.tally.open[0] = !c.answered, c.promised
-			reports := r.audit(t.Context())
+			r.tally.uncertain[0], r.tally.undecided[0] = !c.answered, c.promised
+			reports := r.auditSKUs(t.Context())
 			if took := time.Since(begun); r.result.Settled == c.unsettled || len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
 				(r.result.Linearizable.Answer == "") != (c.unsettled || c.reserve > 0) {
 				t.Errorf("%s: %t, with %d reports, after %v, want %v; %+v %q", name, r.result.Settled, len(reports), took, c.took, r.result.Linearizable, r.result.Problems)
@@ -339,9 +339,9 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 	}{
 		{"oversold, and one is not read", func(s *ledger.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, ledger.Oversold},
 		{"lost, and others do not settle", func(s *ledger.Snapshot) { s.Orders = nil },
-			func(r *run) { r.tally.unsure = []bool{false, true, true, true, true, true} }, 0, ledger.Lost},
+			func(r *run) { r.tally.uncertain = []bool{false, true, true, true, true, true} }, 0, ledger.Lost},
 		{"orders of another strategy in each", func(*ledger.Snapshot) {}, func(r *run) { r.Strategy = "naive" }, 0, ledger.NotValid},
-		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.unsure[0] = true }, 0, ledger.NotValid},
+		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.uncertain[0] = true }, 0, ledger.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
 		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
@@ -367,8 +367,8 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 			r.tally.history[k] = []ledger.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: ledger.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
 		}
 		test.adjust(r)
-		r.judge(t.Context())
-		r.result.conclude(nil)
+		r.judgeSale(t.Context())
+		r.result.writeVerdict(nil)
 		if r.result.Verdict != test.verdict || len(r.result.Problems) == 0 {
 			t.Errorf("%s: %s, want %s\n%s", test.name, r.result.Verdict, test.verdict, show(r.result))
 		}

@@ -20,17 +20,17 @@ import (
 
 // prepare checks the targets, resets the sale, and sets the plan's runs. If ready
 // is false, the result's problems say why.
-func (r *run) prepare(ctx context.Context) (ready bool, err error) {
+func (r *run) prepareSale(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
-		backends, err := s.ready(ctx)
+		backends, err := s.readBackends(ctx)
 		if err == nil {
-			err = r.learn(ctx, s)
+			err = r.readStrategies(ctx, s)
 		}
 		if errors.Is(err, ErrConfig) {
 			return false, err
 		}
 		if err != nil {
-			r.result.Problems = append(r.result.Problems, unusable(s, err))
+			r.result.Problems = append(r.result.Problems, unusableTarget(s, err))
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -43,11 +43,11 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	for k := range r.SKUs {
 		skus.Go(func() error {
 			sku := r.SKU + int64(k)
-			set, err := r.begin(within, sku)
+			set, err := r.openSale(within, sku)
 			if r.plan.runs[k] = set.Run; err != nil {
 				return err
 			}
-			return r.agree(within, sku, set)
+			return r.checkAgreement(within, sku, set)
 		})
 	}
 	err = skus.Wait()
@@ -60,7 +60,7 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 }
 
 // unusable is the problem of a target that does not do what a run needs of it.
-func unusable(s service, err error) Problem {
+func unusableTarget(s service, err error) Problem {
 	advice := " (is it running, and is the address right?)"
 	if answer := (*refusal)(nil); errors.As(err, &answer) { // which says what is wrong
 		advice = ""
@@ -69,18 +69,18 @@ func unusable(s service, err error) Problem {
 }
 
 // begin resets the SKU, or joins the sale that is on.
-func (r *run) begin(ctx context.Context, sku int64) (set ledger.Stock, err error) {
+func (r *run) openSale(ctx context.Context, sku int64) (set ledger.Stock, err error) {
 	first := r.services[0]
 	if !r.Joins {
 		var notReset []string
-		set, notReset, err = first.reset(ctx, sku, r.Stock)
+		set, notReset, err = first.resetSKU(ctx, sku, r.Stock)
 		if slices.Contains(notReset, r.Strategy) {
 			const text = "the reset did not reach the strategy: a lock is still held, or a backend is down"
 			return set, newProblem(ProblemUnusable, params{"target": first.base, "error": text}, "%s cannot be used: %s", first.base, text)
 		}
 	} else {
 		var now ledger.Snapshot
-		now, err = first.stock(ctx, sku)
+		now, err = first.readStock(ctx, sku)
 		if set = now.Stock; err == nil && set.Initial != r.Stock {
 			return set, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, set.Initial)
 		}
@@ -90,14 +90,14 @@ func (r *run) begin(ctx context.Context, sku int64) (set ledger.Stock, err error
 		err = fmt.Errorf("the reset needs the service's token, as SECKILL_TOKEN: the service's log names its file (%w)", err)
 	}
 	if err != nil {
-		return set, unusable(first, err)
+		return set, unusableTarget(first, err)
 	}
 	return set, nil
 }
 
 // learn reads the strategies of one target.
-func (r *run) learn(ctx context.Context, s service) error {
-	all, locks, err := s.strategies(ctx)
+func (r *run) readStrategies(ctx context.Context, s service) error {
+	all, locks, err := s.listStrategies(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (r *run) learn(ctx context.Context, s service) error {
 
 // agree checks that the reset is seen wherever this run sells or reads: services
 // on different databases would each sell a stock of their own.
-func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) error {
+func (r *run) checkAgreement(ctx context.Context, sku int64, set ledger.Stock) error {
 	first := r.services[0].base
 	isSet := func(where string, now ledger.Stock) error {
 		if now.Run == set.Run && now.Initial == r.Stock && (now.Num == r.Stock || r.Joins) {
@@ -138,9 +138,9 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) error {
 			first, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
 	}
 	for _, s := range r.services {
-		now, err := s.stock(ctx, sku)
+		now, err := s.readStock(ctx, sku)
 		if err != nil {
-			return unusable(s, err)
+			return unusableTarget(s, err)
 		}
 		if err := isSet(s.base, now.Stock); err != nil {
 			return err
@@ -148,20 +148,20 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) error {
 	}
 	now, err := r.Ledger.Snapshot(ctx, sku)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // which another database does not have
-		return unread(err)
+		return unreadLedger(err)
 	}
 	return isSet("the SQL ledger", now.Stock)
 }
 
 // unread is the problem of a ledger that could not be read.
-func unread(err error) Problem {
+func unreadLedger(err error) Problem {
 	return newProblem(ProblemLedgerUnread, params{"error": err.Error()}, "the ledger could not be read: %v", err)
 }
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
 // once nothing changes any more. A SKU that could not be read is left out, and the
 // result's problems say so; nil: none could.
-func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
+func (r *run) auditSKUs(ctx context.Context) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
 	if counter != "" {
@@ -176,34 +176,34 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	}
 	var failed error
 	linear := &r.result.Linearizable
-	patience, others := r.longestStand(), map[string]int{}
+	patience, others := r.maxStandstill(), map[string]int{}
 	until := time.Now().Add(r.settling.limit) // for all SKUs: what hangs is waited for once
 	for k := range r.SKUs {
-		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
+		answered := !r.tally.uncertain[k] && !r.Joins // then nothing runs any more; others may be buying still
 		sku := r.SKU + int64(k)
-		snap, settled, err := r.settling.wait(ctx, until, r.services, from, sku, answered, r.tally.open[k])
+		snap, settled, err := r.settling.wait(ctx, until, r.services, from, sku, answered, r.tally.undecided[k])
 		r.result.settled[sku] = settled
 		if r.result.Settled = r.result.Settled && settled; err != nil {
 			failed = err
 			continue
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ownOrders(sku),
 			Patience: patience, StockStoreOf: r.stockStores,
 		}))
-		r.strangers(snap, others)
+		r.countOtherStrategies(snap, others)
 		if settled && !r.Joins && r.Reserve == 0 {
 			of := &reports[len(reports)-1]
-			linear.add(of, check(of.StockStore, r.Stock, opsOf(r.tally.history[k], ordersOf(snap))))
+			linear.addFinding(of, checkLinear(of.StockStore, r.Stock, linearOps(r.tally.history[k], ordersOf(snap))))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, measure.Thousands(others[name]))
+		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "orders of strategy %q instead of %q: %s", name, r.Strategy, measure.Thousands(others[name]))
 	}
 	if failed != nil {
-		r.result.Problems = append(r.result.Problems, unread(failed))
+		r.result.Problems = append(r.result.Problems, unreadLedger(failed))
 	} else if !r.result.Settled {
-		r.problem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
+		r.addProblem(ProblemStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 	}
 	switch {
 	case r.Joins:
@@ -215,17 +215,17 @@ func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 }
 
 // ours tells this run's orders from those of others; nil: all are ours.
-func (r *run) ours(sku int64) func(*ledger.Order) bool {
+func (r *run) ownOrders(sku int64) func(*ledger.Order) bool {
 	if !r.Joins {
 		return nil
 	}
-	prefix := r.plan.prefix(sku)
+	prefix := r.plan.keyPrefix(sku)
 	return func(o *ledger.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
 }
 
 // strangers counts orders written by strategies that this run did not ask for.
-func (r *run) strangers(snap ledger.Snapshot, others map[string]int) {
-	ours := r.ours(snap.Stock.ID)
+func (r *run) countOtherStrategies(snap ledger.Snapshot, others map[string]int) {
+	ours := r.ownOrders(snap.Stock.ID)
 	for i := range snap.Orders {
 		if o := &snap.Orders[i]; o.Strategy != r.Strategy && (ours == nil || ours(o)) {
 			others[o.Strategy]++
@@ -254,7 +254,7 @@ func (s settling) wait(ctx context.Context, until time.Time, services []service,
 	defer tick.Stop()
 	seen, still := false, time.Now()
 	for {
-		busy := !answered && working(ctx, services)
+		busy := !answered && anyInFlight(ctx, services)
 		now, readErr := from.Snapshot(ctx, sku)
 		switch {
 		case readErr != nil: // its database may come back
@@ -263,7 +263,7 @@ func (s settling) wait(ctx context.Context, until time.Time, services []service,
 			still = time.Now()
 		case answered:
 			return now, true, nil
-		case busy || !seen || !same(snap, now):
+		case busy || !seen || !sameSnapshot(snap, now):
 			still = time.Now()
 		case !promised || time.Since(still) >= s.quiet:
 			return snap, true, nil // its counters were read between two readings that agree
@@ -293,7 +293,7 @@ func (s settling) wait(ctx context.Context, until time.Time, services []service,
 // working asks the services whether any purchase is running. A process that
 // refuses the connection is dead and runs nothing; one that does not answer may
 // be running.
-func working(ctx context.Context, services []service) bool {
+func anyInFlight(ctx context.Context, services []service) bool {
 	return slices.ContainsFunc(services, func(s service) bool {
 		now, err := s.readStats(ctx)
 		if err == nil {
@@ -305,7 +305,7 @@ func working(ctx context.Context, services []service) bool {
 }
 
 // same reports whether nothing was sold, cancelled or decided between two readings.
-func same(a, b ledger.Snapshot) bool {
+func sameSnapshot(a, b ledger.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
 		slices.EqualFunc(a.Orders, b.Orders, func(a, b ledger.Order) bool {
 			return a.PublicID == b.PublicID && a.Status == b.Status && a.Undecided() == b.Undecided()

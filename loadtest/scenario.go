@@ -107,7 +107,7 @@ const (
 )
 
 // memory is about what judging takes if every call is answered.
-func (s Scenario) memory() float64 {
+func (s Scenario) expectedMemory() float64 {
 	requests := float64(s.Requests())
 	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // what is given back is sold again
 	calls := requests * (1 + s.Copies*(CopiesEach-1))
@@ -118,7 +118,7 @@ func (s Scenario) memory() float64 {
 }
 
 // normal fills in what 0 stands for.
-func (s Scenario) normal() Scenario {
+func (s Scenario) withDefaults() Scenario {
 	if s.SKUs == 0 {
 		s.SKUs = 1
 	}
@@ -144,7 +144,7 @@ func (s Scenario) Requests() int {
 
 // due is when request i should be sent, counted from the start of the run. In a
 // closed loop no request has a time: a worker sends it when it is free.
-func (s Scenario) due(i int) time.Duration {
+func (s Scenario) dueAt(i int) time.Duration {
 	if s.Profile != Constant {
 		return 0
 	}
@@ -177,14 +177,14 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 // Command is the command line that holds the sale of s again, with the same
 // buyers.
 func (s Scenario) Command() string {
-	usual := DefaultScenario().normal()
+	usual := DefaultScenario().withDefaults()
 	if s.Open() { // what the profile does not use is refused
 		s.Concurrency = usual.Concurrency
 	}
 	if s.Profile == Constant {
 		s.Buyers = usual.Buyers
 	}
-	return "seckill load --strategy " + s.Strategy + Flags(s.normal(), usual)
+	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), usual)
 }
 
 // Flags are those that make usual into s, a struct whose fields have them, each
@@ -228,8 +228,8 @@ func (r Range) Check(field string, n float64) error {
 	if n >= r.Min && n <= r.Max { // nor NaN
 		return nil
 	}
-	told := digits
-	if slices.Contains(durations, field) {
+	told := formatNumber
+	if slices.Contains(durationFields, field) {
 		told = func(seconds float64) string { return measure.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
@@ -241,9 +241,9 @@ func (r Range) Check(field string, n float64) error {
 }
 
 // durations are the fields whose ranges are in seconds.
-var durations = []string{"duration", "timeout", "reserve", "turn"}
+var durationFields = []string{"duration", "timeout", "reserve", "turn"}
 
-func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Ranges of a scenario's numbers, durations in seconds. What is beyond is a typing
 // error, and would exhaust the machine. The page checks the same.
@@ -252,7 +252,7 @@ var Ranges = map[string]Range{
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
 	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "cuts": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
 	"concurrency": {1, 50_000}, "rate": {1e-6, 1_000_000},
-	"duration": wait, "timeout": wait,
+	"duration": durationRange, "timeout": durationRange,
 	"reserve": {1, 60}, // a run waits for its last deadline
 }
 
@@ -261,10 +261,10 @@ const maxSKU = 1<<53 - 1 // as of the service
 const maxRequests = 10_000_000
 
 // wait is what durations may be: less than a millisecond is a number without its unit.
-var wait = Range{.001, (24 * time.Hour).Seconds()}
+var durationRange = Range{.001, (24 * time.Hour).Seconds()}
 
 // numbers are the fields that this scenario uses.
-func (s Scenario) numbers() map[string]float64 {
+func (s Scenario) numericFields() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
 		"duplicates": s.Duplicates, "cancellations": s.Cancellations, "copies": s.Copies, "cuts": s.Cuts, "retry": float64(s.Retry),
@@ -289,8 +289,8 @@ func (s Scenario) numbers() map[string]float64 {
 
 // Beyond are the errors of the numbers that this scenario uses and that are out of
 // their range, if there is one.
-func (s Scenario) Beyond(ranges map[string]Range) (errs []error) {
-	used := s.normal().numbers()
+func (s Scenario) CheckRanges(ranges map[string]Range) (errs []error) {
+	used := s.withDefaults().numericFields()
 	for _, field := range slices.Sorted(maps.Keys(used)) {
 		if limit, ok := ranges[field]; ok {
 			if err := limit.Check(field, used[field]); err != nil {
@@ -307,45 +307,45 @@ func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
 // checkReset refuses a sale whose resets would end that of the lab's shop.
 func (s Scenario) checkReset() error {
-	if last := s.SKU + int64(s.normal().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
-		return wrong("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others", s.SKU, last, int64(ShopSKU))
+	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
+		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others", s.SKU, last, int64(ShopSKU))
 	}
 	return nil
 }
 
 // possible finds what makes a run impossible.
-func (s Scenario) possible() error {
-	s = s.normal()
+func (s Scenario) checkPossible() error {
+	s = s.withDefaults()
 	if s.Strategy == "" {
-		return wrong("strategy", "none", nil, "name one")
+		return fieldError("strategy", "none", nil, "name one")
 	}
 	if !slices.Contains(profiles, s.Profile) {
-		return wrong("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
+		return fieldError("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
 	}
-	if errs := s.Beyond(Ranges); errs != nil {
+	if errs := s.CheckRanges(Ranges); errs != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
 	}
 	if last := s.SKU + int64(s.SKUs) - 1; last > maxSKU {
-		return wrong("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1}, "the last of them would be SKU %d, and %d is the limit", last, int64(maxSKU))
+		return fieldError("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1}, "the last of them would be SKU %d, and %d is the limit", last, int64(maxSKU))
 	}
-	if err := s.fits(); err != nil {
+	if err := s.checkFields(); err != nil {
 		return err
 	}
 	for _, text := range s.Require {
 		if _, err := ParseRequirement(text); err != nil {
-			return wrong("require", "require", nil, "%v", err)
+			return fieldError("require", "require", nil, "%v", err)
 		}
 	}
-	if n := s.Requests(); n > maxRequests || s.memory() > MaxMemory {
-		return wrong(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.memory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
+	if n := s.Requests(); n > maxRequests || s.expectedMemory() > MaxMemory {
+		return fieldError(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.expectedMemory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
 			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
-			measure.Count(n, "buyer"), measure.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
+			measure.Count(n, "buyer"), measure.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }
 
 // fits finds fields that do not go together.
-func (s Scenario) fits() error {
+func (s Scenario) checkFields() error {
 	for _, wrongly := range []struct {
 		so               bool
 		field, code, why string
@@ -358,7 +358,7 @@ func (s Scenario) fits() error {
 		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing", "only who reserves can forget to pay: give --reserve, such as 2s"},
 	} {
 		if wrongly.so {
-			return wrong(wrongly.field, wrongly.code, nil, "%s", wrongly.why)
+			return fieldError(wrongly.field, wrongly.code, nil, "%s", wrongly.why)
 		}
 	}
 	return nil
@@ -366,7 +366,7 @@ func (s Scenario) fits() error {
 
 // demandField is the field that says how many buyers there are.
 func (s Scenario) demandField() string {
-	if _, used := s.numbers()["buyers"]; used {
+	if _, used := s.numericFields()["buyers"]; used {
 		return "buyers"
 	}
 	return "rate"
@@ -375,13 +375,13 @@ func (s Scenario) demandField() string {
 // checkDemand refuses a sale in which nothing can go wrong.
 func (s Scenario) checkDemand() error {
 	if s.Quantity > s.Stock {
-		return wrong("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", s.Quantity, s.Stock)
+		return fieldError("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", s.Quantity, s.Stock)
 	}
 	if s.Plenty {
 		return nil
 	}
-	if demand := newPlan(s, nil).demand(); demand <= s.Stock {
-		return wrong(s.demandField(), "no_demand", params{"least": s.Stock * int64(s.SKUs) / s.Quantity, "requests": s.Requests()},
+	if demand := newPlan(s, nil).maxDemand(); demand <= s.Stock {
+		return fieldError(s.demandField(), "no_demand", params{"least": s.Stock * int64(s.SKUs) / s.Quantity, "requests": s.Requests()},
 			"at most %d units are wanted of any SKU, and each has a stock of %d: nothing could be oversold, so nothing would be proven; "+
 				"give more buyers, or less stock (or --plenty)", demand, s.Stock)
 	}
@@ -389,7 +389,7 @@ func (s Scenario) checkDemand() error {
 }
 
 // wrong is an ErrConfig that names the scenario's field as scenario files do.
-func wrong(field, code string, params map[string]any, format string, args ...any) error {
+func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrConfig, &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
 }
 

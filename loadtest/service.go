@@ -33,11 +33,11 @@ const (
 )
 
 // ready lists the target's backends, including those that are down.
-func (s service) ready(ctx context.Context) ([]backend.Status, error) {
+func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
 	}
-	err := s.ask(ctx, http.MethodGet, "/readyz", nil, &answer)
+	err := s.callJSON(ctx, http.MethodGet, "/readyz", nil, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
 		err = json.Unmarshal(refused.body, &answer) // alive, and a backend is not
@@ -52,39 +52,39 @@ type strategy struct {
 	Missing   []string `json:"missing"`
 }
 
-func (s service) strategies(ctx context.Context) ([]strategy, lockTimes, error) {
+func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, error) {
 	var answer struct {
 		Strategies []strategy `json:"strategies"`
 		Locks      lockTimes  `json:"locks"`
 	}
-	err := s.ask(ctx, http.MethodGet, "/api/v1/strategies", nil, &answer)
+	err := s.callJSON(ctx, http.MethodGet, "/api/v1/strategies", nil, &answer)
 	return answer.Strategies, answer.Locks, err
 }
 
 // reset starts the SKU's next run. notReset are the strategies that it did not reach.
-func (s service) reset(ctx context.Context, sku, stock int64) (set ledger.Stock, notReset []string, err error) {
+func (s service) resetSKU(ctx context.Context, sku, stock int64) (set ledger.Stock, notReset []string, err error) {
 	var answer struct {
 		ledger.Stock
 		NotReset []string `json:"not_reset"`
 	}
 	body, _ := json.Marshal(map[string]int64{"stock": stock}) // a name that it has stays
-	err = s.ask(ctx, http.MethodPut, skuPath(sku), body, &answer)
+	err = s.callJSON(ctx, http.MethodPut, skuPath(sku), body, &answer)
 	return answer.Stock, answer.NotReset, err
 }
 
 // PutOnSale starts the next run of a SKU at a running service.
 func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64) error {
 	alone := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	_, _, err := service{target, adminToken, alone}.reset(ctx, sku, stock)
+	_, _, err := service{target, adminToken, alone}.resetSKU(ctx, sku, stock)
 	return err
 }
 
-func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+func (s service) readStock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var answer struct {
 		ledger.Stock
 		StockStores map[ledger.StockStore]int64 `json:"stock_stores"`
 	}
-	err := s.ask(ctx, http.MethodGet, skuPath(sku), nil, &answer)
+	err := s.callJSON(ctx, http.MethodGet, skuPath(sku), nil, &answer)
 	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
@@ -106,8 +106,8 @@ func (r *refusal) Error() string {
 }
 
 // ask sends one request and decodes its answer.
-func (s service) ask(ctx context.Context, method, path string, body []byte, into any) error {
-	data, err := s.fetch(ctx, method, path, body)
+func (s service) callJSON(ctx context.Context, method, path string, body []byte, into any) error {
+	data, err := s.fetchBody(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s service) ask(ctx context.Context, method, path string, body []byte, into
 	return nil
 }
 
-func (s service) fetch(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+func (s service) fetchBody(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	timeout := askTimeout
 	if method != http.MethodGet {
 		timeout = resetTimeout
@@ -166,7 +166,7 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 	}
 	var errs []error
 	for _, s := range l.services {
-		stock, err := s.stock(ctx, sku)
+		stock, err := s.readStock(ctx, sku)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -192,7 +192,7 @@ type keylessLedger struct {
 func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	snap, err := l.Ledger.Snapshot(ctx, sku)
 	for i := range snap.Orders {
-		snap.Orders[i].RequestID = l.key(l.requestOf(snap.Orders[i].UserID), sku)
+		snap.Orders[i].RequestID = l.keyOf(l.requestOf(snap.Orders[i].UserID), sku)
 	}
 	return snap, err
 }
@@ -210,7 +210,7 @@ type stats struct {
 
 func (s service) readStats(ctx context.Context) (stats, error) {
 	var answer stats
-	err := s.ask(ctx, http.MethodGet, "/stats", nil, &answer)
+	err := s.callJSON(ctx, http.MethodGet, "/stats", nil, &answer)
 	return answer, err
 }
 

@@ -17,16 +17,16 @@ import (
 type tally struct {
 	plan *plan
 
-	mu       sync.Mutex // guards what is counted, also in the result
-	result   *Result
-	over     bool               // every request has ended
-	answers  map[string]*Answer // of calls, by code
-	left     []int64            // by SKU, as last told
-	unsure   []bool             // by SKU: a call had no answer, whatever a later one was told
-	open     []bool             // by SKU: a request that was accepted has no final answer
-	units    int64
-	lastSale time.Duration // since the start
-	last     time.Duration // answer to a request
+	mu        sync.Mutex // guards what is counted, also in the result
+	result    *Result
+	ended     bool               // every request has ended
+	answers   map[string]*Answer // of calls, by code
+	left      []int64            // by SKU, as last told
+	uncertain []bool             // by SKU: a call had no answer, whatever a later one was told
+	undecided []bool             // by SKU: a request that was accepted has no final answer
+	units     int64
+	lastSale  time.Duration // since the start
+	last      time.Duration // answer to a request
 
 	// Microseconds. all, sold and refused count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
@@ -36,13 +36,13 @@ type tally struct {
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
-var longest = (2 * time.Hour).Microseconds()
+var maxMicros = (2 * time.Hour).Microseconds()
 
 func newTally(p *plan, r *Result) *tally {
 	s := p.Scenario
-	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{plan: p, result: r, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
-		open: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h()}
+	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
+	t := &tally{plan: p, result: r, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), uncertain: make([]bool, s.SKUs),
+		undecided: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h()}
 	// A large slice that grows is copied while buyers wait. Memory that stays empty
 	// is not used.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
@@ -54,45 +54,45 @@ func newTally(p *plan, r *Result) *tally {
 }
 
 // lateAfter is how much later than due a request may be sent and be on time.
-const lateAfter = time.Millisecond
+const maxOnTimeDelay = time.Millisecond
 
 // A timing says when a request was due, was sent, and was answered.
 type timing struct {
 	due, sent, answered time.Duration
 	// waited: every connection was busy when it was due. Else its lateness is the
 	// generator's own.
-	waited bool
+	connectionsBusy bool
 }
 
-func micros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), longest) }
+func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxMicros) }
 
 // record counts a request that has ended.
-func (t *tally) record(p purchase, r finalReply, at timing) {
+func (t *tally) recordAnswer(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answered(p, r, at)
-	t.came(p, r, at)
+	t.countAnswered(p, r, at)
+	t.countOutcome(p, r, at)
 }
 
 // answered counts a request that was answered, if only for the first time. t.mu is
 // held.
-func (t *tally) answered(p purchase, r finalReply, at timing) {
-	us := micros(at.answered - at.due)
+func (t *tally) countAnswered(p purchase, r finalReply, at timing) {
+	us := toMicros(at.answered - at.due)
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
 	t.last = max(t.last, at.answered)
 	_ = t.all.RecordValue(us) // in range
-	_ = t.service.RecordValue(micros(at.answered - at.sent))
-	if at.sent-at.due > lateAfter {
+	_ = t.service.RecordValue(toMicros(at.answered - at.sent))
+	if at.sent-at.due > maxOnTimeDelay {
 		t.result.Late++
 	}
-	if !at.waited {
-		_ = t.lag.RecordValue(micros(at.sent - at.due))
+	if !at.connectionsBusy {
+		_ = t.lag.RecordValue(toMicros(at.sent - at.due))
 	}
 }
 
 // came counts what a request came to in the end. t.mu is held.
-func (t *tally) came(p purchase, r finalReply, at timing) {
+func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
 	k := p.sku - t.plan.SKU
 	switch r.Outcome {
 	case ledger.OutcomeSold:
@@ -101,27 +101,27 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 		}
 		t.left[k] = min(t.left[k], r.Remaining)
 		t.lastSale = max(t.lastSale, at.answered)
-		_ = t.sold.RecordValue(micros(at.answered - at.due))
+		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
 	case ledger.OutcomeReserved: // what becomes of it is added up later
 		t.left[k] = min(t.left[k], r.Remaining)
-		_ = t.sold.RecordValue(micros(at.answered - at.due))
+		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
 	case ledger.OutcomeAccepted:
-		t.open[k], t.unsure[k] = true, true
+		t.undecided[k], t.uncertain[k] = true, true
 	case ledger.OutcomeSoldOut:
 		t.left[k] = min(t.left[k], p.quantity-1)
-		_ = t.refused.RecordValue(micros(at.answered - at.due))
+		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
 	case ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
-		_ = t.refused.RecordValue(micros(at.answered - at.due))
+		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
 	}
 }
 
 // told counts one call, the try-th again of its kind, and keeps it for the judge.
-func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
+func (t *tally) recordCall(p purchase, call ledger.Told, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.keep(p, call, r)
+	t.keepCall(p, call, r)
 	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
-		t.unsure[p.sku-t.plan.SKU] = true
+		t.uncertain[p.sku-t.plan.SKU] = true
 	}
 	if p.patience > 0 && r.Code == codeLost {
 		t.result.Cut++
@@ -134,12 +134,12 @@ func (t *tally) told(p purchase, call ledger.Told, try int, r reply) {
 		t.result.Copies++
 	}
 	if r.Code != "" { // it did not do what was asked for
-		t.answer(r, call.Call)
+		t.countCode(r, call.Call)
 	}
 }
 
 // keep keeps a call for the judge. t.mu is held.
-func (t *tally) keep(p purchase, call ledger.Told, r reply) {
+func (t *tally) keepCall(p purchase, call ledger.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining, call.Replayed, call.ThisCall = r.Outcome, r.OrderID, r.Remaining, r.Replayed, r.ThisCall
 	switch r.Code {
@@ -152,7 +152,7 @@ func (t *tally) keep(p purchase, call ledger.Told, r reply) {
 
 // answer counts an answer that did not do what was asked for, by its code, such as
 // sold_out or pay_expired.
-func (t *tally) answer(r reply, call ledger.Call) {
+func (t *tally) countCode(r reply, call ledger.Call) {
 	code := r.Code
 	if call != ledger.CallBuy {
 		code = string(call) + "_" + code
@@ -166,7 +166,7 @@ func (t *tally) answer(r reply, call ledger.Call) {
 // cancelled counts a cancellation. doubt: one of its calls had no answer and may
 // have done it, whatever the last was told. Units that were sold, and certainly
 // not given back, count from now on.
-func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
+func (t *tally) recordCancellation(p purchase, r reply, doubt, sold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &t.result.Cancellations
@@ -183,7 +183,7 @@ func (t *tally) cancelled(p purchase, r reply, doubt, sold bool) {
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.
-func (t *tally) paid(p purchase, r finalReply, doubt bool) {
+func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &t.result.Reservations
@@ -202,18 +202,18 @@ func (t *tally) paid(p purchase, r finalReply, doubt bool) {
 }
 
 // count changes what is counted.
-func (t *tally) count(change func(*Result)) {
+func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change(t.result)
 }
 
 // progress is the load as it stands; Elapsed, Buyers and Rate are the caller's.
-func (t *tally) progress() (p Progress) {
+func (t *tally) currentProgress() (p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p = Progress{
-		Settling: t.over, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units,
+		Settling: t.ended, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units,
 		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
 		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
 	}
@@ -224,10 +224,10 @@ func (t *tally) progress() (p Progress) {
 }
 
 // summarize ends the load and writes the result's rates and times.
-func (t *tally) summarize(took time.Duration) {
+func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = true
+	t.ended = true
 	r := t.result
 	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
@@ -242,12 +242,12 @@ func (t *tally) summarize(took time.Duration) {
 	if r.SellingSeconds > 0 {
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
 	}
-	r.Latency, r.SoldLatency, r.RefusedLatency = latency(t.all), latency(t.sold), latency(t.refused)
-	r.ServiceTime, r.Lag = latency(t.service), latency(t.lag)
+	r.Latency, r.SoldLatency, r.RefusedLatency = latencyOf(t.all), latencyOf(t.sold), latencyOf(t.refused)
+	r.ServiceTime, r.Lag = latencyOf(t.service), latencyOf(t.lag)
 	r.Histogram = t.all
 }
 
-func latency(h *hdrhistogram.Histogram) Latency {
+func latencyOf(h *hdrhistogram.Histogram) Latency {
 	return Latency{
 		P50: h.ValueAtQuantile(50), P90: h.ValueAtQuantile(90), P99: h.ValueAtQuantile(99),
 		P999: h.ValueAtQuantile(99.9), Max: h.Max(), Mean: h.Mean(),

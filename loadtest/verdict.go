@@ -57,19 +57,19 @@ func (r *Result) ExitStatus() int {
 // conclude gives the verdict. A problem invalidates what the run seems to prove,
 // but not what is proven regardless: units sold twice stay sold twice when the
 // run is interrupted.
-func (r *Result) conclude(require []string) {
+func (r *Result) writeVerdict(require []string) {
 	r.Checks = []Check{}
 	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
 	for _, text := range require {
 		q, _ := ParseRequirement(text) // Check has refused what cannot be read
-		r.Checks = append(r.Checks, q.check(r))
+		r.Checks = append(r.Checks, q.checkResult(r))
 	}
-	r.judged()
-	r.Signs = r.signs()
+	r.setVerdict()
+	r.Signs = r.findSigns()
 }
 
 // judged sets the verdict.
-func (r *Result) judged() {
+func (r *Result) setVerdict() {
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == ledger.NotValid:
 		r.Verdict = ledger.NotValid
@@ -82,7 +82,7 @@ func (r *Result) judged() {
 		r.Verdict = ledger.NotValid
 		for _, v := range r.Audit.Violations {
 			switch {
-			case !r.proven(v):
+			case !r.isProven(v):
 			case v.Verdict == ledger.Oversold:
 				r.Verdict = ledger.Oversold
 			case r.Verdict == ledger.NotValid:
@@ -95,14 +95,14 @@ func (r *Result) judged() {
 // untried reports a run that held because its buyers did not get through: the stock never
 // ran out, and those with a certain answer wanted no more than there was. It is what
 // checkDemand refuses, found only afterwards.
-func (r *Result) untried() bool {
+func (r *Result) isUntried() bool {
 	s := r.Settings
 	return r.Verdict == ledger.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
 		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial
 }
 
 // proven reports a violation that no problem of the run can explain.
-func (r *Result) proven(v ledger.Violation) bool {
+func (r *Result) isProven(v ledger.Violation) bool {
 	sku, _ := v.Params["sku"].(int64) // of several
 	switch {
 	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
@@ -114,13 +114,13 @@ func (r *Result) proven(v ledger.Violation) bool {
 }
 
 // Uncertain counts requests whose last answer does not say what the buyer got.
-func (r *Result) Uncertain() int { return uncertain(r.Counts) }
+func (r *Result) Uncertain() int { return countUncertain(r.Counts) }
 
 // Uncertain counts them while the run goes on.
-func (p Progress) Uncertain() int { return uncertain(p.Counts) }
+func (p Progress) Uncertain() int { return countUncertain(p.Counts) }
 
 // uncertain counts errors, and requests whose last answer is none, or that it is not decided.
-func uncertain(counts map[ledger.Outcome]int) int {
+func countUncertain(counts map[ledger.Outcome]int) int {
 	return counts[ledger.OutcomeError] + counts[ledger.OutcomeUnknown] + counts[ledger.OutcomeInProgress] + counts[ledger.OutcomeAccepted]
 }
 
@@ -132,7 +132,7 @@ const Blocked ledger.Verdict = "blocked"
 // longestStand is how long a sale may stand still: as long as a buyer waits for a
 // lock and a dead holder keeps it, at the slowest of the services, plus faults.
 // 0: no service says.
-func (r *run) longestStand() time.Duration {
+func (r *run) maxStandstill() time.Duration {
 	longest := time.Duration(0)
 	for _, l := range r.locks {
 		longest = max(longest, time.Duration(l.Lease+l.Wait)*time.Millisecond)
@@ -150,7 +150,7 @@ type lockTimes struct {
 }
 
 // Stood says how long the sale stood still; "" if it is not known.
-func (r *Result) Stood() string {
+func (r *Result) DescribeStandstill() string {
 	if r.Audit == nil || r.Audit.Served == nil {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"),
 			measure.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
-		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.Stood(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
+		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.DescribeStandstill(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
 	case ledger.Oversold:
 		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
 			return "more of a SKU was sold or reserved than there was"
@@ -260,7 +260,7 @@ type Limits struct {
 	Sold      float64 `json:"sold"`
 }
 
-var served = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
+var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
 // Codes of shortfalls, with their parameters.
 const (
@@ -271,8 +271,8 @@ const (
 )
 
 // signs gives both signs of a run that has its verdict.
-func (r *Result) signs() Signs {
-	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: served}
+func (r *Result) findSigns() Signs {
+	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
 	case ledger.Held, Blocked:
 		s.Right = Yes
@@ -281,7 +281,7 @@ func (r *Result) signs() Signs {
 	default:
 		return s
 	}
-	s.Short = r.shortfalls()
+	s.Short = r.findShortfalls()
 	switch stood := r.Audit.Served; {
 	case len(s.Short) > 0:
 		s.Served = No
@@ -291,7 +291,7 @@ func (r *Result) signs() Signs {
 	return s
 }
 
-func (r *Result) shortfalls() []Problem {
+func (r *Result) findShortfalls() []Problem {
 	short := []Problem{}
 	add := func(code string, params params, format string, args ...any) {
 		short = append(short, newProblem(code, params, format, args...))
@@ -299,23 +299,23 @@ func (r *Result) shortfalls() []Problem {
 	if stood := r.Audit.Served; stood.Blocked() {
 		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs}, "the sale stood still for %s", measure.Duration(int64(stood.LongestMs*1000)))
 	}
-	if late := r.Latency.P99; float64(late) > 1000*served.LateMs {
-		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", measure.Duration(late), measure.Duration(int64(1000*served.LateMs)))
+	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
+		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", measure.Duration(late), measure.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[ledger.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
-	if float64(failed+unknown) > served.Uncertain*float64(r.Requests) {
+	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
 			measure.Count(failed, "error"), measure.Thousands(unknown), measure.Count(r.Requests, "buyer"))
 	}
-	if wanted := r.wanted(); float64(r.Audit.Sold) < served.Sold*float64(wanted) {
+	if wanted := r.sellableUnits(); float64(r.Audit.Sold) < servedLimits.Sold*float64(wanted) {
 		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted}, "only %s of %s sold", measure.Thousands(r.Audit.Sold), measure.Count(wanted, "unit"))
 	}
 	return short
 }
 
 // wanted is how many units could have been sold; 0: not known.
-func (r *Result) wanted() int64 {
+func (r *Result) sellableUnits() int64 {
 	q := r.Settings.Quantity
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
 		return 0
@@ -341,7 +341,7 @@ const (
 
 // bottleneck says why the generator, or a service that cannot keep up, was the
 // bottleneck; nil when none was.
-func (r *Result) bottleneck() []Problem {
+func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
 	used, most := 0.0, float64(runtime.GOMAXPROCS(0)) // processors on average; a short run does not tell
@@ -351,8 +351,8 @@ func (r *Result) bottleneck() []Problem {
 	switch {
 	case r.Requests == 0:
 	case r.Dropped > 0:
-		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": usualDrain.Seconds()}, "requests not sent %s after the last was due: %s; "+
-			"the service cannot keep up, and the latencies lack the worst", usualDrain, measure.Thousands(r.Dropped))}
+		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": defaultDrain.Seconds()}, "requests not sent %s after the last was due: %s; "+
+			"the service cannot keep up, and the latencies lack the worst", defaultDrain, measure.Thousands(r.Dropped))}
 	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
 		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+

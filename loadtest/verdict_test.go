@@ -57,7 +57,7 @@ func TestConclude(t *testing.T) {
 			if test.problem {
 				r.Problems = []Problem{{Text: "something"}}
 			}
-			r.conclude(test.require)
+			r.writeVerdict(test.require)
 			if r.ExitStatus() != test.want {
 				t.Errorf("verdict %s, exit status %d, want %d", r.Verdict, r.ExitStatus(), test.want)
 			}
@@ -103,7 +103,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 	} {
 		r := good()
 		c.change(r)
-		r.conclude(nil)
+		r.writeVerdict(nil)
 		var short []string
 		for _, s := range r.Signs.Short {
 			short = append(short, s.Code)
@@ -111,7 +111,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 				t.Errorf("%s: %s has no words", c.name, s.Code)
 			}
 		}
-		if untried := r.Requests == 50 && r.Settings.SKUs == 1; r.untried() != untried { // another might have been sold too much of
+		if untried := r.Requests == 50 && r.Settings.SKUs == 1; r.isUntried() != untried { // another might have been sold too much of
 			t.Errorf("%s: it is said to be untried: %t", c.name, !untried)
 		}
 		if strings.Contains(r.Summary(), "-") {
@@ -131,7 +131,7 @@ func TestHowLongASaleMayStandStill(t *testing.T) {
 		want  time.Duration
 	}{{nil, 0}, {[]lockTimes{{}}, 0}, {[]lockTimes{{5000, 1000}, {10_000, 1000}, {}}, 11*time.Second + time.Minute}} {
 		r := run{Config: Config{Outage: func() time.Duration { return time.Minute }}, locks: c.locks}
-		if got := r.longestStand(); got != c.want {
+		if got := r.maxStandstill(); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.locks, got, c.want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestRequirements(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if c := q.check(r); c.Met != met {
+		if c := q.checkResult(r); c.Met != met {
 			t.Errorf("%s: %+v, want %t", text, c, met)
 		}
 	}
@@ -166,7 +166,7 @@ func TestRequirements(t *testing.T) {
 	// Of nothing every percentile is 0; that meets nothing.
 	for text, r := range map[string]*Result{"p99<1s": {}, "errors==0": {}, "sold_p99<1s": {Requests: 9}} {
 		q, _ := ParseRequirement(text)
-		if q.check(r).Met {
+		if q.checkResult(r).Met {
 			t.Errorf("%s is met by a run without requests, or without sales", text)
 		}
 	}
@@ -188,7 +188,7 @@ func TestBottleneck(t *testing.T) {
 		{"requests that were never sent", Result{Requests: 1, Dropped: 1}, true},
 		{"all processors", Result{Requests: 1, Seconds: 2, Processor: Processor{Generator: new(2000.0)}}, true},
 	} {
-		if why := test.r.bottleneck(); (why != nil) != test.spoiled {
+		if why := test.r.findBottleneck(); (why != nil) != test.spoiled {
 			t.Errorf("%s: %q", test.name, why)
 		}
 	}

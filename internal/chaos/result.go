@@ -316,7 +316,7 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	}
 	t.verdict = loadtest.Worst(t.verdict, verdict)
 	if verdict == loadtest.Blocked {
-		t.problems = append(t.problems, when+r.Stood())
+		t.problems = append(t.problems, when+r.DescribeStandstill())
 	}
 	t.Units.ToldSold += int64(r.Counts[ledger.OutcomeSold])
 	t.Units.Unknown += int64(r.Uncertain())

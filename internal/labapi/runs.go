@@ -58,7 +58,7 @@ func (r *Run) isComplete() bool {
 		}
 	}
 	return len(sold) > 0 && len(sold) <= maxLanes && slices.Equal(sold, r.Settings.Strategies) &&
-		r.Settings.Beyond(limits) == nil
+		r.Settings.CheckRanges(limits) == nil
 }
 
 func (s *Server) startRun(c *gin.Context) error {

@@ -78,7 +78,7 @@ func asError(p *web.Problem) error {
 func (s *Server) checkSettings(w *Settings, p *web.Problem) {
 	s.chosenStrategies(w.Strategies, maxLanes, p)
 	blameFixedFields(p, w.Scenario)
-	for _, err := range w.Beyond(limits) {
+	for _, err := range w.CheckRanges(limits) {
 		blameFields(p, err)
 	}
 	if w.ServiceSettings != s.Lab.ServiceSettings() { // the current settings were given when the lab was started

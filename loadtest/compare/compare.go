@@ -237,7 +237,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 		}
 	}
 	if r.Verdict == loadtest.Blocked {
-		e.violated(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.Stood()})
+		e.violated(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
 	}
 	for _, p := range r.Problems {
 		if !slices.Contains(e.Problems, p.Text) {
