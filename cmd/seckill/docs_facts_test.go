@@ -31,9 +31,9 @@ func matrix(t *testing.T) func(strategy, question string) prove.Answer {
 	}
 }
 
-// The README's table of families counts the strategies by what seckill strategies says of
+// The table of families counts the strategies by what seckill strategies says of
 // each, which is what the matrix says.
-func TestFamiliesOfTheReadme(t *testing.T) {
+func TestFamiliesOfTheGuarantees(t *testing.T) {
 	answer, told, families := matrix(t), map[string]string{}, map[string]map[string]int{}
 	for _, info := range strategies.All() {
 		if families[info.Family] == nil {
@@ -50,7 +50,7 @@ func TestFamiliesOfTheReadme(t *testing.T) {
 		}
 	}
 	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (\\d+)([^|]*) \\| (\\d+)[^|]* \\| (\\d+) \\|$")
-	for _, name := range []string{"README.md", "README.zh.md"} {
+	for _, name := range []string{"docs/guarantees.md"} {
 		rows := row.FindAllStringSubmatch(page(t, name), -1)
 		if len(rows) != len(families) {
 			t.Errorf("%s has %d families, want %d", name, len(rows), len(families))
@@ -71,14 +71,8 @@ func TestFamiliesOfTheReadme(t *testing.T) {
 
 func TestFindingsOfTheReadme(t *testing.T) {
 	var figures struct {
-		Compare struct {
-			Strategies map[string]struct {
-				Rate   [3]float64 `json:"answers_per_second"`
-				Factor [3]float64
-				Sent   [3]float64 `json:"commands_per_purchase"`
-			}
-		} `json:"flash-sale"`
-		Locks struct {
+		Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
+		Locks   struct {
 			Locks map[string]map[int]struct {
 				Rate [3]float64 `json:"locks_per_second"`
 				P99  [3]float64 `json:"p99_ms"`
@@ -100,12 +94,16 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	} {
 		wants := counts
 		for _, figure := range []float64{
-			sales["conditional"].Rate[0], sales["for-update"].Rate[0], sales["redis-lua"].Rate[0], sales["zk"].Rate[0], sales["redis-watchdog"].Rate[0],
-			sales["redlock"].Sent[0], sales["redlock"].Rate[0], sales["redis-lua"].Sent[0],
-			sales["redis-counter-mysql"].Factor[0], sales["merged"].Factor[0],
+			sales["conditional"].Sent[0], sales["for-update"].Sent[0], sales["atomic"].Sent[0],
+			sales["redlock"].Sent[0], sales["redlock"].Rate[0], sales["redsync"].Rate[0],
 			locks["redis-lua"][8].Rate[0], locks["get-lock"][8].Rate[0], locks["redis-lua"][8].P99[0], locks["get-lock"][8].P99[0],
 		} {
 			wants = append(wants, shown(figure))
+		}
+		for _, strategy := range []string{"redis-lua", "merged", "redis-counter-mysql"} {
+			for _, ratio := range sales[strategy].Factor {
+				wants = append(wants, shownRatio(ratio))
+			}
 		}
 		text := strings.Join(strings.Fields(page(t, name)), " ")
 		for _, want := range wants {
@@ -117,6 +115,72 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	if want := "redis-counter-mysql answers " + regexp.MustCompile(`\n\| redis-counter-mysql \|.* ([0-9.]+) \(`).FindStringSubmatch(page(t, "docs/figures.md"))[1] + " × as many"; !strings.Contains(page(t, "docs/load.md"), want) {
 		t.Errorf("docs/load.md does not say %q", want)
 	}
+}
+
+type saleFigures struct {
+	Rate   [3]float64 `json:"answers_per_second"`
+	Factor [3]float64
+	Sent   [3]float64 `json:"commands_per_purchase"`
+}
+
+// The README's table of the six says of each what the matrix and the figures say.
+func TestTheSixOfTheReadme(t *testing.T) {
+	var figures struct {
+		Compare struct{ Strategies map[string]saleFigures } `json:"flash-sale"`
+	}
+	labtest.Must(t, json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures))
+	row := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([a-z-]+)` \\| ([^|]+) \\| ([^|]+) \\| ([0-9,]+) \\|$")
+	for name, right := range map[string]map[string]string{
+		"README.md":    {"by itself": "no", sometimes: "without faults", "": "yes"},
+		"README.zh.md": {"by itself": "否", sometimes: "无故障时", "": "是"},
+	} {
+		var listed []string
+		for _, m := range row.FindAllStringSubmatch(page(t, name), -1) {
+			listed = append(listed, m[1])
+			info, _ := strategyNamed("", m[1])
+			if want := right[sellsWrongly(info)]; m[2] != want {
+				t.Errorf("%s: %s is right: %q, want %q", name, m[1], m[2], want)
+			}
+			if nothing := strings.HasPrefix(m[3], "–"); nothing != (sellsWrongly(info) == "") {
+				t.Errorf("%s: %s breaks when %q", name, m[1], m[3])
+			}
+			if want := shown(figures.Compare.Strategies[m[1]].Rate[0]); m[4] != want {
+				t.Errorf("%s: %s answers %s, want %s", name, m[1], m[4], want)
+			}
+		}
+		if !slices.Equal(listed, catalog.SixWays) {
+			t.Errorf("%s lists %v, want %v", name, listed, catalog.SixWays)
+		}
+	}
+}
+
+// Each real bug leads to a counterexample of a broken strategy and to one that holds against the same question.
+func TestTheRealBugs(t *testing.T) {
+	answer := matrix(t)
+	rows := regexp.MustCompile("(?m)^\\| \\[[^]]+\\]\\(https://github.com/[^)]+/(?:issues|pull)/\\d+\\), \\d{4} \\|.*\\| `([a-z-]+)\\.([a-z-]+)` \\| `([a-z-]+)` \\|$").
+		FindAllStringSubmatch(page(t, "docs/bugs.md"), -1)
+	if len(rows) != 12 {
+		t.Errorf("%d bugs, want 12", len(rows))
+	}
+	for _, m := range rows {
+		if got := answer(m[1], m[2]); got != prove.Breaks {
+			t.Errorf("%s.%s: the proof answers %s", m[1], m[2], got)
+		}
+		if got := answer(m[3], m[2]); got == prove.Breaks {
+			t.Errorf("%s breaks in %s as well", m[3], m[2])
+		}
+		if err := accepted([]string{"prove", "--replay", m[1] + "." + m[2]}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// shownRatio is a ratio as the README has it.
+func shownRatio(x float64) string {
+	if x < 1 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return fmt.Sprintf("%.1f", x)
 }
 
 // shown is a figure with three digits, as docs/figures.md has it.

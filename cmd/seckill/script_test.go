@@ -30,7 +30,7 @@ import (
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON,
+			"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "until": until, "capture": capture, "json": checkJSON, "block": copyBlock,
 			"start": start, "awaits": awaits, "signal": signals, "ends": ends,
 			"servers": useServers, "own": useOwnServers, "alone": alone, "services": useServices,
 		},
@@ -134,6 +134,21 @@ func httpCall(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = io.WriteString(ts.Stdout(), text)
 	ts.Check(err)
+}
+
+// copyBlock PAGE PATTERN FILE [OLD NEW]… writes the first block of code of a page in which a line matches into
+// a file, with other words in place of some.
+func copyBlock(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Join(root, args[0]))
+	ts.Check(err)
+	wanted := regexp.MustCompile("(?m)" + args[1])
+	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+		if wanted.MatchString(m[2]) {
+			ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.NewReplacer(args[3:]...).Replace(m[2])), 0o600))
+			return
+		}
+	}
+	ts.Fatalf("%s has no block with %s", args[0], args[1])
 }
 
 func answerTo(ts *testscript.TestScript, args []string) (string, error) {
