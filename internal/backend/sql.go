@@ -23,6 +23,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
 )
 
@@ -143,7 +144,7 @@ func (in *Instance) prepareServer(ctx context.Context, cfg *mysql.Config) (pins 
 	if _, err = conn.ExecContext(ctx, pins); err == nil {
 		_, err = conn.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	}
-	if MySQLNumber(err) == MySQLDatabaseDenied { // one that the account may not create may exist
+	if sqlerr.Number(err) == sqlerr.DatabaseDenied { // one that the account may not create may exist
 		err = nil
 	}
 	return pins, err
@@ -225,51 +226,7 @@ var errSilent = errors.New("it did not answer in time")
 func nobodyAnswered(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) && network.Op == "dial" || errors.Is(err, errSilent) ||
-		errors.Is(err, sqldriver.ErrBadConn) && MySQLNumber(err) == 0 || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// MySQL's and MariaDB's error numbers: all that the program looks at.
-const (
-	MySQLSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
-	MySQLDatabaseDenied   = 1044
-	MySQLNullColumn       = 1048
-	MySQLDuplicateEntry   = 1062
-	MySQLSyntax           = 1064
-	MySQLLockWaitTimeout  = 1205
-	MySQLDeadlock         = 1213
-	MySQLProcedureThere   = 1304
-	MySQLNoProcedure      = 1305
-	MySQLWrongArguments   = 1318
-	MySQLMayNotCall       = 1370
-	MySQLNowait           = 3572 // MySQL 8; MariaDB answers 1205
-)
-
-// MySQLNumber is the server's error number in err; 0 if there is none.
-func MySQLNumber(err error) uint16 {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		return e.Number
-	}
-	return 0
-}
-
-// RowHeld reports whether a statement waited for a row as long as the server lets
-// it, or was told not to wait. The transaction goes on.
-func RowHeld(err error) bool {
-	n := MySQLNumber(err)
-	return n == MySQLLockWaitTimeout || n == MySQLNowait
-}
-
-// TransactionUndone reports whether the server has undone the whole transaction,
-// which may be run again.
-func TransactionUndone(err error) bool {
-	n := MySQLNumber(err)
-	return n == MySQLDeadlock || n == MySQLSnapshotConflict
-}
-
-// Denied reports whether the server answers that the account lacks a right.
-func Denied(err error) bool {
-	return slices.Contains([]uint16{MySQLDatabaseDenied, 1142, 1143, 1227, MySQLMayNotCall}, MySQLNumber(err))
+		errors.Is(err, sqldriver.ErrBadConn) && sqlerr.Number(err) == 0 || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // A readOnlyError is the answer of a read-only server: nothing was changed, and a transaction whose COMMIT it refuses
@@ -282,7 +239,7 @@ func (e readOnlyError) Is(target error) bool { return target == sqldriver.ErrBad
 func (e readOnlyError) Unwrap() error { return e.error }
 
 func leaveReadOnly(err error) error {
-	if slices.Contains([]uint16{1290, 1792, 1836}, MySQLNumber(err)) {
+	if slices.Contains([]uint16{1290, 1792, 1836}, sqlerr.Number(err)) {
 		return readOnlyError{err}
 	}
 	return err
@@ -306,10 +263,10 @@ func (in *Instance) EnsureProcedure(ctx context.Context, name, text string) erro
 	if err == nil {
 		err = db.Exec(text).Error
 	}
-	if err == nil || MySQLNumber(err) == MySQLProcedureThere { // another process was faster
+	if err == nil || sqlerr.Number(err) == sqlerr.ProcedureExists { // another process was faster
 		return nil
 	}
-	if Denied(err) {
+	if sqlerr.IsDenied(err) {
 		return fmt.Errorf("stored procedures cannot be made or called in this database: let an administrator "+
 			"GRANT CREATE ROUTINE, EXECUTE to the service's account, and start again (%w)", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"seckill/internal/sqlerr"
 )
 
 // sqlPins are the settings of a MySQL or MariaDB server that decide what our statements do, and that a session may
@@ -79,7 +81,7 @@ func (in *Instance) pinSettings(ctx context.Context, db *sql.Conn, chosen map[st
 		switch _, err := db.ExecContext(ctx, "SET SESSION "+row); {
 		case err == nil:
 			set = append(set, row)
-		case MySQLNumber(err) == 0:
+		case sqlerr.Number(err) == 0:
 			return "", err
 		default:
 			in.Lacks[ReadCommitted] = "the SQL server refuses writes at READ COMMITTED, as its binlog_format is STATEMENT: " +

@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/sqlerr"
 )
 
 // A server that was restarted has closed the pool's connections: the next
@@ -56,7 +57,7 @@ func TestSessionsAreStrictCommitAndReadRepeatably(t *testing.T) {
 		}
 		return one.Exec("INSERT INTO needed VALUES (1), (NULL)").Error
 	})
-	if backend.MySQLNumber(err) != backend.MySQLNullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
+	if sqlerr.Number(err) != sqlerr.NullColumn || !strings.Contains(err.Error(), "'a' cannot be null") {
 		t.Errorf("NULL where it may not be: %v", err)
 	}
 }

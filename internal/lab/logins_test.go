@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/sqlerr"
 )
 
 func mysqlAt(t *testing.T, dsn string) *sql.DB {
@@ -34,7 +35,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	p := process(t, l, "mysql")
 	for _, stranger := range []string{"root", "", "seckill", "mysql"} {
 		err := mysqlAt(t, stranger+"@tcp("+p.Addr+")/").Ping()
-		if n := backend.MySQLNumber(err); n != 1045 && n != 1698 && n != 3118 && n != 4151 {
+		if n := sqlerr.Number(err); n != 1045 && n != 1698 && n != 3118 && n != 4151 {
 			t.Errorf("%q came in: %v", stranger, err)
 		}
 	}

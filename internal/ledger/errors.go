@@ -10,8 +10,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"seckill/internal/backend"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 )
 
 // before classifies an error that came before COMMIT was sent: whatever it is,
@@ -22,9 +22,9 @@ func before(err error) error {
 		return err
 	}
 	switch {
-	case backend.RowHeld(err):
+	case sqlerr.IsRowLocked(err):
 		return fmt.Errorf("%w: waited for a row: %w", seckill.ErrBusy, err)
-	case backend.TransactionUndone(err):
+	case sqlerr.IsRolledBack(err):
 		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
 		return fmt.Errorf("%w: waited for the database: %w", seckill.ErrBusy, err)
@@ -36,18 +36,18 @@ func before(err error) error {
 
 // undone: everything was rolled back, by the server or by a procedure's handler.
 func undone(err error) bool {
-	return backend.TransactionUndone(err) || backend.RowHeld(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+	return sqlerr.IsRolledBack(err) || sqlerr.IsRowLocked(err) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }
 
 // neverRan are errors of a CALL that come before anything ran.
-var neverRan = []uint16{backend.MySQLNoProcedure, backend.MySQLMayNotCall, backend.MySQLWrongArguments}
+var neverRan = []uint16{sqlerr.NoProcedure, sqlerr.ProcedureDenied, sqlerr.WrongArguments}
 
 // after classifies the error of what commits: COMMIT, or a command that commits by itself.
 func after(what string, err error) error {
 	switch {
 	case err == nil, seckill.NothingTaken(err):
 		return err
-	case undone(err), slices.Contains(neverRan, backend.MySQLNumber(err)),
+	case undone(err), slices.Contains(neverRan, sqlerr.Number(err)),
 		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only, refused it and rolled back (see backend, readOnlyError)
 		return before(err)
 	}
@@ -63,7 +63,7 @@ var (
 // notRecorded is what an order that could not be written means, by the unique key
 // or the column that its INSERT ran into.
 func notRecorded(err error) error {
-	if n := backend.MySQLNumber(err); n != backend.MySQLDuplicateEntry && n != backend.MySQLNullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
+	if n := sqlerr.Number(err); n != sqlerr.DuplicateEntry && n != sqlerr.NullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
 		return err
 	}
 	for _, key := range []struct {

@@ -12,8 +12,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
 )
 
@@ -113,7 +113,7 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 	switch {
 	case err == nil, errors.Is(err, ErrOtherBuild):
 		return err
-	case backend.Denied(err):
+	case sqlerr.IsDenied(err):
 		return fmt.Errorf("create the ledger's tables: %w (let an administrator GRANT the service's account the right)", err)
 	}
 	return fmt.Errorf("create the ledger's tables: %w", err)

@@ -13,8 +13,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 )
 
 // A Store is the ledger as one strategy uses it. Strategies write their own
@@ -86,7 +86,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 func retry(ctx context.Context, f func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := f()
-		if err == nil || !backend.TransactionUndone(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
+		if err == nil || !sqlerr.IsRolledBack(err) && !errors.Is(err, errSameID) || attempt == mostRetries || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 )
@@ -84,7 +84,7 @@ func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	calls := 0
 	victim := &taptest.Tap{OnBefore: func(c *tap.Command) error {
 		if calls++; calls == 1 {
-			return &mysql.MySQLError{Number: backend.MySQLDeadlock}
+			return &mysql.MySQLError{Number: sqlerr.Deadlock}
 		}
 		return nil
 	}}

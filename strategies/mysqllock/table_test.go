@@ -19,6 +19,7 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 	"seckill/strategies/saletest"
@@ -163,7 +164,7 @@ func TestReleaseIsSentAgainAfterADeadlock(t *testing.T) {
 	for _, info := range []catalog.Info{LockInsert, LockInsertPlain} {
 		b := newBench(t, info)
 		l := b.Take(t, lock.Options{Lease: time.Minute})
-		var deadlock error = &mysql.MySQLError{Number: backend.MySQLDeadlock}
+		var deadlock error = &mysql.MySQLError{Number: sqlerr.Deadlock}
 		labtest.Must(t, l.Release(tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) (err error) {
 			err, deadlock = deadlock, nil
 			return err

@@ -7,9 +7,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/sqlerr"
 )
 
 // stockKey names a SKU's lock in every table, and for GET_LOCK.
@@ -78,14 +78,14 @@ func createTables(db *gorm.DB, tables ...string) error {
 
 // taken: the row of this name is there.
 func isDuplicate(err error) bool {
-	return backend.MySQLNumber(err) == backend.MySQLDuplicateEntry
+	return sqlerr.Number(err) == sqlerr.DuplicateEntry
 }
 
 // held: the statement waited as long as the server lets it.
-func isRowHeld(err error) bool { return backend.RowHeld(err) }
+func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 
 // undone: the server chose this transaction to end a deadlock.
-func isUndone(err error) bool { return backend.TransactionUndone(err) }
+func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
 // refused says in the domain's words why Acquire has no lock.
 func acquireError(ctx context.Context, err error) error {
