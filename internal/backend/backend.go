@@ -17,6 +17,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"gorm.io/gorm"
+
+	"seckill/internal/zkclient"
 )
 
 // A Capability is what a strategy asks of the backends. Strategies do not know
@@ -95,7 +97,7 @@ type Instance struct {
 	Database   string   // its name there
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
-	ZooKeeper  *ZooKeeperClient
+	ZooKeeper  *zkclient.Client
 	Etcd       *clientv3.Client
 	// Background is held for reading by a command that may outlive what it was sent for: a
 	// quorum does not wait for all of its nodes. Close waits for such.

@@ -13,10 +13,11 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 func TestEtcdCommandsPassTheTap(t *testing.T) {
-	c, r := labtest.Instance(t, backend.Etcd).Etcd, &recorder{}
+	c, r := labtest.Instance(t, backend.Etcd).Etcd, &taptest.Recorder{}
 	key := "/test/" + t.Name()
 	ctx := tap.With(t.Context(), r)
 	t.Cleanup(func() { c.Delete(context.Background(), key, clientv3.WithPrefix()) })
@@ -59,12 +60,12 @@ func TestEtcdCommandsPassTheTap(t *testing.T) {
 		"etcd put " + key + `/b "w"`, "etcd txn then delete " + key + "/b", "etcd delete " + key + " --prefix",
 		"etcd revoke " + id,
 	}
-	if !slices.Equal(r.seen, want) {
-		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.seen, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(r.Seen(), want) {
+		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"))
 	}
 
 	stopped := errors.New("stopped")
-	r.before = func(*tap.Command) error { return stopped }
+	r.OnBefore = func(*tap.Command) error { return stopped }
 	if _, err := c.Put(tap.With(t.Context(), r), key, "x"); !errors.Is(err, stopped) {
 		t.Errorf("a command that the tap stops gave %v", err)
 	}

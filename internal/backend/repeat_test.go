@@ -20,6 +20,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // A robber loses every reply to what names its key: the command has run by
@@ -84,18 +85,6 @@ func (c *robbedConn) SyscallConn() (syscall.RawConn, error) {
 	return c.Conn.(syscall.Conn).SyscallConn()
 }
 
-// named is how many commands to a key the tap saw.
-func (r *recorder) named(key string) (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, text := range r.seen {
-		if strings.Contains(text, key) {
-			n++
-		}
-	}
-	return n
-}
-
 var increment = redis.NewScript("return redis.call('INCR', KEYS[1])")
 
 // Ways to send a command, each of which raises key by one.
@@ -120,6 +109,16 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 			return err
 		}, "{"+key+"}:watched")
 	},
+}
+
+// countContaining returns how many of the texts contain part.
+func countContaining(texts []string, part string) (n int) {
+	for _, text := range texts {
+		if strings.Contains(text, part) {
+			n++
+		}
+	}
+	return n
 }
 
 // Whatever is lost of a reply, the server executes a command once, and the
@@ -157,14 +156,14 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 						labtest.Must(t, increment.Eval(t.Context(), server.Redis, []string{key}).Err())
 						server.Redis.Del(t.Context(), key)
 						r.aim(key, says)
-						sent := &recorder{}
+						sent := &taptest.Recorder{}
 						err := send(tap.With(t.Context(), sent), in.Redis, key)
 						ran, _ := server.Redis.Get(t.Context(), key).Int()
 						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
 							t.Errorf("the caller was told %v, and it ran %d times; want an error, and once", err, ran)
 						}
-						if n := sent.named(key); n != r.times() {
-							t.Errorf("the tap saw %d commands, the server %d: %q", n, r.times(), sent.seen)
+						if seen := sent.Seen(); countContaining(seen, key) != r.times() {
+							t.Errorf("the server got %d commands, the tap saw %q", r.times(), seen)
 						}
 						if errors.Is(err, io.EOF) {
 							t.Error("the error looks like one that a client repeats for")

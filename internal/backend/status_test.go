@@ -3,6 +3,7 @@ package backend_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ import (
 )
 
 // Of an instance's connections, those to the SQL server are the ones that it lists.
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
 func TestLocalPortsOfABackend(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper)
 	ports, listed := in.Dialer.LocalPorts(tap.SQL), 0

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
+	"seckill/internal/zkclient"
 )
 
 // Add starts the backends that are not there yet, concurrently. What another call is
@@ -199,7 +200,7 @@ func (l *Lab) makeKinds() map[string]kind {
 			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
 		backend.NameRedis:     {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis, address: l.redisURL},
 		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, ask: backend.AskZooKeeper},
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, ask: zkclient.AskServer},
 		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, ask: askEtcd},
 	}
 	for _, of := range backend.Kinds {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"seckill/internal/backend"
+	"seckill/internal/zkclient"
 )
 
 // zookeeperServers vote if they are several. Each has a port for clients, one for
@@ -29,7 +30,7 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
-			check: versionBy(backend.AskZooKeeper),
+			check: versionBy(zkclient.AskServer),
 		}
 	})
 }

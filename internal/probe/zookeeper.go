@@ -8,11 +8,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"seckill/internal/backend"
+	"seckill/internal/zkclient"
 )
 
 type zookeeper struct {
-	client *backend.ZooKeeperClient
+	client *zkclient.Client
 }
 
 // expire deletes the first ephemeral node of the queue, or the lock's own node.
@@ -73,7 +73,7 @@ func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
-	slices.SortFunc(names, backend.BySequence)
+	slices.SortFunc(names, zkclient.BySequence)
 	return names, err
 }
 

@@ -1,7 +1,6 @@
-package backend
+package zkclient
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A ZooKeeperClient has one ZooKeeper session at a time. It reconnects when the
+// A Client has one ZooKeeper session at a time. It reconnects when the
 // server is back, and opens a new session when the server ended the last one, so
 // it lives as long as its instance.
 //
@@ -26,26 +25,25 @@ import (
 // context. A command whose context ended first has an unknown outcome: it may
 // still wait in a queue and reach the server later. Forget takes that into
 // account.
-type ZooKeeperClient struct {
-	conn   *zk.Conn
-	events <-chan zk.Event // closed when conn's last goroutine has ended
-	dialer *Dialer
-	life   context.Context // ends at Close
-	end    context.CancelFunc
-	work   sync.WaitGroup // goroutines of CleanUp
-	wire   wireClock
-	asked  time.Duration // the session time-out we ask for
+type Client struct {
+	options Options
+	conn    *zk.Conn
+	events  <-chan zk.Event // closed when conn's last goroutine has ended
+	life    context.Context // ends at Close
+	end     context.CancelFunc
+	work    sync.WaitGroup // goroutines of CleanUp
+	wire    wireClock
 
 	mu        sync.Mutex
-	link      *zkLink // the TCP connection that was opened last
-	session   *ZooKeeperSession
+	link      *wireConn // the TCP connection that was opened last
+	session   *Session
 	connected bool
 	up        chan struct{}   // closed while connected, and at Close
 	late      []chan struct{} // commands whose callers stopped waiting
 }
 
-// A ZooKeeperSession is what ephemeral nodes belong to.
-type ZooKeeperSession struct {
+// A Session is what ephemeral nodes belong to.
+type Session struct {
 	ID      int64
 	Timeout time.Duration // as negotiated
 
@@ -62,60 +60,47 @@ type ZooKeeperSession struct {
 // The time runs from when the last answered request was sent, so Alive ends
 // before the server's session does. A process that is stopped meanwhile notices
 // only when it runs again.
-func (s *ZooKeeperSession) Alive() context.Context { return s.alive }
+func (s *Session) Alive() context.Context { return s.alive }
 
 var (
-	errZooKeeperClosed = errors.New("the ZooKeeper client is closed")
-	errZooKeeperDown   = errors.New("there is no connection to ZooKeeper")
-	errZooKeeperSilent = errors.New("ZooKeeper has not answered for the session's time-out")
+	errClosed       = errors.New("the ZooKeeper client is closed")
+	errNotConnected = errors.New("there is no connection to ZooKeeper")
+	errSilent       = errors.New("ZooKeeper has not answered for the session's time-out")
 )
 
-const (
-	defaultZooKeeperSession = 6 * time.Second
-	openZooKeeperWithin     = 5 * time.Second
-)
+// Options say how a Client reaches its servers.
+type Options struct {
+	Servers        []string // host:port
+	SessionTimeout time.Duration
+	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
+}
 
-func (in *Instance) openZooKeeper(ctx context.Context) error {
-	addrs := in.Config.ZooKeeperAddrs
-	if len(addrs) == 0 {
-		return nil
-	}
-	c := &ZooKeeperClient{
-		dialer: in.Dialer, asked: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
-		up: make(chan struct{}),
-	}
-	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
-		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
-	}
+// Open connects to one of the servers and waits for a session until ctx ends.
+func Open(ctx context.Context, o Options) (*Client, error) {
+	c := &Client{options: o, up: make(chan struct{})}
 	c.wire.start = time.Now()
 	c.life, c.end = context.WithCancel(context.Background())
 	var err error
-	c.conn, c.events, err = zk.Connect(addrs, c.asked, zk.WithDialer(c.dial), zk.WithEventCallback(c.handleEvent),
-		zk.WithHostProvider(&zkHosts{}), zk.WithLogger(log.New(io.Discard, "", 0))) // its errors are returned
+	c.conn, c.events, err = zk.Connect(o.Servers, o.SessionTimeout, zk.WithDialer(c.dial), zk.WithEventCallback(c.handleEvent),
+		zk.WithHostProvider(&hostCycle{}), zk.WithLogger(log.New(io.Discard, "", 0))) // errors are returned
 	if err != nil {
 		c.end()
-		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+		return nil, err
 	}
-	in.closers = append(in.closers, c.Close)
-	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperWithin, fmt.Errorf("no session: %w", errSilent))
-	defer cancel()
 	select {
 	case <-c.up:
+		return c, nil
 	case <-ctx.Done():
-		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), context.Cause(ctx))
+		return nil, errors.Join(context.Cause(ctx), c.Close())
 	}
-	in.ZooKeeper = c
-	ctx, cancel = context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if in.versions[NameZooKeeper], _, err = AskZooKeeper(ctx, c.conn.Server()); err != nil {
-		in.versions[NameZooKeeper] = "ZooKeeper" // its words may be forbidden
-	}
-	return nil
 }
+
+// Server returns the address of the server that the client is, or was last, connected to.
+func (c *Client) Server() string { return c.conn.Server() }
 
 // Close ends the session, which removes its ephemeral nodes at once if the
 // server can be told, and returns when every goroutine of the client is gone.
-func (c *ZooKeeperClient) Close() error {
+func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.life.Err() != nil {
 		c.mu.Unlock()
@@ -129,7 +114,7 @@ func (c *ZooKeeperClient) Close() error {
 	c.mu.Unlock()
 	if session != nil {
 		session.watchdog.Stop()
-		session.over(errZooKeeperClosed)
+		session.over(errClosed)
 	}
 	if !connected && link != nil {
 		link.Close() // it may be waiting for a handshake
@@ -145,21 +130,21 @@ func (c *ZooKeeperClient) Close() error {
 }
 
 // Connected reports whether there is a session and a connection right now.
-func (c *ZooKeeperClient) Connected() bool {
+func (c *Client) Connected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.connected
 }
 
 // Session returns the session, after waiting for the connection if it is down.
-func (c *ZooKeeperClient) Session(ctx context.Context) (*ZooKeeperSession, error) {
+func (c *Client) Session(ctx context.Context) (*Session, error) {
 	for {
 		c.mu.Lock()
 		s, connected, up := c.session, c.connected, c.up
 		c.mu.Unlock()
 		switch {
 		case c.life.Err() != nil:
-			return nil, errZooKeeperClosed
+			return nil, errClosed
 		case connected:
 			return s, nil
 		}
@@ -170,7 +155,7 @@ func (c *ZooKeeperClient) Session(ctx context.Context) (*ZooKeeperSession, error
 }
 
 // handleEvent handles the connection's events, on the library's goroutines.
-func (c *ZooKeeperClient) handleEvent(ev zk.Event) {
+func (c *Client) handleEvent(ev zk.Event) {
 	if ev.Type != zk.EventSession {
 		return
 	}
@@ -194,7 +179,7 @@ func (c *ZooKeeperClient) handleEvent(ev zk.Event) {
 	}
 }
 
-func (c *ZooKeeperClient) noteConnected() {
+func (c *Client) noteConnected() {
 	id, timeout := c.link.grantedSession()
 	if s := c.session; s == nil || s.ID != id || s.alive.Err() != nil {
 		if s != nil {
@@ -203,7 +188,7 @@ func (c *ZooKeeperClient) noteConnected() {
 		}
 		// If a session was declared dead too early because the server was slow,
 		// it counts as a new one: its earlier holders were told that it ended.
-		s = &ZooKeeperSession{ID: id, Timeout: timeout}
+		s = &Session{ID: id, Timeout: timeout}
 		s.alive, s.over = context.WithCancelCause(context.Background())
 		s.watchdog = time.AfterFunc(timeout, func() { c.watchSession(s) })
 		c.session = s
@@ -216,14 +201,14 @@ func (c *ZooKeeperClient) noteConnected() {
 
 // Expire has the client believe that the server has ended its session and given it another,
 // for a proof that has removed the nodes of the first.
-func (c *ZooKeeperClient) Expire() {
+func (c *Client) Expire() {
 	for _, state := range []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateHasSession} {
 		c.handleEvent(zk.Event{Type: zk.EventSession, State: state})
 	}
 }
 
 // watchSession ends s when the server was silent for the session's time-out.
-func (c *ZooKeeperClient) watchSession(s *ZooKeeperSession) {
+func (c *Client) watchSession(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.alive.Err() != nil {
@@ -233,17 +218,17 @@ func (c *ZooKeeperClient) watchSession(s *ZooKeeperSession) {
 		s.watchdog.Reset(left)
 		return
 	}
-	s.over(errZooKeeperSilent)
+	s.over(errSilent)
 	if c.link != nil {
 		c.link.Close() // connect again, perhaps to a faster server
 	}
 }
 
 // dial opens the next connection, on the library's goroutine.
-func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net.Conn, error) {
+func (c *Client) dial(network, addr string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(c.life, timeout)
 	defer cancel()
-	conn, err := c.dialer.dial(ctx, tap.ZooKeeper, network, addr)
+	conn, err := c.options.Dial(ctx, network, addr)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {
@@ -255,19 +240,19 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	}
 	if c.life.Err() != nil {
 		conn.Close()
-		return nil, errZooKeeperClosed
+		return nil, errClosed
 	}
 	c.wire.asked.Store(0) // the old connection's answers will never come
-	c.link = &zkLink{Conn: conn, clock: &c.wire, limit: c.asked}
+	c.link = &wireConn{Conn: conn, clock: &c.wire, limit: c.options.SessionTimeout}
 	return c.link, nil
 }
 
-var zookeeperSays = regexp.MustCompile(`version: (\d[\d.]*)`)
+var serverVersion = regexp.MustCompile(`version: (\d[\d.]*)`)
 
-// AskZooKeeper asks a server for its version and whether it leads others, by the one
+// AskServer asks a server for its version and whether it leads others, by the one
 // four-letter word that servers allow by default. While a server waits for the rest of
 // its ensemble, it has no version.
-func AskZooKeeper(ctx context.Context, addr string) (version string, leads bool, err error) {
+func AskServer(ctx context.Context, addr string) (version string, leads bool, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", false, err
@@ -281,7 +266,7 @@ func AskZooKeeper(ctx context.Context, addr string) (version string, leads bool,
 	if err != nil {
 		return "", false, err
 	}
-	said := zookeeperSays.FindStringSubmatch(string(answer))
+	said := serverVersion.FindStringSubmatch(string(answer))
 	if said == nil {
 		return "", false, fmt.Errorf("srvr says %q", answer)
 	}

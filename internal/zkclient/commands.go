@@ -1,4 +1,4 @@
-package backend
+package zkclient
 
 import (
 	"cmp"
@@ -17,14 +17,14 @@ import (
 // Create makes a node and returns its path, to which the server has added a
 // sequence number if flags ask for one. An error other than ZooKeeper's own
 // refusals (zk.ErrNoNode, zk.ErrNodeExists, …) says nothing about the outcome.
-func (c *ZooKeeperClient) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
-	return zkDo(ctx, c, "create", path+createKind(flags), func() (string, error) {
+func (c *Client) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
+	return sendCommand(ctx, c, "create", path+createKind(flags), func() (string, error) {
 		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
 	})
 }
 
 // EnsurePath makes node, and its parents where they are missing, as persistent nodes.
-func (c *ZooKeeperClient) EnsurePath(ctx context.Context, node string) error {
+func (c *Client) EnsurePath(ctx context.Context, node string) error {
 	_, err := c.Create(ctx, node, nil, zk.FlagPersistent)
 	if parent := path.Dir(node); errors.Is(err, zk.ErrNoNode) && parent != "/" {
 		if err = c.EnsurePath(ctx, parent); err == nil {
@@ -38,8 +38,8 @@ func (c *ZooKeeperClient) EnsurePath(ctx context.Context, node string) error {
 }
 
 // Children lists the names (not paths) of a node's children, with its stat.
-func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	a, err := zkDo(ctx, c, "getChildren", path, func() (a zkAnswer, err error) {
+func (c *Client) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
+	a, err := sendCommand(ctx, c, "getChildren", path, func() (a nodeRead, err error) {
 		a.names, a.stat, err = c.conn.Children(path)
 		return a, err
 	})
@@ -47,8 +47,8 @@ func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, 
 }
 
 // ChildrenW is Children, and a channel that yields when they change.
-func (c *ZooKeeperClient) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	a, err := zkDo(ctx, c, "getChildren", path+" watch", func() (a zkAnswer, err error) {
+func (c *Client) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	a, err := sendCommand(ctx, c, "getChildren", path+" watch", func() (a nodeRead, err error) {
 		a.names, a.stat, a.change, err = c.conn.ChildrenW(path)
 		return a, err
 	})
@@ -56,8 +56,8 @@ func (c *ZooKeeperClient) ChildrenW(ctx context.Context, path string) ([]string,
 }
 
 // Exists returns a node's stat, or nil if there is no such node.
-func (c *ZooKeeperClient) Exists(ctx context.Context, path string) (*zk.Stat, error) {
-	return zkDo(ctx, c, "exists", path, func() (*zk.Stat, error) {
+func (c *Client) Exists(ctx context.Context, path string) (*zk.Stat, error) {
+	return sendCommand(ctx, c, "exists", path, func() (*zk.Stat, error) {
 		ok, stat, err := c.conn.Exists(path)
 		if !ok {
 			stat = nil
@@ -67,8 +67,8 @@ func (c *ZooKeeperClient) Exists(ctx context.Context, path string) (*zk.Stat, er
 }
 
 // Get returns a node's data and stat.
-func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	a, err := zkDo(ctx, c, "getData", path, func() (a zkAnswer, err error) {
+func (c *Client) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
+	a, err := sendCommand(ctx, c, "getData", path, func() (a nodeRead, err error) {
 		a.data, a.stat, err = c.conn.Get(path)
 		return a, err
 	})
@@ -77,8 +77,8 @@ func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Sta
 
 // GetW returns a node's data and stat, and a channel that yields when the node
 // changes or goes, or when its session does. zk.ErrNoNode leaves no watch.
-func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
-	a, err := zkDo(ctx, c, "getData", path+" watch", func() (a zkAnswer, err error) {
+func (c *Client) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
+	a, err := sendCommand(ctx, c, "getData", path+" watch", func() (a nodeRead, err error) {
 		a.data, a.stat, a.change, err = c.conn.GetW(path)
 		return a, err
 	})
@@ -89,7 +89,7 @@ func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.St
 //
 // The barrier relies on the server sending a watch's event before the answer to
 // any request made after the change.
-func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
+func (c *Client) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
 	_, err := tap.WaitAtMost(ctx, what, tap.Forever, fired, func(context.Context) error {
 		_, _, err := c.conn.Exists("/")
 		return err
@@ -98,8 +98,8 @@ func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk
 }
 
 // Delete removes a node of any version.
-func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
-	_, err := zkDo(ctx, c, "delete", path, func() (struct{}, error) {
+func (c *Client) Delete(ctx context.Context, path string) error {
+	_, err := sendCommand(ctx, c, "delete", path, func() (struct{}, error) {
 		return struct{}{}, c.conn.Delete(path, -1)
 	})
 	return err
@@ -107,7 +107,7 @@ func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
 
 // Forget removes what a create with a lost answer or a failed delete has left: the
 // children of dir whose name contains mark. See CleanUp.
-func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
+func (c *Client) Forget(ctx context.Context, dir, mark string) error {
 	return c.CleanUp(ctx, func(ctx context.Context) error {
 		names, _, err := c.Children(ctx, dir)
 		if errors.Is(err, zk.ErrNoNode) {
@@ -132,12 +132,12 @@ func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
 // An error means that it could not be done under ctx. It then goes on in the
 // background, without the tap, until it is done or the client is closed, which
 // removes the node, too.
-func (c *ZooKeeperClient) CleanUp(ctx context.Context, remove func(context.Context) error) error {
+func (c *Client) CleanUp(ctx context.Context, remove func(context.Context) error) error {
 	c.mu.Lock()
 	c.pruneLate()
 	late, connected := slices.Clone(c.late), c.connected
 	c.mu.Unlock()
-	err := errZooKeeperDown
+	err := errNotConnected
 	if connected {
 		err = c.cleanUp(ctx, late, remove)
 	}
@@ -159,7 +159,7 @@ func (c *ZooKeeperClient) CleanUp(ctx context.Context, remove func(context.Conte
 	return err
 }
 
-func (c *ZooKeeperClient) cleanUp(
+func (c *Client) cleanUp(
 	ctx context.Context, late []chan struct{}, remove func(context.Context) error,
 ) error {
 	for _, answered := range late {
@@ -170,30 +170,30 @@ func (c *ZooKeeperClient) cleanUp(
 	return remove(ctx)
 }
 
-// zkDo sends a command through the tap and waits for its answer or the end of
+// sendCommand sends a command through the tap and waits for its answer or the end of
 // ctx. The library takes no context; the goroutine that waits instead costs 5 %
 // of an uncontended lock.
-func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, send func() (T, error)) (T, error) {
-	type answer struct {
+func sendCommand[T any](ctx context.Context, c *Client, name, text string, send func() (T, error)) (T, error) {
+	type result struct {
 		value T
 		err   error
 	}
-	var a answer
+	var got result
 	err := tap.Ask(ctx, tap.ZooKeeper, func() *tap.Command {
 		return &tap.Command{Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		answers, done := make(chan answer, 1), make(chan struct{})
+		answers, done := make(chan result, 1), make(chan struct{})
 		go func() {
 			defer close(done)
 			value, err := send()
-			answers <- answer{value, err}
+			answers <- result{value, err}
 		}()
 		select {
-		case a = <-answers:
-			return a.err
+		case got = <-answers:
+			return got.err
 		case <-ctx.Done():
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -205,32 +205,32 @@ func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, sen
 		if err != nil {
 			return ""
 		}
-		return zkReply(a.value)
+		return describeReply(got.value)
 	})
-	return a.value, err
+	return got.value, err
 }
 
-// A zkAnswer is what a look at a node may bring.
-type zkAnswer struct {
+// A nodeRead is the result of reading a node; each command fills some of its fields.
+type nodeRead struct {
 	names  []string
 	data   []byte
 	stat   *zk.Stat
 	change <-chan zk.Event
 }
 
-func zkReply(answer any) string {
+func describeReply(reply any) string {
 	there := func(s *zk.Stat) string {
 		if s == nil {
 			return "no node"
 		}
 		return "it exists"
 	}
-	switch a := answer.(type) {
+	switch a := reply.(type) {
 	case string: // the path that was created
 		return a[strings.LastIndexByte(a, '/')+1:]
 	case *zk.Stat:
 		return there(a)
-	case zkAnswer:
+	case nodeRead:
 		switch {
 		case a.names != nil:
 			return strings.Join(slices.SortedFunc(slices.Values(a.names), BySequence), ", ")
@@ -242,7 +242,7 @@ func zkReply(answer any) string {
 	return ""
 }
 
-func (c *ZooKeeperClient) pruneLate() {
+func (c *Client) pruneLate() {
 	c.late = slices.DeleteFunc(c.late, func(done chan struct{}) bool {
 		select {
 		case <-done:

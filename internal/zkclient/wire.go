@@ -1,4 +1,4 @@
-package backend
+package zkclient
 
 import (
 	"encoding/binary"
@@ -28,9 +28,9 @@ func (w *wireClock) silentFor() time.Duration {
 	return time.Since(w.start) - time.Duration(w.heard.Load())
 }
 
-// A zkLink is one TCP connection to a server. It reads what the library does not
+// A wireConn is one TCP connection to a server. It reads what the library does not
 // tell: the session that the server granted, and when it last answered.
-type zkLink struct {
+type wireConn struct {
 	net.Conn
 	clock *wireClock
 	limit time.Duration
@@ -63,9 +63,9 @@ const (
 // that the server can report what it missed, and the library reads that number
 // without a lock while the first answer may overwrite it. Without watches the
 // delay is watchesSoon.
-func (l *zkLink) watchesFirst() { l.watchesSent = make(chan struct{}) }
+func (l *wireConn) watchesFirst() { l.watchesSent = make(chan struct{}) }
 
-func (l *zkLink) Read(p []byte) (int, error) {
+func (l *wireConn) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	if l.watchesSent != nil && !l.waited {
 		select {
@@ -83,7 +83,7 @@ func (l *zkLink) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (l *zkLink) Write(p []byte) (int, error) {
+func (l *wireConn) Write(p []byte) (int, error) {
 	l.clock.noteSent()
 	n, err := l.Conn.Write(p)
 	if l.watchesSent != nil && len(p) >= requestHead && binary.BigEndian.Uint32(p[requestOp:]) == opSetWatches {
@@ -94,14 +94,14 @@ func (l *zkLink) Write(p []byte) (int, error) {
 
 // SetReadDeadline bounds a handshake with a hanging server by the session's
 // time-out: the library allows ten times its usual limit.
-func (l *zkLink) SetReadDeadline(t time.Time) error {
+func (l *wireConn) SetReadDeadline(t time.Time) error {
 	if latest := time.Now().Add(l.limit); t.After(latest) {
 		t = latest
 	}
 	return l.Conn.SetReadDeadline(t)
 }
 
-func (l *zkLink) grantedSession() (id int64, timeout time.Duration) {
+func (l *wireConn) grantedSession() (id int64, timeout time.Duration) {
 	if len(l.head) < headLen {
 		return 0, 0
 	}
@@ -109,19 +109,19 @@ func (l *zkLink) grantedSession() (id int64, timeout time.Duration) {
 		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
-// zkHosts cycles through the servers. Unlike the library's list it resolves
+// hostCycle cycles through the servers. Unlike the library's list it resolves
 // names when it dials, since a server may come back under another address, and
 // pauses (the library's second) only after every server was tried.
-type zkHosts struct {
+type hostCycle struct {
 	servers     []string
 	next, tried int
 }
 
-func (h *zkHosts) Init(servers []string) error { h.servers = servers; return nil }
-func (h *zkHosts) Len() int                    { return len(h.servers) }
-func (h *zkHosts) Connected()                  { h.tried = 0 }
+func (h *hostCycle) Init(servers []string) error { h.servers = servers; return nil }
+func (h *hostCycle) Len() int                    { return len(h.servers) }
+func (h *hostCycle) Connected()                  { h.tried = 0 }
 
-func (h *zkHosts) Next() (server string, retryStart bool) {
+func (h *hostCycle) Next() (server string, retryStart bool) {
 	if h.tried == len(h.servers) {
 		h.tried, retryStart = 0, true
 	}

@@ -1,4 +1,4 @@
-package backend_test
+package zkclient_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,12 +16,14 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
+	"seckill/internal/zkclient"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // freshDir is a node of this test's own; its parents are there.
-func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
+func freshDir(t *testing.T, c *zkclient.Client) string {
 	t.Helper()
 	dir := "/test/" + strings.ReplaceAll(t.Name(), "/", "-")
 	labtest.Must(t, c.EnsurePath(t.Context(), dir))
@@ -34,26 +35,8 @@ func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
 	return dir
 }
 
-type recorder struct {
-	mu     sync.Mutex
-	seen   []string
-	before func(*tap.Command) error
-}
-
-func (r *recorder) Before(_ context.Context, c *tap.Command) error {
-	r.mu.Lock()
-	r.seen = append(r.seen, c.Backend+" "+c.Text)
-	r.mu.Unlock()
-	if r.before != nil {
-		return r.before(c)
-	}
-	return nil
-}
-
-func (r *recorder) After(_ context.Context, _ *tap.Command, err error) error { return err }
-
 func TestZooKeeperCommandsPassTheTap(t *testing.T) {
-	c, r := labtest.Instance(t, backend.ZooKeeper).ZooKeeper, &recorder{}
+	c, r := labtest.Instance(t, backend.ZooKeeper).ZooKeeper, &taptest.Recorder{}
 	dir, ctx := freshDir(t, c), tap.With(t.Context(), r)
 
 	node, err := c.Create(ctx, dir+"/n-", []byte("data"), zk.FlagEphemeralSequential)
@@ -89,12 +72,12 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 		"zookeeper getChildren " + dir + " watch",
 		"zookeeper delete " + node, "wait node", "zookeeper exists " + node,
 	}
-	if !slices.Equal(r.seen, want) {
-		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.seen, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(r.Seen(), want) {
+		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.Seen(), "\n"), strings.Join(want, "\n"))
 	}
 
 	stopped := errors.New("stopped")
-	r.before = func(*tap.Command) error { return stopped }
+	r.OnBefore = func(*tap.Command) error { return stopped }
 	if _, err := c.Create(ctx, dir+"/never", nil, zk.FlagPersistent); !errors.Is(err, stopped) {
 		t.Errorf("a command that the tap stops gave %v", err)
 	}

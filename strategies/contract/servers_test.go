@@ -22,6 +22,7 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
+	"seckill/internal/zkclient"
 	"seckill/strategies"
 )
 
@@ -288,7 +289,7 @@ func inZooKeeper(t *testing.T, info catalog.Info) Harness {
 
 // contenders lists the nodes of those who hold a lock or wait for it, the
 // first who came first.
-func contenders(t testing.TB, c *backend.ZooKeeperClient, key string) (nodes []string) {
+func contenders(t testing.TB, c *zkclient.Client, key string) (nodes []string) {
 	t.Helper()
 	stat, err := c.Exists(context.Background(), key)
 	if err == nil && stat != nil && stat.EphemeralOwner != 0 {
@@ -314,7 +315,7 @@ func contenders(t testing.TB, c *backend.ZooKeeperClient, key string) (nodes []s
 
 // takeNode locks as another client would: a name of its own in the queue, or
 // the node itself.
-func takeNode(t testing.TB, c *backend.ZooKeeperClient, key string, single bool) (free func(), ok bool) {
+func takeNode(t testing.TB, c *zkclient.Client, key string, single bool) (free func(), ok bool) {
 	t.Helper()
 	ctx := context.Background()
 	node, parent, flag := key+"/x-216-", key, int32(zk.FlagEphemeralSequential)

@@ -16,6 +16,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/zkclient"
 )
 
 // ZK is the queue of ephemeral sequential nodes. A holder paused past the
@@ -42,7 +43,7 @@ var ZK = catalog.Info{
 // A zkLock is a queue of nodes. Its turn is what a contender does from the
 // moment its node is there until it is at the front.
 type zkLock struct {
-	zk   *backend.ZooKeeperClient
+	zk   *zkclient.Client
 	turn func(*zkPlace) (fence uint64, err error)
 }
 
@@ -125,7 +126,7 @@ func zkContend(
 // zkWaiting is the context of a wait. It ends with its time, and with the
 // session: while we wait we want to hear of that, too.
 func zkWaiting(
-	asking context.Context, session *backend.ZooKeeperSession,
+	asking context.Context, session *zkclient.Session,
 	wait time.Duration, end time.Time,
 ) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancelCause(asking)
@@ -205,7 +206,7 @@ func zkFirst(p *zkPlace) (fence uint64, err error) {
 // moment: a server that was restarted is taken up again within that.
 func (l *zkLock) session(
 	ctx context.Context,
-) (*backend.ZooKeeperSession, error) {
+) (*zkclient.Session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, zkPatience, errZKDown)
 	defer cancel()
 	return l.zk.Session(ctx)

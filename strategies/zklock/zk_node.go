@@ -15,6 +15,7 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/zkclient"
 )
 
 // ZKNode is one node that only one can create. A holder paused past the
@@ -122,7 +123,7 @@ func (l *zkNode) create(
 
 // hold is a lease that ends with the session.
 func (l *zkNode) hold(
-	ctx context.Context, s *backend.ZooKeeperSession, key, me string,
+	ctx context.Context, s *zkclient.Session, key, me string,
 ) lock.Lease {
 	hold := lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		was, err := l.remove(ctx, key, me)

@@ -93,3 +93,30 @@ func (n *Nth) Seen() []string {
 	defer n.mu.Unlock()
 	return slices.Clone(n.seen)
 }
+
+// A Recorder keeps the backend and the text of each command.
+type Recorder struct {
+	OnBefore func(*tap.Command) error // nil: every command is sent
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func (r *Recorder) Before(_ context.Context, c *tap.Command) error {
+	r.mu.Lock()
+	r.seen = append(r.seen, c.Backend+" "+c.Text)
+	r.mu.Unlock()
+	if r.OnBefore != nil {
+		return r.OnBefore(c)
+	}
+	return nil
+}
+
+func (r *Recorder) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// Seen returns the commands so far, each as "sql BEGIN".
+func (r *Recorder) Seen() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.seen)
+}

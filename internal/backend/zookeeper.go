@@ -1,0 +1,50 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/tap"
+	"seckill/internal/zkclient"
+)
+
+const (
+	defaultZooKeeperSession = 6 * time.Second
+	openZooKeeperTimeout    = 5 * time.Second
+)
+
+func (in *Instance) openZooKeeper(ctx context.Context) error {
+	addrs := in.Config.ZooKeeperAddrs
+	if len(addrs) == 0 {
+		return nil
+	}
+	if err := in.Dialer.dialAny(ctx, tap.ZooKeeper, zk.FormatServers(addrs)...); err != nil {
+		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, openZooKeeperTimeout, fmt.Errorf("no session: %w", errSilent))
+	defer cancel()
+	c, err := zkclient.Open(ctx, zkclient.Options{
+		Servers:        addrs,
+		SessionTimeout: cmp.Or(in.Config.ZooKeeperSession, defaultZooKeeperSession),
+		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return in.Dialer.dial(ctx, tap.ZooKeeper, network, addr)
+		},
+	})
+	if err != nil {
+		return explainUnreachable(NameZooKeeper, strings.Join(addrs, ","), err)
+	}
+	in.closers = append(in.closers, c.Close)
+	in.ZooKeeper = c
+	ctx, cancel = context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if in.versions[NameZooKeeper], _, err = zkclient.AskServer(ctx, c.Server()); err != nil {
+		in.versions[NameZooKeeper] = "ZooKeeper" // the server may forbid the command srvr
+	}
+	return nil
+}
