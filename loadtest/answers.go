@@ -287,11 +287,11 @@ func (b *buyer) sendPurchase(p purchase) reply {
 	if s.Reserve > 0 {
 		body += fmt.Sprintf(`,"expires_in":%d`, int64(s.Reserve.Seconds()))
 	}
-	return b.send(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}", interpret: c.expect(p).readPurchase})
+	return b.sendCall(p, call{method: http.MethodPost, path: c.buyPath, header: header, body: body + "}", interpret: c.expectSale(p).readPurchase})
 }
 
 // expect returns what a successful answer to p must say.
-func (c *client) expect(p purchase) expectedSale {
+func (c *client) expectSale(p purchase) expectedSale {
 	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, ledger.OutcomeSold}
 	if c.scenario.Reserve > 0 {
 		e.Outcome = ledger.OutcomeReserved
@@ -308,12 +308,12 @@ func (b *buyer) sendCancellation(p purchase, id string) reply {
 			path = reservationsPath
 		}
 	}
-	return b.send(p, call{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), interpret: interpret})
+	return b.sendCall(p, call{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), interpret: interpret})
 }
 
 // sendPayment pays a reservation.
 func (b *buyer) sendPayment(p purchase, id string) reply {
-	return b.send(p, call{method: http.MethodPost, path: reservationsPath + "/" + url.PathEscape(id) + "/pay", interpret: readPayment})
+	return b.sendCall(p, call{method: http.MethodPost, path: reservationsPath + "/" + url.PathEscape(id) + "/pay", interpret: readPayment})
 }
 
 // askOutcome asks what an accepted purchase came to. It returns false while the service
@@ -321,9 +321,9 @@ func (b *buyer) sendPayment(p purchase, id string) reply {
 func (b *buyer) askOutcome(p purchase) (reply, bool) {
 	final := false
 	query := url.Values{"user_id": {strconv.FormatInt(p.user, 10)}, "request_id": {p.key}, "sku_id": {strconv.FormatInt(p.sku, 10)}}
-	r := b.send(p, call{method: http.MethodGet, path: ordersPath + "?" + query.Encode(), interpret: func(a response) reply {
+	r := b.sendCall(p, call{method: http.MethodGet, path: ordersPath + "?" + query.Encode(), interpret: func(a response) reply {
 		var r reply
-		r, final = b.client.expect(p).readOutcome(a)
+		r, final = b.client.expectSale(p).readOutcome(a)
 		return r
 	}})
 	return r, final

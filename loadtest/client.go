@@ -70,13 +70,13 @@ func (c *client) newBuyer() *buyer {
 	return &buyer{client: c, connections: make([]connection, len(c.targets))}
 }
 
-func (b *buyer) close() {
+func (b *buyer) closeConnections() {
 	for i := range b.connections {
-		b.connections[i].close()
+		b.connections[i].hangUp()
 	}
 }
 
-func (c *connection) close() {
+func (c *connection) hangUp() {
 	if c.Conn != nil {
 		c.forget()
 		_ = c.Conn.Close()
@@ -89,12 +89,12 @@ func (c *connection) close() {
 const maxIdle = time.Second
 
 // dial makes sure that the buyer is connected to a target.
-func (b *buyer) dial(target int, deadline time.Time) (*connection, error) {
+func (b *buyer) dialTarget(target int, deadline time.Time) (*connection, error) {
 	c, t := &b.connections[target], b.client.targets[target]
 	if c.Conn != nil && time.Since(c.used) < maxIdle {
 		return c, nil
 	}
-	c.close()
+	c.hangUp()
 	conn, err := (&net.Dialer{Deadline: deadline}).Dial("tcp", net.JoinHostPort(t.Hostname(), cmp.Or(t.Port(), "80")))
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ var longAgo = time.Unix(1, 0)
 // purchase does not wait for a handshake. If it fails, the purchase dials again and
 // reports the error.
 func (b *buyer) connectTo(turn int) {
-	_, _ = b.dial(turn%len(b.connections), time.Now().Add(b.client.scenario.Timeout))
+	_, _ = b.dialTarget(turn%len(b.connections), time.Now().Add(b.client.scenario.Timeout))
 }
 
 // A call is one HTTP request, and the function that interprets its response.
@@ -124,11 +124,11 @@ type call struct {
 }
 
 // send makes a call about p to the target whose turn it is.
-func (b *buyer) send(p purchase, c call) reply {
+func (b *buyer) sendCall(p purchase, c call) reply {
 	target := (p.index + p.turn) % len(b.connections)
 	begun := time.Now()
 	deadline := begun.Add(b.client.scenario.Timeout)
-	conn, err := b.dial(target, deadline)
+	conn, err := b.dialTarget(target, deadline)
 	if err != nil {
 		return replyToError(err)
 	}
@@ -145,9 +145,9 @@ func (b *buyer) send(p purchase, c call) reply {
 	b.request.Reset()
 	fmt.Fprintf(&b.request, "%s %s%s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n%s",
 		c.method, t.EscapedPath(), c.path, t.Host, c.header, len(c.body), c.body)
-	a, err := b.exchange(conn)
+	a, err := b.exchangeMessages(conn)
 	if err != nil || a.last {
-		conn.close()
+		conn.hangUp()
 	}
 	late := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
@@ -174,7 +174,7 @@ const maxHeader = 8 << 10
 
 // exchange sends the request and reads the response. The error is a malformedResponse or
 // that of the connection.
-func (b *buyer) exchange(c *connection) (response, error) {
+func (b *buyer) exchangeMessages(c *connection) (response, error) {
 	if _, err := c.Write(b.request.Bytes()); err != nil {
 		return response{}, err
 	}

@@ -85,7 +85,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 func newTestBuyer(t *testing.T, target string, timeout time.Duration) *buyer {
 	t.Helper()
 	b := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Timeout: timeout}}).newBuyer()
-	t.Cleanup(b.close)
+	t.Cleanup(b.closeConnections)
 	return b
 }
 
@@ -167,7 +167,7 @@ func TestHostileAnswers(t *testing.T) {
 		})
 		b := newTestBuyer(t, target, 5*time.Second)
 		r := b.sendPurchase(newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchaseOf(0))
-		b.close()
+		b.closeConnections()
 		want := ledger.OutcomeUnknown
 		if test.code == "" {
 			want = ledger.OutcomeSold
@@ -198,7 +198,7 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeInterrupted {
 			t.Errorf("%q, when the run is interrupted: %+v, want an unknown outcome", answer, r)
 		}
-		b.close()
+		b.closeConnections()
 	}
 }
 

@@ -18,7 +18,7 @@ type caller interface {
 	sendPayment(p purchase, id string) reply
 	askOutcome(p purchase) (reply, bool)
 	connectTo(turn int)
-	close()
+	closeConnections()
 }
 
 // A load sends the requests of a plan.
@@ -112,7 +112,7 @@ func (l *load) sendRequests(ctx context.Context) {
 func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {
-		w.close()
+		w.closeConnections()
 	}
 }
 

@@ -28,7 +28,7 @@ func (atOnce) sendCancellation(purchase, string) reply {
 func (atOnce) sendPayment(purchase, string) reply { return reply{Outcome: ledger.OutcomeSold} }
 func (atOnce) askOutcome(purchase) (reply, bool)  { return reply{}, false }
 func (atOnce) connectTo(int)                      {}
-func (atOnce) close()                             {}
+func (atOnce) closeConnections()                  {}
 
 // A slow service of the tests' own time: it answers after takes, and not
 // while it is stalled.

@@ -15,16 +15,16 @@ var guarantees embed.FS
 
 // Files are index.html and whatever it loads from /static/.
 func Files() fs.FS {
-	return folder(static, "static")
+	return subFolder(static, "static")
 }
 
 // Guarantees are what `make prove` computed: matrix.json, and a counterexample
 // for every broken cell that has one.
 func Guarantees() fs.FS {
-	return folder(guarantees, "guarantees")
+	return subFolder(guarantees, "guarantees")
 }
 
-func folder(files embed.FS, name string) fs.FS {
+func subFolder(files embed.FS, name string) fs.FS {
 	inner, err := fs.Sub(files, name)
 	if err != nil {
 		panic(err) // the folder is embedded above

@@ -28,7 +28,7 @@ type BenchFlags struct {
 	Given backend.Config `embed:""`
 }
 
-func (f BenchFlags) check(name string, o bench.Options) error {
+func (f BenchFlags) checkBench(name string, o bench.Options) error {
 	switch {
 	case o.Rounds < 1 || o.Rounds > measure.MaxRounds:
 		return fmt.Errorf("--rounds must be 1 to %d", measure.MaxRounds)
@@ -37,7 +37,7 @@ func (f BenchFlags) check(name string, o bench.Options) error {
 	case f.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return errors.Join(f.Given.Check(), f.Output.check(name))
+	return errors.Join(f.Given.Check(), f.Output.checkOutput(name))
 }
 
 // A measured is a *bench.Report or a *bench.Articles.
@@ -47,13 +47,13 @@ type measured interface {
 
 // run starts the servers that the locks need and that were not given, of which every
 // commit is flushed, measures there, and writes the report.
-func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
+func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr stderrWriter, o bench.Options, locks []catalog.Info,
 	how func(bench.Options) (measured, error)) error {
 	var needs []backend.Capability
 	for _, info := range locks {
 		needs = append(needs, info.Needs...)
 	}
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: f.Given})
+	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: backend.NamesOf(needs...), Given: f.Given})
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWrit
 			return fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s", s.Name, s.Error)
 		}
 	}
-	onStep, clear := steps(stderr, f.Quiet)
+	onStep, clear := stepPrinter(stderr, f.Quiet)
 	o.Progress, o.Backends = onStep, l.Config()
 	begun := time.Now()
 	report, err := how(o)
@@ -71,7 +71,7 @@ func (f BenchFlags) run(ctx context.Context, stdout io.Writer, stderr stderrWrit
 	if err != nil {
 		err = fmt.Errorf("not everything could be measured: %w", err)
 	}
-	return errors.Join(err, f.Output.write(stdout, report.Report(measure.Run{Command: commandLine(), Begun: begun, Machine: measure.ThisMachine(), Servers: measure.Versions(l.Backends())})))
+	return errors.Join(err, f.Output.writeReport(stdout, report.Report(measure.Run{Command: commandLine(), Begun: begun, Machine: measure.ThisMachine(), Servers: measure.Versions(l.Backends())})))
 }
 
 // BenchLocksCmd runs our locks side by side.
@@ -108,36 +108,36 @@ func (c *BenchLocksCmd) Validate() error {
 	if c.Options.Hold < 0 || c.Options.Hold > time.Second {
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
 	}
-	measured, err := c.chosen()
+	measured, err := c.chosenLocks()
 	if err != nil {
 		return err
 	}
-	if _, err := pick("--crowd", c.Options.Crowd, measured, nameOf); err != nil {
+	if _, err := pickNamed("--crowd", c.Options.Crowd, measured, nameOf); err != nil {
 		return err
 	}
-	return c.check(bench.LocksName, c.Options)
+	return c.checkBench(bench.LocksName, c.Options)
 }
 
 // locks are the strategies that are one.
-func locks() []catalog.Info {
+func allLocks() []catalog.Info {
 	return slices.DeleteFunc(slices.Clone(strategies.All()), func(i catalog.Info) bool { return i.Locker == nil })
 }
 
 // chosen are the locks that are measured.
-func (c *BenchLocksCmd) chosen() ([]catalog.Info, error) {
+func (c *BenchLocksCmd) chosenLocks() ([]catalog.Info, error) {
 	if len(c.Locks) > 0 {
-		return pick("--locks", c.Locks, locks(), nameOf)
+		return pickNamed("--locks", c.Locks, allLocks(), nameOf)
 	}
-	return slices.DeleteFunc(locks(), catalog.Info.Broken), nil
+	return slices.DeleteFunc(allLocks(), catalog.Info.Broken), nil
 }
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) (err error) {
 	options := c.Options
-	if options.Locks, err = c.chosen(); err != nil {
+	if options.Locks, err = c.chosenLocks(); err != nil {
 		return err
 	}
 	var report *bench.Report
-	err = c.run(ctx, stdout, stderr, options, options.Locks, func(o bench.Options) (_ measured, err error) {
+	err = c.runBenchmark(ctx, stdout, stderr, options, options.Locks, func(o bench.Options) (_ measured, err error) {
 		report, err = bench.Run(ctx, o)
 		return report, err
 	})

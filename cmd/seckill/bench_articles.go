@@ -18,15 +18,17 @@ type BenchArticlesCmd struct {
 	BenchFlags
 }
 
-func (c *BenchArticlesCmd) options() bench.Options {
+func (c *BenchArticlesCmd) benchOptions() bench.Options {
 	return bench.Options{Hold: 5 * time.Millisecond, Rounds: c.Rounds, For: c.For}
 }
 
 // Validate finds what is wrong with the flags alone.
-func (c *BenchArticlesCmd) Validate() error { return c.check(bench.ArticlesName, c.options()) }
+func (c *BenchArticlesCmd) Validate() error {
+	return c.checkBench(bench.ArticlesName, c.benchOptions())
+}
 
 func (c *BenchArticlesCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	central, segmented, polling := mysqllock.LockTableCentral, mysqllock.LockTableSegmented, redislock.RedisLua
-	return c.run(ctx, stdout, stderr, c.options(), []catalog.Info{central, polling},
+	return c.runBenchmark(ctx, stdout, stderr, c.benchOptions(), []catalog.Info{central, polling},
 		func(o bench.Options) (measured, error) { return bench.RunArticles(ctx, o, central, segmented, polling) })
 }

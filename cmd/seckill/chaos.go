@@ -76,7 +76,7 @@ func (c *ChaosCmd) Validate() (err error) {
 	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
 		return err
 	}
-	return c.Output.check(chaos.Name)
+	return c.Output.checkOutput(chaos.Name)
 }
 
 func readChaos(file string) (*chaos.Result, error) {
@@ -100,35 +100,35 @@ func chosenFaults(named []string) ([]fault.Name, error) {
 	if slices.Equal(named, []string{"all"}) {
 		return all, nil
 	}
-	return pick("--faults", named, all, func(name fault.Name) string { return string(name) })
+	return pickNamed("--faults", named, all, func(name fault.Name) string { return string(name) })
 }
 
 func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	if c.List {
 		return listFaults(stdout)
 	}
-	c.warn(stderr, c.chosen...)
+	c.warnUnfit(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Earlier: c.earlier}
-	where, own, err := startPlace(ctx, stderr, lab.Options{Host: host(), Backends: serversFor(c.chosen), Topology: c.settings.Where, Links: true,
+	where, own, err := startPlace(ctx, stderr, lab.Options{Host: thisHost(), Backends: serversFor(c.chosen), Topology: c.settings.Where, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", fmt.Sprintf("%dms", c.settings.Lease)}},
 		func(l *lab.Lab) error { return l.Serve(ctx, c.settings.ServiceSettings) })
 	if err != nil {
 		return err
 	}
-	defer where.leave()
+	defer where.closeAll()
 	options.Lab, options.Sale = fault.Lab{Lab: own}, loadtest.Config{Targets: where.targets, AdminToken: where.token}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
-	onStep, clear := steps(stderr, c.Quiet)
+	onStep, clear := stepPrinter(stderr, c.Quiet)
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)
 	clear()
 	r.Command, r.Servers = commandLine(), measure.Versions(own.Backends())
-	if err := c.Output.write(stdout, r.Report()); err != nil {
+	if err := c.Output.writeReport(stdout, r.Report()); err != nil {
 		return err
 	}
-	return ended(r.ExitStatus())
+	return exitError(r.ExitStatus())
 }
 
 func listFaults(w io.Writer) error {

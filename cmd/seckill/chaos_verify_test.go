@@ -50,7 +50,7 @@ func chaosResult(t *testing.T, flags ...string) (r chaos.Result) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "chaos.json")
 	var out, progress bytes.Buffer
-	status := run(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...), &out, &progress)
+	status := runProgram(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...), &out, &progress)
 	if status != loadtest.ExitHeld {
 		t.Errorf("%v: exit status %d:\n%s%s", flags, status, out.String(), progress.String())
 	}

@@ -56,7 +56,7 @@ func TestWhereTheHistoryIs(t *testing.T) {
 		t.Setenv("XDG_DATA_HOME", c.data)
 		t.Setenv("HOME", c.home)
 		var said strings.Builder
-		folder := (&UpCmd{History: c.flag}).history(&said)
+		folder := (&UpCmd{History: c.flag}).historyFolder(&said)
 		if string(folder) != c.want || !strings.Contains(said.String(), c.said) || (said.Len() > 0) != (c.said != "") {
 			t.Errorf("%s: the history is in %q, want %q; said: %q", name, folder, c.want, said.String())
 		}
@@ -67,7 +67,7 @@ func TestWhereTheHistoryIs(t *testing.T) {
 func TestInterruptedWhileServicesStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var said strings.Builder
-	_, _, err := startPlace(ctx, &said, lab.Options{Host: host(), Backends: []string{}}, func(*lab.Lab) error {
+	_, _, err := startPlace(ctx, &said, lab.Options{Host: thisHost(), Backends: []string{}}, func(*lab.Lab) error {
 		cancel()
 		return errors.New("a process is left")
 	})
@@ -82,7 +82,7 @@ func TestAGameEndsWhileItWaitsForInput(t *testing.T) {
 	defer typing.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (table{Writer: io.Discard}).read(ctx, nil, in); !errors.Is(err, context.Canceled) {
+	if err := (table{Writer: io.Discard}).playInput(ctx, nil, in); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
 }

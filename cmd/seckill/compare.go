@@ -85,17 +85,17 @@ func (c *CompareCmd) Validate() (err error) {
 	if err := (loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: c.Target}).Check(); err != nil {
 		return err
 	}
-	return errors.Join(c.PlaceFlags.check(c.Target), c.Output.check(s.Preset))
+	return errors.Join(c.PlaceFlags.checkPlace(c.Target), c.Output.checkOutput(s.Preset))
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	where, err := c.where(ctx, stderr, c.Target)
+	where, err := c.findPlace(ctx, stderr, c.Target)
 	if err != nil {
 		return err
 	}
-	defer where.leave()
-	c.warn(stderr, c.chosen...)
-	onStep, clear := steps(stderr, c.Quiet)
+	defer where.closeAll()
+	c.warnUnfit(stderr, c.chosen...)
+	onStep, clear := stepPrinter(stderr, c.Quiet)
 	options := compare.Options{Settings: c.Settings, Sale: loadtest.Config{Targets: where.targets, AdminToken: where.token},
 		OnStep: func(done, total int, next compare.Step) {
 			onStep(done, total, fmt.Sprintf("%s, %d at a time", next.Strategy, next.Concurrency))
@@ -103,18 +103,18 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
-	result := where.compare(ctx, c.chosen, options)
+	result := where.runComparison(ctx, c.chosen, options)
 	clear()
 	result.Command = commandLine()
-	if err := c.Output.write(stdout, result.Report()); err != nil {
+	if err := c.Output.writeReport(stdout, result.Report()); err != nil {
 		return err
 	}
-	return ended(result.ExitStatus())
+	return exitError(result.ExitStatus())
 }
 
 // compare runs the sale of o with each of the chosen strategies, and baselines, on the
 // servers of this place.
-func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+func (p *place) runComparison(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Strategy: i.Name, Title: i.TitleIn("en"), Breaks: i.BreaksIn(len(o.Sale.Targets)), ProofBreaks: strings.Join(i.Breaks(), ", ")})
 	}

@@ -21,15 +21,15 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	usual := compare.Presets()[0]
-	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
+	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(decodeAddresses)),
 		kong.Vars{"HelpAll": "Show the rare flags and the environment variables, too.", "PresetRounds": fmt.Sprint(usual.Rounds), "PresetTurn": usual.Turn.String(),
 			"Baselines": strings.Join(compare.BaselineNames(), ",")},
-		defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		defaultVars("", catalog.DefaultSettings()), defaultVars("Load", loadtest.DefaultScenario()), defaultVars("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the numbers, times and names of a struct, as ${prefixField}. For each
 // flag kong looks at all variables, so that every one costs a start of the program.
-func defaults(prefix string, of any) kong.Vars {
+func defaultVars(prefix string, of any) kong.Vars {
 	vars := kong.Vars{}
 	v := reflect.ValueOf(of)
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -47,7 +47,7 @@ func defaults(prefix string, of any) kong.Vars {
 
 // addresses are separated by commas. An empty variable and a stray comma make
 // empty ones, which do not count.
-func addresses(c *kong.DecodeContext, into reflect.Value) error {
+func decodeAddresses(c *kong.DecodeContext, into reflect.Value) error {
 	var text string
 	if err := c.Scan.PopValueInto("addresses", &text); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	case err == nil && s.Reserve > 0 && !known.Reserves:
 		return fmt.Errorf("--reserve: strategy %q has no reservations", s.Strategy)
 	}
-	return errors.Join(c.PlaceFlags.check(c.Target), c.Output.check(report.Name))
+	return errors.Join(c.PlaceFlags.checkPlace(c.Target), c.Output.checkOutput(report.Name))
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
@@ -95,20 +95,20 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		debug.SetMemoryLimit(loadtest.MaxMemory * 8 / 10) // the garbage of a large run is collected before it is past MaxMemory
 	}
 	config := loadtest.Config{Scenario: c.Scenario}
-	where, err := c.where(ctx, stderr, c.Target)
+	where, err := c.findPlace(ctx, stderr, c.Target)
 	if err != nil {
 		return err
 	}
-	defer where.leave()
+	defer where.closeAll()
 	if chosen, err := strategyNamed("--strategy", c.Scenario.Strategy); err == nil {
-		c.warn(stderr, chosen)
+		c.warnUnfit(stderr, chosen)
 	}
 	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
 	}
 	var done func()
-	config.OnProgress, done = c.progress(stderr, config)
+	config.OnProgress, done = c.progressPrinter(stderr, config)
 	end := c.planFault(ctx, where, &config)
 	result, err := loadtest.Run(ctx, config)
 	done()
@@ -124,10 +124,10 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		Machine measure.Machine `json:"machine"`
 		*loadtest.Result
 	}{commandLine(), buildVersion(), measure.ThisMachine(), result}
-	if err := c.Output.write(stdout, written); err != nil {
+	if err := c.Output.writeReport(stdout, written); err != nil {
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}
-	return ended(result.ExitStatus())
+	return exitError(result.ExitStatus())
 }
 
 // planFault has a process of the run's own lab killed when a quarter of the stock is sold, and started again: the
@@ -164,7 +164,7 @@ func (c *LoadCmd) planFault(ctx context.Context, where *place, run *loadtest.Con
 }
 
 // progress shows the progress of the run on a terminal, and elsewhere what is run.
-func (c *LoadCmd) progress(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
+func (c *LoadCmd) progressPrinter(stderr stderrWriter, run loadtest.Config) (watch func(loadtest.Progress), done func()) {
 	switch {
 	case c.Quiet:
 		return nil, func() {}
@@ -172,5 +172,5 @@ func (c *LoadCmd) progress(stderr stderrWriter, run loadtest.Config) (watch func
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", run.Strategy, run.Requests(), run.Stock, strings.Join(run.Targets, ", "), run.Seed)
 		return nil, func() {}
 	}
-	return func(p loadtest.Progress) { overwrite(stderr, report.Line(p, run.Stock*int64(max(1, run.SKUs)))) }, func() { overwrite(stderr, "") }
+	return func(p loadtest.Progress) { overwriteLine(stderr, report.Line(p, run.Stock*int64(max(1, run.SKUs)))) }, func() { overwriteLine(stderr, "") }
 }

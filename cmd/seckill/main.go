@@ -41,7 +41,7 @@ type exitStatus int
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // ended is how a command ends with a verdict.
-func ended(status int) error {
+func exitError(status int) error {
 	if status == 0 {
 		return nil
 	}
@@ -60,14 +60,14 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned; serve has a log
-	status := run(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
+	status := runProgram(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
 
 // run is the program; tests call it. stop restores the default handling of
 // signals, so that a second Ctrl-C ends a hanging shutdown.
-func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
+func runProgram(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
 	parser, err := newParser(&commands{},
 		kong.Name("seckill"),
 		kong.Description("Every way of deducting stock and every distributed lock, side by side, on real servers. "+
@@ -130,4 +130,4 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 type stderrWriter struct{ io.Writer }
 
 // host is what the environment tells a lab.
-func host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }
+func thisHost() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }

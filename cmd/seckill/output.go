@@ -33,7 +33,7 @@ type form struct {
 // forms are those in which a result is written.
 type forms []form
 
-func (o Output) forms(r measure.Report) forms {
+func (o Output) outputForms(r measure.Report) forms {
 	markdown := r.WriteMarkdown
 	if o.Markdown != "-" {
 		markdown = measure.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
@@ -43,18 +43,18 @@ func (o Output) forms(r measure.Report) forms {
 }
 
 // check is that of all forms, and finds a Markdown file without the marks of name.
-func (o Output) check(name string) error {
+func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
 		if err := measure.CheckBlock(o.Markdown, name); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
-	return o.forms(measure.Report{}).check()
+	return o.outputForms(measure.Report{}).checkPlaces()
 }
 
 // check finds, before the work, two forms at one place and what could not be written
 // after it.
-func (all forms) check() error {
+func (all forms) checkPlaces() error {
 	seen := map[string]string{}
 	for _, f := range all {
 		place := filepath.Clean(f.file) // a and ./a are one
@@ -65,7 +65,7 @@ func (all forms) check() error {
 		case twice:
 			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, f.flag, f.file)
 		case f.file != "-":
-			if err := try(f.file); err != nil {
+			if err := tryWriting(f.file); err != nil {
 				return fmt.Errorf("%s: the result could not be written there: %w", f.flag, err)
 			}
 		}
@@ -75,7 +75,7 @@ func (all forms) check() error {
 }
 
 // try opens a file for writing, and leaves nothing behind.
-func try(file string) error {
+func tryWriting(file string) error {
 	_, missing := os.Stat(file)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
@@ -87,13 +87,13 @@ func try(file string) error {
 	return err
 }
 
-func (o Output) write(stdout io.Writer, r measure.Report) error {
-	return o.forms(r).write(stdout, r.WriteText)
+func (o Output) writeReport(stdout io.Writer, r measure.Report) error {
+	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 
 // write writes all forms, and the text if none of them is for standard output. One that
 // fails does not keep the others from being written.
-func (all forms) write(stdout io.Writer, text func(io.Writer) error) error {
+func (all forms) writeAll(stdout io.Writer, text func(io.Writer) error) error {
 	if !slices.ContainsFunc(all, func(f form) bool { return f.file == "-" }) {
 		all = append(all, form{"standard output", "-", text})
 	}

@@ -27,7 +27,7 @@ type place struct {
 	serversTime func() (time.Duration, bool)
 }
 
-func (p *place) leave() {
+func (p *place) closeAll() {
 	for _, f := range slices.Backward(p.closers) {
 		f()
 	}
@@ -43,12 +43,12 @@ type PlaceFlags struct {
 }
 
 // check finds what is wrong with the flags.
-func (f PlaceFlags) check(targets []string) error {
+func (f PlaceFlags) checkPlace(targets []string) error {
 	elsewhere := ""
 	if len(targets) > 0 {
 		elsewhere = "--target names services that run already: leave out one of them"
 	}
-	err := errors.Join(f.Given.Check(), f.TokenFlags.check(), f.TopologyFlag.check(elsewhere, f.Given))
+	err := errors.Join(f.Given.Check(), f.TokenFlags.checkTokenFlag(), f.TopologyFlag.checkTopology(elsewhere, f.Given))
 	if err == nil && len(targets) > 0 && f.Given.MySQLDSN == "" && f.Given.SQLitePath == "" {
 		err = errors.New("the verdict is read from the services' database: give its --mysql-dsn (SECKILL_MYSQL_DSN) or --sqlite-path (SECKILL_SQLITE_PATH)")
 	}
@@ -56,12 +56,12 @@ func (f PlaceFlags) check(targets []string) error {
 }
 
 // where finds the targets: those given, or a lab started for this run.
-func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
+func (f PlaceFlags) findPlace(ctx context.Context, stderr io.Writer, targets []string) (*place, error) {
 	if len(targets) > 0 {
 		return &place{targets: targets, token: f.Token, sql: f.Given}, nil
 	}
 	fmt.Fprintln(stderr, "Starting a lab for this run. (--target names services that run already.)")
-	p, _, err := startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology},
+	p, _, err := startPlace(ctx, stderr, lab.Options{Host: thisHost(), Given: f.Given, Topology: f.Topology},
 		func(l *lab.Lab) error { return l.Serve(ctx, serviceSettings(2, catalog.DefaultSettings().LockTimes)) })
 	return p, err
 }
@@ -90,7 +90,7 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options, serve func
 	}
 	p := &place{lab: own, closers: []func(){func() { endLab(stderr, own) }}}
 	if err := serve(own); err != nil {
-		p.leave()
+		p.closeAll()
 		return nil, nil, notUp(ctx, stderr, fmt.Errorf("start the lab's services: %w", err))
 	}
 	for _, s := range own.Services() {
@@ -149,7 +149,7 @@ type TopologyFlag struct {
 }
 
 // warn tells which of the strategies are not right on the topology, and why.
-func (t TopologyFlag) warn(stderr io.Writer, chosen ...catalog.Info) {
+func (t TopologyFlag) warnUnfit(stderr io.Writer, chosen ...catalog.Info) {
 	for _, info := range chosen {
 		if why := info.Unfit(t.Topology); why != "" {
 			fmt.Fprintf(stderr, "Warning: %s is not right with --topology %s: %s.\n", info.Name, t.Topology, why)
@@ -159,7 +159,7 @@ func (t TopologyFlag) warn(stderr io.Writer, chosen ...catalog.Info) {
 
 // check rejects flags that exclude each other; elsewhere says why no lab is
 // started, if none is.
-func (t TopologyFlag) check(elsewhere string, given backend.Config) error {
+func (t TopologyFlag) checkTopology(elsewhere string, given backend.Config) error {
 	if elsewhere != "" && t.Topology != "" && t.Topology != lab.Single {
 		return fmt.Errorf("--topology %s is of a lab that is started, and %s", t.Topology, elsewhere)
 	}

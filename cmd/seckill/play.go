@@ -85,7 +85,7 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return nil
 	}
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
-	servers, leave, err := c.servers(ctx, stderr)
+	servers, leave, err := c.startServers(ctx, stderr)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	}
 	defer func() { err = errors.Join(err, g.Close(ctx)) }()
 	t := table{stdout, c.level, c.Language}
-	t.begin(setting)
-	t.show(g.State())
-	if err := t.read(ctx, g, os.Stdin); err != nil {
+	t.showSetting(setting)
+	t.showState(g.State())
+	if err := t.playInput(ctx, g, os.Stdin); err != nil {
 		return err
 	}
 	s := g.State()
@@ -120,9 +120,9 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 const statusNotWon = 10
 
 // servers are those that were given; what is lacking then is started privately.
-func (c *PlayCmd) servers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
+func (c *PlayCmd) startServers(ctx context.Context, stderr io.Writer) (_ backend.Config, leave func(), err error) {
 	fmt.Fprintln(stderr, "Starting servers for the game.")
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
+	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Given: c.Given, Backends: backend.NamesOf(c.info.Uses()...), Volatile: true})
 	if err != nil {
 		return c.Given, nil, err
 	}
@@ -137,7 +137,7 @@ type table struct {
 }
 
 // read plays what is typed, to the end of the input or "quit".
-func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
+func (t table) playInput(ctx context.Context, g *game.Game, in io.Reader) error {
 	input, lines := bufio.NewScanner(in), make(chan string)
 	go func() { // reading from a terminal cannot be interrupted
 		defer close(lines)
@@ -171,7 +171,7 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 			return nil
 		}
 		var refused *web.Problem
-		switch err := t.obey(ctx, g, line); {
+		switch err := t.obeyLine(ctx, g, line); {
 		case errors.As(err, &refused):
 			fmt.Fprintln(t, refused.Detail)
 		case err != nil:
@@ -181,7 +181,7 @@ func (t table) read(ctx context.Context, g *game.Game, in io.Reader) error {
 }
 
 // obey does what a line says.
-func (t table) obey(ctx context.Context, g *game.Game, line string) (err error) {
+func (t table) obeyLine(ctx context.Context, g *game.Game, line string) (err error) {
 	var s game.State
 	switch line {
 	case "hint":
@@ -201,17 +201,17 @@ func (t table) obey(ctx context.Context, g *game.Game, line string) (err error) 
 			if s, err = g.Move(ctx, game.FormatSchedule(m)); err != nil {
 				break
 			}
-			t.show(s)
+			t.showState(s)
 		}
 		return err
 	}
 	if err == nil {
-		t.show(s)
+		t.showState(s)
 	}
 	return err
 }
 
-func (t table) begin(s game.Setting) {
+func (t table) showSetting(s game.Setting) {
 	if t.level == nil {
 		fmt.Fprintf(t, "%s, free play.\n", s.Strategy)
 	} else {
@@ -226,7 +226,7 @@ func (t table) begin(s game.Setting) {
 }
 
 // show writes what came last, what the servers keep, and where each buyer stands.
-func (t table) show(s game.State) {
+func (t table) showState(s game.State) {
 	if n := len(s.Steps); n > 0 {
 		fmt.Fprintln(t, n, s.Steps[n-1])
 	}
@@ -236,14 +236,14 @@ func (t table) show(s game.State) {
 	}
 	fmt.Fprintf(t, "    %s\n", strings.Join(values, "; "))
 	for _, b := range s.Actors {
-		fmt.Fprintf(t, "    %s %s%s: %s\n", b.Name, b.State, has(b), stands(b))
+		fmt.Fprintf(t, "    %s %s%s: %s\n", b.Name, b.State, lockNote(b), describeActor(b))
 	}
 	if s.Over {
-		t.end(s)
+		t.showVerdict(s)
 		return
 	}
 	if g := s.Grade; g != nil && g.SaidImpossible {
-		t.grade(g)
+		t.showGrade(g)
 	}
 	var moves []string
 	for _, m := range s.Moves {
@@ -252,7 +252,7 @@ func (t table) show(s game.State) {
 	fmt.Fprintf(t, "    moves: %s; faults left: %d\n", strings.Join(moves, " "), s.FaultsLeft)
 }
 
-func has(b explore.ActorView) string {
+func lockNote(b explore.ActorView) string {
 	switch {
 	case b.Expired:
 		return ", believes they have the lock: its lease has ended"
@@ -263,7 +263,7 @@ func has(b explore.ActorView) string {
 }
 
 // stands is where a buyer stands.
-func stands(b explore.ActorView) string {
+func describeActor(b explore.ActorView) string {
 	switch {
 	case b.Next != nil:
 		return b.Next.Text
@@ -275,7 +275,7 @@ func stands(b explore.ActorView) string {
 	return b.Told
 }
 
-func (t table) end(s game.State) {
+func (t table) showVerdict(s game.State) {
 	v := s.Verdict
 	fmt.Fprintf(t, "All are done: %d sold of %d, %d left.\n", v.Sold, v.Stock, v.Left)
 	for _, p := range v.Problems {
@@ -285,11 +285,11 @@ func (t table) end(s game.State) {
 		fmt.Fprintln(t, "  The judge finds nothing wrong.")
 	}
 	if s.Grade != nil {
-		t.grade(s.Grade)
+		t.showGrade(s.Grade)
 	}
 }
 
-func (t table) grade(g *game.Grade) {
+func (t table) showGrade(g *game.Grade) {
 	text := t.level.Text[t.language]
 	switch {
 	case g.SaidImpossible && g.Won:

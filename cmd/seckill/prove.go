@@ -94,7 +94,7 @@ func (c *ProveCmd) Validate() (err error) {
 		c.example, c.info, err = c.toReplay()
 		return err
 	}
-	if _, err := pick("--questions", c.Options.Questions, prove.QuestionIDs(), func(id string) string { return id }); err != nil {
+	if _, err := pickNamed("--questions", c.Options.Questions, prove.QuestionIDs(), func(id string) string { return id }); err != nil {
 		return err
 	}
 	if c.old, err = c.readMerge(); err != nil {
@@ -109,13 +109,13 @@ func (c *ProveCmd) Validate() (err error) {
 	if info, err := os.Stat(c.Examples); err == nil && !info.IsDir() {
 		return fmt.Errorf("--examples: %s is no folder", c.Examples)
 	}
-	return c.forms(&prove.Matrix{}).check()
+	return c.outputForms(&prove.Matrix{}).checkPlaces()
 }
 
 func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
 	if c.Replay != "" {
-		return c.replay(ctx, stdout)
+		return c.replaySchedule(ctx, stdout)
 	}
 	if err := os.Mkdir(c.Examples, 0o777); err == nil {
 		defer func() { _ = os.Remove(c.Examples) }() // if none was kept
@@ -127,11 +127,11 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	defer endLab(stderr, losing)
-	m, err := prove.Run(ctx, c.options(stderr, losing))
+	m, err := prove.Run(ctx, c.proofOptions(stderr, losing))
 	if m == nil {
 		return err
 	}
-	differences, perr := c.differences(m)
+	differences, perr := c.findDifferences(m)
 	if perr != nil {
 		return errors.Join(err, perr)
 	}
@@ -141,7 +141,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		}
 		m = m.Merge(c.old, strategies.All())
 	}
-	if werr := c.forms(m).write(stdout, m.WriteText); werr != nil {
+	if werr := c.outputForms(m).writeAll(stdout, m.WriteText); werr != nil {
 		return errors.Join(err, werr)
 	}
 	if len(differences) > 0 && !c.Quiet {
@@ -160,13 +160,13 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 }
 
 // options are those of the proof on the servers that were asked for.
-func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
+func (c *ProveCmd) proofOptions(stderr io.Writer, losing *lab.Lab) prove.Options {
 	o := c.Options
-	o.Infos, o.Example = c.chosen, c.keep
+	o.Infos, o.Example = c.chosen, c.keepExample
 	if c.MySQLDSN != "" {
 		o.Workers = 1 // it must be alone there
 	}
-	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, o.Infos, losing) }
+	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.startServers(ctx, o.Infos, losing) }
 	o.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 		if !c.Quiet {
 			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
@@ -176,7 +176,7 @@ func (c *ProveCmd) options(stderr io.Writer, losing *lab.Lab) prove.Options {
 }
 
 // differences are answers that are not those of the matrix in this program.
-func (c *ProveCmd) differences(m *prove.Matrix) ([]prove.Difference, error) {
+func (c *ProveCmd) findDifferences(m *prove.Matrix) ([]prove.Difference, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
 		return nil, err
@@ -209,12 +209,12 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 	return m, nil
 }
 
-func (c *ProveCmd) forms(m *prove.Matrix) forms {
+func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
 	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, measure.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
 // keep writes a counterexample's file, and returns its name. A cell's first has no rule in it.
-func (c *ProveCmd) keep(strategy, question, rule string, s *explore.Schedule) (string, error) {
+func (c *ProveCmd) keepExample(strategy, question, rule string, s *explore.Schedule) (string, error) {
 	name := filepath.Join(c.Examples, strings.TrimSuffix(strategy+"."+question+"."+rule, ".")+".json")
 	f, err := os.Create(name)
 	if err == nil {
@@ -261,9 +261,9 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 }
 
 // replay runs one schedule again.
-func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
+func (c *ProveCmd) replaySchedule(ctx context.Context, stdout io.Writer) error {
 	e := c.example
-	now, err := c.again(ctx, c.info, e)
+	now, err := c.runAgain(ctx, c.info, e)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintf(stdout, "%s does not fit any more: %v\n", c.Replay, err)
 		if e.Question != "" {
@@ -298,7 +298,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 }
 
 // again does what an example tells of, step by step.
-func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e game.Example) (now game.Example, err error) {
+func (c *ProveCmd) runAgain(ctx context.Context, info catalog.Info, e game.Example) (now game.Example, err error) {
 	choices, err := e.Choices()
 	if err != nil {
 		return now, err
@@ -308,7 +308,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e game.Example)
 		return now, err
 	}
 	defer func() { err = errors.Join(err, stopLab(losing)) }()
-	servers, err := c.servers(ctx, []catalog.Info{info}, losing)
+	servers, err := c.startServers(ctx, []catalog.Info{info}, losing)
 	if err != nil {
 		return now, err
 	}
@@ -348,11 +348,11 @@ func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, erro
 // losingLab has no servers but those that nodes are lost of, started when the first
 // is asked for.
 func losingLab(ctx context.Context) (*lab.Lab, error) {
-	return lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}, Topology: lab.Losable})
+	return lab.Start(ctx, lab.Options{Host: thisHost(), Backends: []string{}, Topology: lab.Losable})
 }
 
-func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: serversFor(infos), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+func (c *ProveCmd) startServers(ctx context.Context, infos []catalog.Info, losing *lab.Lab) (prove.Servers, error) {
+	l, err := lab.Start(ctx, lab.Options{Host: thisHost(), Backends: serversFor(infos), Volatile: true, Topology: c.Topology, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func TestProveDiffers(t *testing.T) {
 	dsn := "--mysql-dsn=" + labtest.Start(t, backend.SQL).Config().MySQLDSN
 	ask := func(flags ...string) (status int, m *prove.Matrix, said string) {
 		var out, progress bytes.Buffer
-		status = run(t.Context(), func() {}, append([]string{"prove", "--questions=oversell", "--budget=500ms", "--json=-",
+		status = runProgram(t.Context(), func() {}, append([]string{"prove", "--questions=oversell", "--budget=500ms", "--json=-",
 			"--examples=" + t.TempDir(), dsn, "--strategies=" + sqlrow.Naive.Name}, flags...), &out, &progress)
 		m, err := prove.ReadMatrix(&out)
 		labtest.Must(t, err)

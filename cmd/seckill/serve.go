@@ -78,7 +78,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
+	if err := errors.Join(c.TokenFlags.checkTokenFlag(), checkLockTimes(c.Settings.LockTimes)); err != nil {
 		return err
 	}
 	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}
@@ -106,7 +106,7 @@ func (c *ServeCmd) validateAddr() error {
 
 // Run serves until ctx ends, and then until the purchases in flight are done.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
-	log := c.logger(stderr)
+	log := c.newLogger(stderr)
 	slog.SetDefault(log)
 	// Errors of connections are returned, and logged once by the caller.
 	redis.SetLogger(redisLog{log})
@@ -184,7 +184,7 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
+func (c *ServeCmd) newLogger(stderr stderrWriter) *slog.Logger {
 	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 }
 

@@ -11,7 +11,7 @@ import (
 
 // steps shows progress: a line that changes on a terminal, or one line per step.
 // clear removes it.
-func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
+func stepPrinter(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	if quiet {
 		return func(int, int, string) {}, func() {}
 	}
@@ -23,18 +23,18 @@ func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what str
 			fmt.Fprintln(stderr, line)
 			return
 		}
-		overwrite(stderr, line)
+		overwriteLine(stderr, line)
 	}
 	return show, func() {
 		if terminal {
-			overwrite(stderr, "")
+			overwriteLine(stderr, "")
 		}
 	}
 }
 
 // overwrite shows text on a terminal, in place of the line that it showed before. A
 // line that wraps could not be written over.
-func overwrite(stderr stderrWriter, text string) {
+func overwriteLine(stderr stderrWriter, text string) {
 	line := []rune(text)
 	fmt.Fprintf(stderr, "\r%s\x1b[K", string(line[:min(len(line), 79)]))
 }

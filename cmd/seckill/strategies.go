@@ -92,7 +92,7 @@ func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
 func nameOf(i catalog.Info) string { return i.Name }
 
 // pick finds those of all that a flag names, in that order.
-func pick[T any](flag string, named []string, all []T, nameOf func(T) string) (chosen []T, err error) {
+func pickNamed[T any](flag string, named []string, all []T, nameOf func(T) string) (chosen []T, err error) {
 	for n, name := range named {
 		name = strings.TrimSpace(name)
 		i := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })

@@ -14,7 +14,7 @@ type TokenFlags struct {
 	Token string `env:"SECKILL_TOKEN" help:"Token of admin calls. Better in the environment: every user of the machine can read flags." placeholder:"TOKEN"`
 }
 
-func (f TokenFlags) check() error { return checkToken(f.Token) }
+func (f TokenFlags) checkTokenFlag() error { return checkToken(f.Token) }
 
 // checkToken checks that the token can be sent in a header.
 func checkToken(token string) error {

@@ -60,12 +60,12 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	}
 	defer listener.Close()
 	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
-		u.warn(stderr, chosen)
+		u.warnUnfit(stderr, chosen)
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
-		History: u.history(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
+		History: u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 	})
 	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
 	go func() { page.ended <- page.Serve(listener) }()
@@ -78,7 +78,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	case err != nil:
 		return err
 	}
-	err = u.host(ctx, l, page, stdout, stderr)
+	err = u.servePage(ctx, l, page, stdout, stderr)
 	fmt.Fprintln(stderr, "Stopping …")
 	if err := errors.Join(err, stopLab(l)); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	if err := errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given)); err != nil {
+	if err := errors.Join(u.Given.Check(), checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.checkTopology(elsewhere, u.Given)); err != nil {
 		return err
 	}
 	if u.History == nil || *u.History == "" {
@@ -118,7 +118,7 @@ func (u *UpCmd) Validate() error {
 	if err := os.MkdirAll(*u.History, 0o700); err != nil { // last: a line that is refused leaves nothing behind
 		return fmt.Errorf("--history: %w", err)
 	}
-	if err := try(filepath.Join(*u.History, "run.json")); err != nil {
+	if err := tryWriting(filepath.Join(*u.History, "run.json")); err != nil {
 		return fmt.Errorf("--history: nothing could be kept there: %w", err)
 	}
 	return nil
@@ -133,7 +133,7 @@ func isLoopback(host string) bool {
 func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, error) {
 	starting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(starting, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
+	l, err := lab.Start(starting, lab.Options{Host: thisHost(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy},
 		OnWait: func(err error) {
 			fmt.Fprintf(stderr, "Waiting, for %v at most:   %v\n", measure.Span(readyTimeout), err)
@@ -163,7 +163,7 @@ type pageServer struct {
 }
 
 // host lets the page drive a running lab until ctx ends.
-func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
+func (u *UpCmd) servePage(ctx context.Context, l *lab.Lab, page *pageServer, stdout io.Writer, stderr stderrWriter) error {
 	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
@@ -178,8 +178,8 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, page *pageServer, stdout i
 		Lab: fault.Lab{Lab: l}, Missing: missing, Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), ServiceToken: l.Token(),
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
-			defer p.leave()
-			return p.compare(ctx, chosen, o)
+			defer p.closeAll()
+			return p.runComparison(ctx, chosen, o)
 		},
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*explore.Trace, error) {
 			return explore.RecordTrace(ctx, l.Config(), info, buyers)
@@ -222,7 +222,7 @@ func (u *UpCmd) pageURL(listening net.Addr) string {
 
 // history is the folder that outlives the lab. Without a home folder nothing
 // is kept, and the user is told.
-func (u *UpCmd) history(stderr io.Writer) labapi.History {
+func (u *UpCmd) historyFolder(stderr io.Writer) labapi.History {
 	if u.History != nil {
 		return labapi.History(*u.History)
 	}

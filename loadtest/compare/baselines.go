@@ -27,11 +27,11 @@ var baselines = []struct {
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
 	needs       []backend.Capability
 }{
-	{"noop", "a gin handler that does nothing", (*baselineWork).nothing, nil},
-	{"script", "gin and one Redis script", (*baselineWork).script, []backend.Capability{backend.Redis}},
-	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).insert, []backend.Capability{backend.Redis, backend.RowLocks}},
-	{"update", "gin and an UPDATE of one row", (*baselineWork).update, []backend.Capability{backend.RowLocks}},
-	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sell, []backend.Capability{backend.RowLocks}},
+	{"noop", "a gin handler that does nothing", (*baselineWork).doNothing, nil},
+	{"script", "gin and one Redis script", (*baselineWork).runScript, []backend.Capability{backend.Redis}},
+	{"insert", "gin, DECR in Redis and an INSERT of the order", (*baselineWork).decrementAndInsert, []backend.Capability{backend.Redis, backend.RowLocks}},
+	{"update", "gin and an UPDATE of one row", (*baselineWork).updateRow, []backend.Capability{backend.RowLocks}},
+	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sellInTransaction, []backend.Capability{backend.RowLocks}},
 }
 
 // BaselineNames are what Settings.Baselines may name, beside All.
@@ -46,7 +46,7 @@ const (
 	baselineStrategy = "bare"
 	baselineConns    = 64 // to the database: as many as two service processes have
 	// endless is a stock that no run sells out.
-	endless = int64(1) << 52
+	endlessStock = int64(1) << 52
 )
 
 // baselineWork has a key of its own in Redis and copies of the ledger's tables, so that
@@ -61,7 +61,7 @@ type baselineWork struct {
 
 // open serves the baselines of o on a loopback port of this process, and makes them
 // candidates. What lacks its server is not run.
-func (w *baselineWork) open(ctx context.Context, o *Options) error {
+func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	config := o.Servers.Only(backend.SQL, backend.Redis)
 	config.MaxSQLConns = baselineConns
 	var err error
@@ -71,14 +71,14 @@ func (w *baselineWork) open(ctx context.Context, o *Options) error {
 	suffix := rand.Text()
 	w.key, w.stock, w.orders = "seckill:compare:"+suffix, "compare_stock_"+suffix, "compare_orders_"+suffix
 	if w.Redis != nil {
-		err = w.Redis.Set(ctx, w.key, endless, 0).Err()
+		err = w.Redis.Set(ctx, w.key, endlessStock, 0).Err()
 	}
 	if rows, _ := config.Has(backend.RowLocks); err == nil && rows {
 		w.db, err = w.DB.DB()
 		for _, statement := range []string{
 			"CREATE TABLE " + w.stock + " LIKE stock",
 			"CREATE TABLE " + w.orders + " LIKE orders",
-			fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endless),
+			fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'bare', %d, %[2]d, 1)", w.stock, endlessStock),
 		} {
 			if err == nil {
 				_, err = w.db.ExecContext(ctx, statement)
@@ -112,7 +112,7 @@ func (w *baselineWork) open(ctx context.Context, o *Options) error {
 }
 
 // close removes what open made, or a part of it, also when the comparison was interrupted.
-func (w *baselineWork) close() (err error) {
+func (w *baselineWork) closeBaselines() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if w.server != nil {
@@ -131,7 +131,7 @@ func (w *baselineWork) close() (err error) {
 	return errors.Join(err, w.Instance.Close())
 }
 
-func (w *baselineWork) nothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
+func (w *baselineWork) doNothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
 
 // takeUnit is the least that a script can do for a sale.
 var takeUnit = redis.NewScript(`
@@ -142,7 +142,7 @@ if left < 0 then
 end
 return left`)
 
-func (w *baselineWork) script(ctx context.Context, p baselinePurchase) (int64, error) {
+func (w *baselineWork) runScript(ctx context.Context, p baselinePurchase) (int64, error) {
 	return takeUnit.Run(ctx, w.Redis, []string{w.key}, p.Quantity).Int64()
 }
 
@@ -150,7 +150,7 @@ type executor interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }
 
-func (w *baselineWork) order(ctx context.Context, db executor, p baselinePurchase, left int64) error {
+func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
 	user := w.users.Add(1) // their order has the same number
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
@@ -159,19 +159,19 @@ func (w *baselineWork) order(ctx context.Context, db executor, p baselinePurchas
 }
 
 // insert is the order of a counter in Redis, in one statement.
-func (w *baselineWork) insert(ctx context.Context, p baselinePurchase) (int64, error) {
+func (w *baselineWork) decrementAndInsert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {
 		return 0, err
 	}
-	return left, w.order(ctx, w.db, p, left)
+	return left, w.insertOrder(ctx, w.db, p, left)
 }
 
-func (w *baselineWork) update(ctx context.Context, p baselinePurchase) (int64, error) {
-	return w.take(ctx, w.db, p)
+func (w *baselineWork) updateRow(ctx context.Context, p baselinePurchase) (int64, error) {
+	return w.takeUnits(ctx, w.db, p)
 }
 
-func (w *baselineWork) take(ctx context.Context, db executor, p baselinePurchase) (int64, error) {
+func (w *baselineWork) takeUnits(ctx context.Context, db executor, p baselinePurchase) (int64, error) {
 	result, err := db.ExecContext(ctx,
 		"UPDATE "+w.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = 1 AND num - ? >= 0", p.Quantity, p.Quantity)
 	if err != nil {
@@ -180,15 +180,15 @@ func (w *baselineWork) take(ctx context.Context, db executor, p baselinePurchase
 	return result.LastInsertId()
 }
 
-func (w *baselineWork) sell(ctx context.Context, p baselinePurchase) (int64, error) {
+func (w *baselineWork) sellInTransaction(ctx context.Context, p baselinePurchase) (int64, error) {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	left, err := w.take(ctx, tx, p)
+	left, err := w.takeUnits(ctx, tx, p)
 	if err == nil {
-		err = w.order(ctx, tx, p, left)
+		err = w.insertOrder(ctx, tx, p, left)
 	}
 	if err != nil {
 		return 0, err

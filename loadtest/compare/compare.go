@@ -44,7 +44,7 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	bare, opened := &baselineWork{}, error(nil)
 	if o.Baselines != nil {
-		opened = bare.open(ctx, &o)
+		opened = bare.openBaselines(ctx, &o)
 	}
 	c := newComparison(o)
 	begun := time.Now()
@@ -54,18 +54,18 @@ func Run(ctx context.Context, o Options) *Result {
 			break
 		}
 		e := c.result.Entries[turn.Subject]
-		if c.gone[e.Strategy] {
+		if c.unavailable[e.Strategy] {
 			continue
 		}
 		if o.OnStep != nil {
 			o.OnStep(done, len(turns), Step{e.Strategy, e.Concurrency})
 		}
-		c.turn(ctx, e, turn.Round)
+		c.runTurn(ctx, e, turn.Round)
 	}
 	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // in the last turn, perhaps between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
-	c.conclude()
-	if err := errors.Join(opened, bare.close()); err != nil { // the database may be gone
+	c.finishEntries()
+	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // the database may be gone
 		c.result.Problems = append(c.result.Problems, fmt.Sprintf("the baselines: %v", err))
 	}
 	return c.result
@@ -73,21 +73,21 @@ func Run(ctx context.Context, o Options) *Result {
 
 type comparison struct {
 	Options
-	result *Result
-	gone   map[string]bool // found to be unavailable
+	result      *Result
+	unavailable map[string]bool // found to be unavailable
 }
 
 func newComparison(o Options) *comparison {
-	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
+	c := &comparison{Options: o, unavailable: map[string]bool{}, result: &Result{
 		Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
 		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
 		for _, k := range o.Candidates {
-			if c.add(k, crowd); o.Keys && !k.Baseline {
+			if c.addEntry(k, crowd); o.Keys && !k.Baseline {
 				k.Keyless = true
-				c.add(k, crowd)
+				c.addEntry(k, crowd)
 			}
 		}
 	}
@@ -95,41 +95,41 @@ func newComparison(o Options) *comparison {
 }
 
 // add adds the entry of k with so many buyers at a time, unless it is there.
-func (c *comparison) add(k Candidate, crowd int) {
+func (c *comparison) addEntry(k Candidate, crowd int) {
 	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
 		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []ledger.Violation{}, Problems: []string{},
-			Rounds: []Round{}, Ratios: map[string]measure.Ratio{}, times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
+			Rounds: []Round{}, Ratios: map[string]measure.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 	}
 }
 
-func (c *comparison) conclude() {
+func (c *comparison) finishEntries() {
 	r := c.result
 	r.Entries = slices.DeleteFunc(r.Entries, func(e *Entry) bool {
 		idle := len(e.Rounds) == 0 && len(e.Problems) == 0
-		if idle && !e.Keyless && !c.gone[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
+		if idle && !e.Keyless && !c.unavailable[e.Strategy] && e.Concurrency == r.Settings.Concurrency {
 			r.NotRun = append(r.NotRun, NotRun{e.Strategy, "interrupted before its turn was over"})
 		}
 		return idle
 	})
 	for _, e := range r.Entries {
-		e.conclude()
+		e.summarizeRounds()
 		if e.Verdict == "" && !e.Baseline {
 			e.Verdict = ledger.NotValid
 		}
 	}
-	r.compare()
+	r.setRatios()
 }
 
 // maxMore bounds the buyers that are added to a sale; each call is kept until it is judged.
-const maxMore = 100_000
+const maxAddedBuyers = 100_000
 
 // config is the sale of e. With plenty of stock, it has as many buyers as come in a turn
 // at the rate of the sale before: a sale's first and last moments are not typical.
-func (c *comparison) config(e *Entry) loadtest.Config {
+func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
 	sale.Strategy, sale.Concurrency, sale.Keyless = e.Strategy, e.Concurrency, e.Keyless
-	if more := min(int(e.rate*c.Turn.Seconds())-sale.Buyers, maxMore); more > 0 && sale.Plenty && !sale.Open() {
+	if more := min(int(e.rate*c.Turn.Seconds())-sale.Buyers, maxAddedBuyers); more > 0 && sale.Plenty && !sale.Open() {
 		sale.Buyers += more
 		sale.Stock += int64(more) * sale.Quantity
 	}
@@ -137,8 +137,8 @@ func (c *comparison) config(e *Entry) loadtest.Config {
 }
 
 // warmUp is a small sale, for connections, prepared structures and caches.
-func (c *comparison) warmUp(e *Entry) loadtest.Config {
-	warm := c.config(e)
+func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
+	warm := c.saleOf(e)
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
@@ -148,7 +148,7 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 }
 
 // sell runs one sale; a baseline has nothing to prepare and nothing to judge.
-func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
+func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
 	run := c.load
 	if e.Baseline {
 		sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
@@ -164,21 +164,21 @@ func (c *comparison) sell(ctx context.Context, e *Entry, sale loadtest.Config) (
 
 // turn repeats the sale until enough was measured, in the first round after a warm-up
 // that is judged but not measured.
-func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
+func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	t := Round{Round: round, Figures: map[string]float64{}}
 	var r *loadtest.Result
 	var err error
 	if round == 1 {
-		if r, err = c.sell(ctx, e, c.warmUp(e)); err == nil {
-			e.judge(&t, r)
+		if r, err = c.runSale(ctx, e, c.warmUpSale(e)); err == nil {
+			e.addVerdict(&t, r)
 		}
 	}
 	var sales []*loadtest.Result
 	for took := 0.0; err == nil && ctx.Err() == nil && (sales == nil || took < c.Turn.Seconds()); {
-		if r, err = c.sell(ctx, e, c.config(e)); err != nil {
+		if r, err = c.runSale(ctx, e, c.saleOf(e)); err != nil {
 			break
 		}
-		e.judge(&t, r)
+		e.addVerdict(&t, r)
 		if len(r.Targets) > 0 && len(r.Targets[0].Backends) > 0 {
 			c.result.Servers = r.Targets[0].Backends
 		}
@@ -187,16 +187,16 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 		}
 		took += r.Seconds
 		if r.Histogram != nil {
-			e.times.Merge(r.Histogram)
+			e.histogram.Merge(r.Histogram)
 		}
 		r.Histogram = nil
 		sales = append(sales, r)
 		if !e.Baseline {
-			e.Served = lesser(e.Served, r.Signs.Served)
+			e.Served = worseSign(e.Served, r.Signs.Served)
 		}
 	}
 	if err != nil { // it was not started
-		c.gone[e.Strategy] = true
+		c.unavailable[e.Strategy] = true
 		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")})
 		return
 	}
@@ -215,7 +215,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 }
 
 // lesser is the worse of two signs.
-func lesser(a, b loadtest.Sign) loadtest.Sign {
+func worseSign(a, b loadtest.Sign) loadtest.Sign {
 	order := []loadtest.Sign{"", loadtest.Yes, loadtest.NotKnown, loadtest.No}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
@@ -224,7 +224,7 @@ func lesser(a, b loadtest.Sign) loadtest.Sign {
 }
 
 // judge takes a sale's verdict, also of sales that are not measured.
-func (e *Entry) judge(t *Round, r *loadtest.Result) {
+func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
 	if r.Interrupted && r.Verdict == ledger.NotValid { // it proves nothing but the violations it found
 		return
@@ -233,11 +233,11 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	if r.Audit != nil {
 		e.Over = max(e.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {
-			e.violated(v)
+			e.addViolation(v)
 		}
 	}
 	if r.Verdict == loadtest.Blocked {
-		e.violated(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
+		e.addViolation(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
 	}
 	for _, p := range r.Problems {
 		if !slices.Contains(e.Problems, p.Text) {
@@ -246,7 +246,7 @@ func (e *Entry) judge(t *Round, r *loadtest.Result) {
 	}
 }
 
-func (e *Entry) violated(v ledger.Violation) {
+func (e *Entry) addViolation(v ledger.Violation) {
 	if !slices.ContainsFunc(e.Violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
 		e.Violations = append(e.Violations, v)
 	}

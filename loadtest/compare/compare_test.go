@@ -83,7 +83,7 @@ func TestRoundsAlternate(t *testing.T) {
 	if got := strings.Join(b.sales, ", "); got != want {
 		t.Errorf("the sales ran in the order\n%s, not\n%s", got, want)
 	}
-	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.Of()) != 2 || len(r.Entries) != 4 || r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
+	if r.Interrupted || r.ExitStatus() != loadtest.ExitHeld || len(r.MainEntries()) != 2 || len(r.Entries) != 4 || r.Entries[1].Factor.Times < .9 || r.Entries[3].Factor.Times > .6 {
 		t.Errorf("interrupted %v, exit status %d, %d entries, %v and %v", r.Interrupted, r.ExitStatus(), len(r.Entries), r.Entries[1].Factor, r.Entries[3].Factor)
 	}
 }
@@ -135,8 +135,8 @@ func TestRatios(t *testing.T) {
 	}{{false, .1, "sales/s"}, {true, .5, "answers/s"}} {
 		r := &Result{Entries: []*Entry{entry(merged, 64, 500, 100), entry(merged, 512, 9, 9), entry(noop, 64, 1000, 1000)}}
 		r.Settings.By, r.Settings.Async, r.Settings.Concurrency = Sales, c.async, 64
-		r.compare()
-		got, table := r.Entries[0].Ratios, r.ratios()
+		r.setRatios()
+		got, table := r.Entries[0].Ratios, r.ratiosTable()
 		if fmt.Sprint(got) != fmt.Sprintf("map[noop:%.2f]", c.want) || len(r.Entries[1].Ratios)+len(r.Entries[2].Ratios) > 0 {
 			t.Errorf("accepted %t: %+v, with 512 at a time %+v, of the baseline %+v", c.async, got, r.Entries[1].Ratios, r.Entries[2].Ratios)
 		}
@@ -227,7 +227,7 @@ func TestAnswer(t *testing.T) {
 	}
 	r := Run(t.Context(), options(b, "conditional", "fast", "alike"))
 	for i, want := range []string{"1", "2.15 (1.56–2.97)", "not apart: 1.00 ("} {
-		if got := r.Entries[i].factor(r.RelativeTo); !strings.HasPrefix(got, want) {
+		if got := r.Entries[i].factorCell(r.RelativeTo); !strings.HasPrefix(got, want) {
 			t.Errorf("%s has the factor %q, want %q", r.Entries[i].Strategy, got, want)
 		}
 	}
@@ -259,8 +259,8 @@ func TestOutcomes(t *testing.T) {
 		b := &script{plays: map[string]func(int, *loadtest.Result) error{c.name: c.play}}
 		o := options(b, c.name)
 		r := Run(t.Context(), o)
-		if got := r.ExitStatus(); got != c.want || r.Entries[0].word() != c.word {
-			t.Errorf("%s: exit status %d and %q, want %d and %q", c.name, got, r.Entries[0].word(), c.want, c.word)
+		if got := r.ExitStatus(); got != c.want || r.Entries[0].rightCell() != c.word {
+			t.Errorf("%s: exit status %d and %q, want %d and %q", c.name, got, r.Entries[0].rightCell(), c.want, c.word)
 		}
 	}
 }
@@ -306,7 +306,7 @@ func TestPresets(t *testing.T) {
 		}
 		o := Options{Settings: p.Settings}
 		o.Duplicates, o.Reserve, o.Forget, o.Profile, o.Rate, o.Duration = .5, time.Second, .5, loadtest.Constant, 10, time.Hour
-		warm := newComparison(o).warmUp(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario
+		warm := newComparison(o).warmUpSale(&Entry{Candidate: Candidate{Strategy: "any"}}).Scenario
 		if err := warm.Check(); err != nil || warm.Forget > 0 || warm.Requests() > 2*o.Concurrency {
 			t.Errorf("%s: the warm-up %+v: %v", p.Name, warm, err)
 		}

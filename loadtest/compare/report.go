@@ -12,24 +12,24 @@ import (
 )
 
 // does says what a metric counts: "A answers 2.6 × as many buyers as B".
-var does = map[string]string{
+var pairSentences = map[string]string{
 	Answers: "answers %s × as many buyers as",
 	Sales:   "sells %s × as fast as",
 }
 
 // Answer says which strategy is faster, and by how much, and what is broken.
 func (r *Result) Answer() (lines []string) {
-	if best, other := r.fastest(); best != nil {
-		lines = append(lines, r.pair(best, other))
+	if best, other := r.findFastest(); best != nil {
+		lines = append(lines, r.describePair(best, other))
 		if best.ProofBreaks != "" {
 			lines = append(lines, fmt.Sprintf("In the proof %s breaks: %s.", best.Strategy, best.ProofBreaks))
 		}
 	}
 	var broken []string
 	why := ""
-	for _, e := range r.Of() {
+	for _, e := range r.MainEntries() {
 		if e.Broken() && e.Breaks {
-			broken, why = append(broken, e.Strategy), e.why()
+			broken, why = append(broken, e.Strategy), e.describeFindings()
 		}
 	}
 	switch len(broken) {
@@ -44,10 +44,10 @@ func (r *Result) Answer() (lines []string) {
 
 // fastest is the one that does the most of those that were right, and whom it is
 // compared with: the one that factors are to, or else the next.
-func (r *Result) fastest() (best, other *Entry) {
+func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
-	for _, e := range r.Of() {
-		if e.right() && e.Figures[r.Settings.By].Median() > 0 {
+	for _, e := range r.MainEntries() {
+		if e.isRight() && e.Figures[r.Settings.By].Median() > 0 {
 			right = append(right, e)
 		}
 	}
@@ -63,8 +63,8 @@ func (r *Result) fastest() (best, other *Entry) {
 	return right[0], right[1]
 }
 
-func (r *Result) pair(a, b *Entry) string {
-	ratio := measure.RatioOf(a.series(r.Settings.By), b.series(r.Settings.By))
+func (r *Result) describePair(a, b *Entry) string {
+	ratio := measure.RatioOf(a.seriesOf(r.Settings.By), b.seriesOf(r.Settings.By))
 	if ratio.High > 0 && !ratio.Apart() {
 		return fmt.Sprintf("%s and %s cannot be told apart: %s.", a.Strategy, b.Strategy, ratio)
 	}
@@ -72,11 +72,11 @@ func (r *Result) pair(a, b *Entry) string {
 	if ratio.High > 0 {
 		interval = fmt.Sprintf(" (%s–%s)", measure.Number(ratio.Low), measure.Number(ratio.High))
 	}
-	return fmt.Sprintf("%s "+does[r.Settings.By]+" %s%s.", a.Strategy, measure.Number(ratio.Times), b.Strategy, interval)
+	return fmt.Sprintf("%s "+pairSentences[r.Settings.By]+" %s%s.", a.Strategy, measure.Number(ratio.Times), b.Strategy, interval)
 }
 
 // word is the verdict in a word; what is not as known is in capitals.
-func (e *Entry) word() string {
+func (e *Entry) rightCell() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
 	case e.Baseline:
@@ -94,7 +94,7 @@ func (e *Entry) word() string {
 }
 
 // served is the other axis of the verdict.
-func (e *Entry) served() string {
+func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
 		return measure.None
@@ -105,7 +105,7 @@ func (e *Entry) served() string {
 }
 
 // why says what the judge found.
-func (e *Entry) why() string {
+func (e *Entry) describeFindings() string {
 	var parts []string
 	if e.Over > 0 {
 		parts = append(parts, measure.Count(e.Over, "unit")+" too many")
@@ -119,7 +119,7 @@ func (e *Entry) why() string {
 }
 
 // cell shows the medians of some metrics.
-func (e *Entry) cell(ids ...string) string {
+func (e *Entry) medianCell(ids ...string) string {
 	var cells []string
 	for _, id := range ids {
 		figure, ok := e.Figures[id]
@@ -132,9 +132,9 @@ func (e *Entry) cell(ids ...string) string {
 }
 
 // factor is 1 for the strategy itself that factors are to.
-func (e *Entry) factor(relativeTo string) string {
+func (e *Entry) factorCell(relativeTo string) string {
 	switch {
-	case e.Strategy == relativeTo && e.competes():
+	case e.Strategy == relativeTo && e.isCompetitor():
 		return "1"
 	case e.Factor == nil:
 		return measure.None
@@ -149,7 +149,7 @@ const tableNote = "Medians of the rounds. answers/s: certain answers, to all buy
 	"service processes and of the servers behind them."
 
 // table has a line for each strategy and number of buyers at a time.
-func (r *Result) table() measure.Table {
+func (r *Result) strategiesTable() measure.Table {
 	t := measure.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
 	if r.RelativeTo != "" {
@@ -158,10 +158,10 @@ func (r *Result) table() measure.Table {
 			"stands alone: about one in twenty misses the true factor.", r.RelativeTo))
 	}
 	for _, e := range r.Entries {
-		row := []string{r.label(e), e.word(), e.served(), e.cell(Answers), e.cell(Sales), e.cell(SellOut), e.cell(BoughtP50, BoughtP99),
-			e.cell(RefusedP50, RefusedP99), e.cell(Commands), e.cell(Services), e.cell(Servers)}
+		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers), e.medianCell(Sales), e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99),
+			e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers)}
 		if r.RelativeTo != "" {
-			row = append(row, e.factor(r.RelativeTo))
+			row = append(row, e.factorCell(r.RelativeTo))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -169,7 +169,7 @@ func (r *Result) table() measure.Table {
 }
 
 // ratios has a line for each strategy that was measured beside baselines, or without keys.
-func (r *Result) ratios() measure.Table {
+func (r *Result) ratiosTable() measure.Table {
 	var names []string // of which there is a ratio
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
@@ -182,7 +182,7 @@ func (r *Result) ratios() measure.Table {
 		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
 	}
 	for _, e := range r.Entries {
-		row := []string{r.label(e)}
+		row := []string{r.labelOf(e)}
 		for _, name := range names {
 			if ratio, ok := e.Ratios[name]; ok {
 				row = append(row, ratio.String())
@@ -198,7 +198,7 @@ func (r *Result) ratios() measure.Table {
 }
 
 // label names an entry, also among those with other numbers of buyers at a time.
-func (r *Result) label(e *Entry) string {
+func (r *Result) labelOf(e *Entry) string {
 	label := e.Strategy
 	if e.Baseline {
 		label += " (" + e.Title + ")"
@@ -213,11 +213,11 @@ func (r *Result) label(e *Entry) string {
 }
 
 // findings are what the judge found.
-func (r *Result) findings() measure.Table {
+func (r *Result) findingsTable() measure.Table {
 	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
 	for _, e := range r.Entries {
-		if why := e.why(); why != "" {
-			t.Rows = append(t.Rows, []string{r.label(e), why})
+		if why := e.describeFindings(); why != "" {
+			t.Rows = append(t.Rows, []string{r.labelOf(e), why})
 		}
 	}
 	for _, n := range r.NotRun {
@@ -231,8 +231,8 @@ func (r *Result) Report() measure.Report {
 	run := measure.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: measure.Versions(r.Servers)}
 	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)}}
-	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.table(), r.ratios(), r.findings()},
-		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.figures(run)}
+	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
+		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.lessonFigures(run)}
 }
 
 // Summary is the outcome in a sentence.
@@ -256,9 +256,9 @@ func (r *Result) Summary() string {
 
 // figures are what the lessons read of a comparison: of each strategy its verdict,
 // its factor, and its metrics by their names there.
-func (r *Result) figures(run measure.Run) any {
+func (r *Result) lessonFigures(run measure.Run) any {
 	strategies := map[string]map[string]any{}
-	for _, e := range r.Of() {
+	for _, e := range r.MainEntries() {
 		of := map[string]any{"verdict": e.Verdict}
 		if e.Factor != nil {
 			of["factor"] = e.Factor.Spread()

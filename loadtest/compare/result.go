@@ -54,7 +54,7 @@ type Candidate struct {
 }
 
 // competes reports that the candidate is a strategy under the comparison's own conditions.
-func (k Candidate) competes() bool { return !k.Baseline && !k.Keyless }
+func (k Candidate) isCompetitor() bool { return !k.Baseline && !k.Keyless }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
 type Entry struct {
@@ -79,9 +79,9 @@ type Entry struct {
 	Rounds  []Round                  `json:"rounds"`
 	Latency []loadtest.Percentile    `json:"latency_curve,omitempty"` // of all requests of all rounds
 
-	times    *hdrhistogram.Histogram // likewise
-	rate     float64                 // requests a second, of the last sale
-	accepted bool                    // answers came in two steps, which they do not without keys
+	histogram *hdrhistogram.Histogram // likewise
+	rate      float64                 // requests a second, of the last sale
+	accepted  bool                    // answers came in two steps, which they do not without keys
 }
 
 // WithoutKeys is the name of a strategy's ratio to itself without keys.
@@ -97,16 +97,16 @@ type Round struct {
 }
 
 // Of are the strategies' entries with the comparison's own number of buyers.
-func (r *Result) Of() (all []*Entry) {
+func (r *Result) MainEntries() (all []*Entry) {
 	for _, e := range r.Entries {
-		if e.Concurrency == r.Settings.Concurrency && e.competes() {
+		if e.Concurrency == r.Settings.Concurrency && e.isCompetitor() {
 			all = append(all, e)
 		}
 	}
 	return all
 }
 
-func (e *Entry) series(id string) measure.Series {
+func (e *Entry) seriesOf(id string) measure.Series {
 	s := measure.Series{}
 	for _, r := range e.Rounds {
 		if figure, ok := r.Figures[id]; ok {
@@ -117,10 +117,10 @@ func (e *Entry) series(id string) measure.Series {
 }
 
 // conclude sums up the rounds so far.
-func (e *Entry) conclude() {
+func (e *Entry) summarizeRounds() {
 	e.Figures = map[string]measure.Spread{}
 	for _, m := range metrics {
-		if s := e.series(m.id); len(s) > 0 {
+		if s := e.seriesOf(m.id); len(s) > 0 {
 			e.Figures[m.id] = s.Spread()
 		}
 	}
@@ -128,8 +128,8 @@ func (e *Entry) conclude() {
 		e.Verdict = loadtest.Worst(e.Verdict, round.Verdict)
 	}
 	e.Expected = e.Baseline || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
-	if e.times != nil && e.times.TotalCount() > 0 {
-		e.Latency = loadtest.Curve(e.times)
+	if e.histogram != nil && e.histogram.TotalCount() > 0 {
+		e.Latency = loadtest.Curve(e.histogram)
 	}
 }
 
@@ -137,11 +137,11 @@ func (e *Entry) conclude() {
 func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict == ledger.Lost }
 
 // right reports that its speed counts for something.
-func (e *Entry) right() bool { return e.Verdict == ledger.Held && !e.Breaks }
+func (e *Entry) isRight() bool { return e.Verdict == ledger.Held && !e.Breaks }
 
 // compare sets every entry's factor to RelativeTo, and its ratios.
-func (r *Result) compare() {
-	for _, e := range r.Of() { // conditional, or else the first
+func (r *Result) setRatios() {
+	for _, e := range r.MainEntries() { // conditional, or else the first
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
 			r.RelativeTo = e.Strategy
 		}
@@ -154,14 +154,14 @@ func (r *Result) compare() {
 			if base == e || base.Concurrency != e.Concurrency {
 				continue
 			}
-			if factor := measure.RatioOf(e.series(r.Settings.By), base.series(r.Settings.By)); factor.Rounds > 0 && base.competes() && base.Strategy == r.RelativeTo {
+			if factor := measure.RatioOf(e.seriesOf(r.Settings.By), base.seriesOf(r.Settings.By)); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
 				e.Factor = &factor
 			}
 			name, compared := base.Strategy, base.Baseline
 			if base.Keyless {
 				name, compared = WithoutKeys, base.Strategy == e.Strategy && !e.accepted
 			}
-			if ratio := measure.RatioOf(e.series(r.RatioBy), base.series(r.RatioBy)); ratio.Rounds > 0 && compared && e.competes() {
+			if ratio := measure.RatioOf(e.seriesOf(r.RatioBy), base.seriesOf(r.RatioBy)); ratio.Rounds > 0 && compared && e.isCompetitor() {
 				e.Ratios[name] = ratio
 			}
 		}
@@ -180,7 +180,7 @@ func (r *Result) ExitStatus() int {
 		return loadtest.ExitOversold
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Lost }):
 		return loadtest.ExitLost
-	case r.Interrupted, len(r.Of()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
+	case r.Interrupted, len(r.MainEntries()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
 		return loadtest.ExitNotValid
 	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked }):
 		return loadtest.ExitBlocked
@@ -199,7 +199,7 @@ type Tally struct {
 // Tally counts the strategies by outcome.
 func (r *Result) Tally() Tally {
 	t := Tally{NotRun: len(r.NotRun)}
-	for _, e := range r.Of() {
+	for _, e := range r.MainEntries() {
 		switch {
 		case e.Expected && e.Verdict == ledger.Held:
 			t.Held++
@@ -234,15 +234,15 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{Answers, "answers_per_second", rate(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
+	{Answers, "answers_per_second", rateOf(func(r *loadtest.Result) float64 { return float64(r.Requests - r.Uncertain()) },
 		func(r *loadtest.Result) float64 { return r.Seconds })},
-	{Sales, "sales_per_second", rate(sold, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
+	{Sales, "sales_per_second", rateOf(salesOf, func(r *loadtest.Result) float64 { return r.SellingSeconds })},
 	{SellOut, "sell_out_s", sellOut},
-	{BoughtP50, "bought_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
-	{BoughtP99, "bought_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
-	{RefusedP50, "refused_p50_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
-	{RefusedP99, "refused_p99_ms", percentile(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
-	{Commands, "commands_per_purchase", rate(func(r *loadtest.Result) (n float64) {
+	{BoughtP50, "bought_p50_ms", medianOf(func(r *loadtest.Result) int64 { return r.SoldLatency.P50 })},
+	{BoughtP99, "bought_p99_ms", medianOf(func(r *loadtest.Result) int64 { return r.SoldLatency.P99 })},
+	{RefusedP50, "refused_p50_ms", medianOf(func(r *loadtest.Result) int64 { return r.RefusedLatency.P50 })},
+	{RefusedP99, "refused_p99_ms", medianOf(func(r *loadtest.Result) int64 { return r.RefusedLatency.P99 })},
+	{Commands, "commands_per_purchase", rateOf(func(r *loadtest.Result) (n float64) {
 		for _, c := range r.Commands {
 			n += c.PerPurchase
 		}
@@ -254,15 +254,15 @@ var metrics = []metric{
 	{Servers, "servers_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Servers })},
 }
 
-func requests(r *loadtest.Result) float64 { return float64(r.Requests) }
+func requestsOf(r *loadtest.Result) float64 { return float64(r.Requests) }
 
 // sold counts sales; what is reserved is sold when it is paid.
-func sold(r *loadtest.Result) float64 {
+func salesOf(r *loadtest.Result) float64 {
 	return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid)
 }
 
 // rate divides sums over all sales; nothing is not known.
-func rate(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
+func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0
 		for _, r := range sales {
@@ -276,7 +276,7 @@ func rate(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (
 }
 
 // percentile is the median over the sales that have one.
-func percentile(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
+func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64
 		for _, r := range sales {
@@ -293,7 +293,7 @@ func perRequest(of func(loadtest.Processor) *float64) func([]*loadtest.Result) (
 		if slices.ContainsFunc(sales, func(r *loadtest.Result) bool { return of(r.Processor) == nil }) {
 			return 0, false
 		}
-		return rate(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) }, requests)(sales)
+		return rateOf(func(r *loadtest.Result) float64 { return 1000 * *of(r.Processor) }, requestsOf)(sales)
 	}
 }
 

@@ -48,53 +48,53 @@ type Break struct {
 	Held string `json:"held,omitempty"`
 }
 
-func run(strategy string) Break { return Break{Strategy: strategy, Stock: 100, Buyers: 2000} }
+func runBreak(strategy string) Break { return Break{Strategy: strategy, Stock: 100, Buyers: 2000} }
 
-func counterexample(strategy, question string) Break {
+func exampleBreak(strategy, question string) Break {
 	return Break{Strategy: strategy, Question: question}
 }
 
 // chapters in teaching order, without their texts.
 var chapters = []Chapter{
-	{Name: "01-lost-update", Core: true, Strategies: []string{"naive"}, Break: run("naive")},
-	{Name: "02-one-statement", Core: true, Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: run("atomic")},
-	{Name: "03-optimistic", Strategies: []string{"version", "timestamp"}, Break: run("timestamp")},
+	{Name: "01-lost-update", Core: true, Strategies: []string{"naive"}, Break: runBreak("naive")},
+	{Name: "02-one-statement", Core: true, Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: runBreak("atomic")},
+	{Name: "03-optimistic", Strategies: []string{"version", "timestamp"}, Break: runBreak("timestamp")},
 	{Name: "04-row-lock", Core: true, Strategies: []string{"for-update", "for-update-nowait", "for-update-autocommit",
-		"for-update-scan"}, Break: run("for-update-autocommit")},
-	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku", "unlock-before-commit"}, Break: run("mutex")},
+		"for-update-scan"}, Break: runBreak("for-update-autocommit")},
+	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku", "unlock-before-commit"}, Break: runBreak("mutex")},
 	{Name: "06-lock-table", Strategies: []string{"lock-insert-plain", "lock-insert-by-name", "lock-insert",
 		"lock-table-v1", "lock-table-central", "lock-table-segmented"},
-		Break: counterexample("lock-insert-by-name", "owner")},
+		Break: exampleBreak("lock-insert-by-name", "owner")},
 	{Name: "07-session-lock", Strategies: []string{"lock-row", "get-lock", "snapshot-first"},
-		Break: counterexample("lock-insert", "lease-end")},
+		Break: exampleBreak("lock-insert", "lease-end")},
 	{Name: "08-redis-first", Core: true, Strategies: []string{"redis-get-set", "redis-random-key", "redis-setnx",
 		"redis-setnx-expire", "redis-setex", "redis-setnx-timestamp", "redis-getset", "redis-set-nx-px"},
-		Break: counterexample("redis-setnx-expire", "dead-holder")},
+		Break: exampleBreak("redis-setnx-expire", "dead-holder")},
 	{Name: "09-redis-owner", Core: true, Strategies: []string{"redis-renew", "redis-token", "redis-lua", "redis-multi-lock",
 		"redis-registry", "redis-watchdog", "redis-blpop", "redsync"},
-		Break: counterexample("redis-token", "owner")},
+		Break: exampleBreak("redis-token", "owner")},
 	{Name: "10-two-systems", Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
 		"redis-lock-mysql", "redis-counter-mysql"},
-		Break: counterexample("redis-counter", "dead-holder")},
+		Break: exampleBreak("redis-counter", "dead-holder")},
 	{Name: "11-fencing", Core: true, Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
 		"etcd-node", "redis-fenced", "zk-fenced", "etcd-fenced"},
 		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
 	{Name: "12-which", Core: true, Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
-		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
-	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
-	{Name: "14-splitting-the-stock", Strategies: []string{"bucketed", "bucketed-hasty", "unit-rows", "unit-rows-hasty"}, Break: counterexample("unit-rows-hasty", "sold-out")},
+		"etcd", "redis-lua"}, Break: exampleBreak("redis-lua", "lease-end")},
+	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "merged", "merged-early"}, Break: exampleBreak("merged-early", "dead-holder")},
+	{Name: "14-splitting-the-stock", Strategies: []string{"bucketed", "bucketed-hasty", "unit-rows", "unit-rows-hasty"}, Break: exampleBreak("unit-rows-hasty", "sold-out")},
 	{Name: "15-accept-first", Strategies: []string{"redis-stream-two-calls", "redis-stream", "reserve-late", "reserve"},
-		Break: counterexample("redis-stream-two-calls", "dead-holder")},
+		Break: exampleBreak("redis-stream-two-calls", "dead-holder")},
 	{Name: "16-in-your-language", Strategies: []string{"redis-watchdog", "redis-registry", "zk", "redis-blpop", "redsync", "redlock"},
-		Break: counterexample("redis-registry", "lease-end")},
+		Break: exampleBreak("redis-registry", "lease-end")},
 	{Name: "17-more-than-one-node", Strategies: []string{"conditional", "version", "for-update", "lock-insert", "get-lock", "lock-row"},
-		Break: counterexample("lock-insert", "lease-end")},
+		Break: exampleBreak("lock-insert", "lease-end")},
 	{Name: "18-several-redis", Strategies: []string{"redis-counter", "redis-lua", "redis-counter-mysql", "redis-fenced", "redlock"},
-		Break: counterexample("redis-counter", "node-loss")},
+		Break: exampleBreak("redis-counter", "node-loss")},
 	{Name: "19-exactly-once", Strategies: []string{"redis-counter", "redis-counter-mysql", "redis-stream", "conditional"},
-		Break: counterexample("redis-counter", "same-key")},
+		Break: exampleBreak("redis-counter", "same-key")},
 	{Name: "20-reservations-and-payment", Strategies: []string{"reserve", "reserve-late"},
-		Break: counterexample("reserve-late", "cancel")},
+		Break: exampleBreak("reserve-late", "cancel")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.
