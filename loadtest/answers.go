@@ -15,8 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"seckill/internal/ledger"
-	"seckill/internal/wire"
+	"seckill/internal/judge"
 )
 
 const (
@@ -25,9 +24,9 @@ const (
 )
 
 // Outcomes lists the possible outcomes of a purchase in the order of reports.
-var Outcomes = []ledger.Outcome{
-	ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
-	ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
+var Outcomes = []judge.Outcome{
+	judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeSoldOut, judge.OutcomeBusy, judge.OutcomeConflict,
+	judge.OutcomeDuplicate, judge.OutcomeInProgress, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeError,
 }
 
 // Codes of calls that the service did not answer as its contract says.
@@ -54,7 +53,7 @@ type response struct {
 
 // A reply is what one call told a buyer.
 type reply struct {
-	Outcome    ledger.Outcome
+	Outcome    judge.Outcome
 	Code       string // empty for a sale
 	Message    string
 	OrderID    string
@@ -71,13 +70,13 @@ func (r reply) maySendAgain() bool {
 	case codeTimeout, codeLost, codeUnreachable:
 		return true
 	}
-	return r.Status >= 500 || r.Outcome == ledger.OutcomeInProgress
+	return r.Status >= 500 || r.Outcome == judge.OutcomeInProgress
 }
 
 // isDefinite reports whether the reply says what the buyer got.
 func (r reply) isDefinite() bool {
 	switch r.Outcome {
-	case ledger.OutcomeUnknown, ledger.OutcomeError, ledger.OutcomeInProgress:
+	case judge.OutcomeUnknown, judge.OutcomeError, judge.OutcomeInProgress:
 		return false
 	}
 	return true
@@ -94,7 +93,7 @@ func replyToError(err error) reply {
 	case errors.Is(err, context.Canceled):
 		return unknownReply(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
-		return reply{Outcome: ledger.OutcomeError, Code: codeUnreachable, Message: err.Error(), ThisCall: true}
+		return reply{Outcome: judge.OutcomeError, Code: codeUnreachable, Message: err.Error(), ThisCall: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return unknownReply(codeTimeout, "no answer in time")
 	}
@@ -102,7 +101,7 @@ func replyToError(err error) reply {
 }
 
 func unknownReply(code, message string) reply {
-	return reply{Outcome: ledger.OutcomeUnknown, Code: code, Message: message}
+	return reply{Outcome: judge.OutcomeUnknown, Code: code, Message: message}
 }
 
 // invalidReply is the reply of an answer that the service's contract does not allow.
@@ -130,7 +129,7 @@ type problemBody struct {
 type expectedSale struct {
 	SKU, Quantity int64
 	Strategy      string
-	Outcome       ledger.Outcome // sold or reserved
+	Outcome       judge.Outcome // sold or reserved
 }
 
 // readPurchase returns what an answer to a purchase says. An answer that breaks the
@@ -153,7 +152,7 @@ func (e expectedSale) readPurchase(a response) reply {
 		}
 		return invalidReply("status %d, %s: %s", a.Status, a.ContentType, quoteStart(a.Body))
 	}
-	known, ok := wire.Coded(p.Code)
+	known, ok := judge.FindCode(p.Code)
 	if !ok || known.Status != a.Status {
 		return invalidReply("status %d with code %q: %s", a.Status, p.Code, p.Detail)
 	}
@@ -180,7 +179,7 @@ func decodeBody(a response, into any) bool {
 // readSale checks that a sale is the one that was asked for.
 func (e expectedSale) readSale(s sale, a response) reply {
 	id := s.OrderID
-	if e.Outcome == ledger.OutcomeReserved { // which may have been paid since, if this answers a copy
+	if e.Outcome == judge.OutcomeReserved { // which may have been paid since, if this answers a copy
 		id = s.ReservationID
 	}
 	switch {
@@ -203,7 +202,7 @@ func readAcceptance(a response) reply {
 	if !decodeBody(a, &first) || first.Status != "accepted" || first.RequestID == "" {
 		return invalidReply("status %d, %s: %s", http.StatusAccepted, a.ContentType, quoteStart(a.Body))
 	}
-	return reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	return reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 }
 
 // readOutcome reads the answer to a look-up of an accepted purchase. It returns false
@@ -218,7 +217,7 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 			Detail string `json:"detail"`
 		} `json:"request"`
 	}
-	accepted := reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	accepted := reply{Outcome: judge.OutcomeAccepted, Code: string(judge.OutcomeAccepted)}
 	if a.Status != http.StatusOK {
 		return accepted, false
 	}
@@ -231,7 +230,7 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 	case "none":
 		return accepted, true
 	case "refused":
-		if known, ok := wire.Coded(page.Request.Code); ok && known.Outcome != ledger.OutcomeUnknown {
+		if known, ok := judge.FindCode(page.Request.Code); ok && known.Outcome != judge.OutcomeUnknown {
 			return reply{Outcome: known.Outcome, Code: page.Request.Code, Message: page.Request.Detail}, true
 		}
 	case "ordered":
@@ -245,14 +244,14 @@ func (e expectedSale) readOutcome(a response) (reply, bool) {
 // readCancellation, readPayment and readRelease read the answers to the cancellation of an
 // order, to a payment, and to the cancellation of a reservation.
 var (
-	readCancellation = expectState(ledger.OutcomeCancelled, "cancelled")
-	readPayment      = expectState(ledger.OutcomeSold, "paid")
-	readRelease      = expectState(ledger.OutcomeCancelled, "cancelled", "expired")
+	readCancellation = expectState(judge.OutcomeCancelled, "cancelled")
+	readPayment      = expectState(judge.OutcomeSold, "paid")
+	readRelease      = expectState(judge.OutcomeCancelled, "cancelled", "expired")
 )
 
 // expectState returns a function that reads an answer as the given outcome if the order or
 // reservation is in one of the states.
-func expectState(outcome ledger.Outcome, states ...string) func(response) reply {
+func expectState(outcome judge.Outcome, states ...string) func(response) reply {
 	return func(a response) reply {
 		if a.Status != http.StatusOK {
 			return expectedSale{}.readPurchase(a)
@@ -292,9 +291,9 @@ func (b *buyer) sendPurchase(p purchase) reply {
 
 // expect returns what a successful answer to p must say.
 func (c *client) expectSale(p purchase) expectedSale {
-	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, ledger.OutcomeSold}
+	e := expectedSale{p.sku, p.quantity, c.scenario.Strategy, judge.OutcomeSold}
 	if c.scenario.Reserve > 0 {
-		e.Outcome = ledger.OutcomeReserved
+		e.Outcome = judge.OutcomeReserved
 	}
 	return e
 }

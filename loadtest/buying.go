@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // A finalReply is what a buyer was told of one request after all its retries.
@@ -31,7 +31,7 @@ func (w *worker) makeRequest(i int, at timing) {
 // ended counts a request, and does what its buyer does with what they got.
 func (w *worker) finishRequest(p purchase, final finalReply, at timing) {
 	at.answered = final.at
-	if w.Async && final.Outcome == ledger.OutcomeAccepted {
+	if w.Async && final.Outcome == judge.OutcomeAccepted {
 		w.tally.recordAcceptance(p, final, at)
 		w.addAccepted(acceptedRequest{p, final, at})
 		return
@@ -49,7 +49,7 @@ const (
 
 // before is how long to wait before the next call.
 func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
-	if r.Outcome == ledger.OutcomeInProgress && r.RetryAfter > 0 {
+	if r.Outcome == judge.OutcomeInProgress && r.RetryAfter > 0 {
 		return min(r.RetryAfter, maxPause)
 	}
 	d := min(firstPause<<min(try, 10), maxPause)
@@ -62,9 +62,9 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 	if !p.copied { // another copy may have been first
 		holds = sent + w.Reserve
 	}
-	final, doubt := w.callWithRetries(p, ledger.CallBuy, sent, 0, w.sendPurchase)
+	final, doubt := w.callWithRetries(p, judge.CallBuy, sent, 0, w.sendPurchase)
 	if final.reservedUntil = holds; doubt && !final.isDefinite() {
-		final.Outcome = ledger.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
+		final.Outcome = judge.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
 	}
 	return final
 }
@@ -73,13 +73,13 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 // the answer leaves the outcome open and retries are left: paying or cancelling twice is
 // doing it once. doubt: a call had no answer, and may have done it. What is reserved has
 // certainly not expired until holds.
-func (w *worker) callWithRetries(p purchase, kind ledger.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
+func (w *worker) callWithRetries(p purchase, kind judge.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
 	for try := 0; ; try++ {
 		r := call(p)
 		final = finalReply{reply: r, at: w.sinceStart()}
-		early := r.Outcome == ledger.OutcomeExpired && final.at < holds
-		w.tally.recordCall(p, ledger.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
-		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+		early := r.Outcome == judge.OutcomeExpired && final.at < holds
+		w.tally.recordCall(p, judge.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
+		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // the next call is waited for
 		if try >= w.Retry || !r.maySendAgain() || !w.pauseFor(w.pauseBefore(p.index, try, r)) {
 			return final, doubt
@@ -127,8 +127,8 @@ func (w *worker) sendCopies(p purchase, at timing) {
 
 // ranking orders outcomes by how much they say about what the buyer got: a call
 // without an answer may have bought.
-var certaintyOrder = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
-	ledger.OutcomeDuplicate, ledger.OutcomeConflict, ledger.OutcomeBusy, ledger.OutcomeInProgress, ledger.OutcomeError}
+var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeSoldOut,
+	judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy, judge.OutcomeInProgress, judge.OutcomeError}
 
 // orBetter is what the buyer knows after two copies of one request.
 func (f finalReply) orMoreCertain(other finalReply) finalReply {
@@ -142,7 +142,7 @@ func (f finalReply) orMoreCertain(other finalReply) finalReply {
 // afterwards is what a buyer does with what they got: cancel it, or pay what they
 // have reserved.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
-	reserved := final.Outcome == ledger.OutcomeReserved
+	reserved := final.Outcome == judge.OutcomeReserved
 	about := func(call func(purchase, string) reply) func(purchase) reply {
 		return func(p purchase) reply {
 			r := call(p, final.OrderID)
@@ -151,12 +151,12 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 		}
 	}
 	switch {
-	case final.Outcome != ledger.OutcomeSold && !reserved:
+	case final.Outcome != judge.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
+		r, doubt := w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
 		w.tally.recordCancellation(p, r.reply, doubt, !reserved)
 		if p.copied { // and cancels it again, which gives nothing back
-			w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
+			w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
 		}
 	case !reserved:
 	case p.forgets:
@@ -169,7 +169,7 @@ func (w *worker) payOrCancel(p purchase, final finalReply) {
 			})
 		}
 	default:
-		r, doubt := w.callWithRetries(p, ledger.CallPay, w.sinceStart(), final.reservedUntil, about(w.sendPayment))
+		r, doubt := w.callWithRetries(p, judge.CallPay, w.sinceStart(), final.reservedUntil, about(w.sendPayment))
 		w.tally.recordPayment(p, r, doubt)
 	}
 }
@@ -180,7 +180,7 @@ func (w *worker) cancelExpired(p purchase, cancel func(purchase) reply) {
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
-		w.callWithRetries(p, ledger.CallCancel, w.sinceStart(), 0, cancel)
+		w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, cancel)
 	}
 	w.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
 }
@@ -264,15 +264,15 @@ func (t *tally) recordAcceptance(p purchase, r finalReply, at timing) {
 func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.result.Counts[ledger.OutcomeAccepted]--
+	t.result.Counts[judge.OutcomeAccepted]--
 	t.result.Counts[r.Outcome]++
 	at.answered = r.at
 	t.countOutcome(p, r, at)
-	if r.Outcome == ledger.OutcomeAccepted { // it has none in time
+	if r.Outcome == judge.OutcomeAccepted { // it has none in time
 		return
 	}
-	t.keepCall(p, ledger.Told{Sent: at.sent, Answered: r.at}, r.reply)
-	if r.Outcome != ledger.OutcomeSold {
-		t.countCode(r.reply, ledger.CallBuy)
+	t.keepCall(p, judge.Told{Sent: at.sent, Answered: r.at}, r.reply)
+	if r.Outcome != judge.OutcomeSold {
+		t.countCode(r.reply, judge.CallBuy)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // inProgress is the answer to a copy while another is under way.
@@ -61,13 +61,13 @@ func TestRetriesAndCopies(t *testing.T) {
 		name    string
 		plant   func(*fake)
 		adjust  func(*Config)
-		verdict ledger.Verdict
+		verdict judge.Verdict
 		rules   []string // among those violated; none where it held
 		retries bool     // some calls were made again
 	}{
-		{name: "keeps its word to copies", plant: func(*fake) {}, verdict: ledger.Held},
+		{name: "keeps its word to copies", plant: func(*fake) {}, verdict: judge.Held},
 		{name: "answers a retry with the order", plant: func(f *fake) { f.purchase = hangUpAfterSelling(f) },
-			verdict: ledger.Held, retries: true},
+			verdict: judge.Held, retries: true},
 		{name: "tells a copy to wait", plant: func(f *fake) {
 			first := map[string]int{}
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
@@ -77,13 +77,13 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Held, retries: true},
+		}, verdict: judge.Held, retries: true},
 		{name: "is slow, and buyers hang up", plant: func(f *fake) {
 			f.outside = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 				time.Sleep(time.Duration(n%2) * maxPatience)
 				return false
 			}
-		}, adjust: func(c *Config) { c.Cuts, c.Copies = .5, .5 }, verdict: ledger.Held, retries: true},
+		}, adjust: func(c *Config) { c.Cuts, c.Copies = .5, .5 }, verdict: judge.Held, retries: true},
 		{name: "sells once more to a retry", plant: func(f *fake) {
 			lost, again := "", false
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
@@ -102,7 +102,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return true
 			}
-		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: ledger.Lost, rules: []string{ledger.RuleTwice}, retries: true},
+		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: judge.Lost, rules: []string{judge.RuleTwice}, retries: true},
 		{name: "refuses a copy of what it sold", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if _, again := f.sold(p); again {
@@ -111,7 +111,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}},
+		}, verdict: judge.Lost, rules: []string{judge.RuleKeyRefused}},
 		{name: "says that nothing was taken, and answers a retry with the order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				s, again := f.sold(p)
@@ -127,9 +127,9 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return true
 			}
-		}, adjust: func(c *Config) { c.Copies = 0 }, verdict: ledger.Lost, rules: []string{ledger.RuleUnacknowledged}, retries: true},
-		{name: "says of what it sold that nothing was taken", plant: failsLater(""), verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}, retries: true},
-		{name: "says of one call that nothing was taken", plant: failsLater("/api/v1/orders"), verdict: ledger.Held, retries: true},
+		}, adjust: func(c *Config) { c.Copies = 0 }, verdict: judge.Lost, rules: []string{judge.RuleUnacknowledged}, retries: true},
+		{name: "says of what it sold that nothing was taken", plant: failsLater(""), verdict: judge.Lost, rules: []string{judge.RuleKeyRefused}, retries: true},
+		{name: "says of one call that nothing was taken", plant: failsLater("/api/v1/orders"), verdict: judge.Held, retries: true},
 		{name: "cancels, and hangs up", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				hangs := n%2 == 0 || n > 9 // for some for good
@@ -138,7 +138,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return hangs
 			}
-		}, adjust: func(c *Config) { c.Cancellations, c.Copies, c.Retry = .5, 0, 3 }, verdict: ledger.Held},
+		}, adjust: func(c *Config) { c.Cancellations, c.Copies, c.Retry = .5, 0, 3 }, verdict: judge.Held},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func TestRetriesAndCopies(t *testing.T) {
 			var last Progress
 			c.OnProgress = func(p Progress) { last = p }
 			r := ran(t, c)
-			if test.verdict == ledger.Held && (last.Units > testStock || r.Cancellations.Refused > 0) {
+			if test.verdict == judge.Held && (last.Units > testStock || r.Cancellations.Refused > 0) {
 				t.Errorf("the last progress has %d units of %d; %+v", last.Units, testStock, r.Cancellations)
 			}
 			if r.Verdict != test.verdict {
@@ -166,7 +166,7 @@ func TestRetriesAndCopies(t *testing.T) {
 					t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
 				}
 			}
-			if sold := r.Counts[ledger.OutcomeSold]; test.verdict == ledger.Held && r.Counts[ledger.OutcomeUnknown] == 0 && sold != r.Audit.Orders+r.Audit.Cancelled {
+			if sold := r.Counts[judge.OutcomeSold]; test.verdict == judge.Held && r.Counts[judge.OutcomeUnknown] == 0 && sold != r.Audit.Orders+r.Audit.Cancelled {
 				t.Errorf("%d buyers know that they bought, and the ledger has %d orders", sold, r.Audit.Orders+r.Audit.Cancelled)
 			}
 			if did, not := r.Exercised(); (r.Cut > 0) != (c.Cuts > 0) || strings.Contains(strings.Join(did, ", "), "cut") != (r.Cut > 0) ||
@@ -188,7 +188,7 @@ func TestRetriesAndCopies(t *testing.T) {
 func TestPauses(t *testing.T) {
 	p := newPlan(Scenario{Seed: 1, Buyers: 1}.withDefaults(), []int64{1})
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: maxPause} {
-		if got := p.pauseBefore(0, 0, reply{Outcome: ledger.OutcomeInProgress, RetryAfter: after}); got != want {
+		if got := p.pauseBefore(0, 0, reply{Outcome: judge.OutcomeInProgress, RetryAfter: after}); got != want {
 			t.Errorf("told to ask again after %v, waits %v", after, got)
 		}
 	}
@@ -231,25 +231,25 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 		t.Errorf("%+v and %+v", late, lost)
 	}
 	gone := replyToError(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
-	sold, out := reply{Outcome: ledger.OutcomeSold, OrderID: "o"}, reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
-	busy, wait := reply{Outcome: ledger.OutcomeBusy, Code: "busy"}, reply{Outcome: ledger.OutcomeInProgress, Code: "in_progress"}
-	down := reply{Outcome: ledger.OutcomeError, Code: "backend_unavailable", Status: 503}
+	sold, out := reply{Outcome: judge.OutcomeSold, OrderID: "o"}, reply{Outcome: judge.OutcomeSoldOut, Code: "sold_out"}
+	busy, wait := reply{Outcome: judge.OutcomeBusy, Code: "busy"}, reply{Outcome: judge.OutcomeInProgress, Code: "in_progress"}
+	down := reply{Outcome: judge.OutcomeError, Code: "backend_unavailable", Status: 503}
 	for _, test := range []struct {
 		copies  float64
 		replies []reply
-		want    ledger.Outcome
+		want    judge.Outcome
 		targets []int
 	}{
-		{0, []reply{late, sold}, ledger.OutcomeSold, []int{0, 1}},
-		{0, []reply{lost, out}, ledger.OutcomeSoldOut, []int{0, 1}},
-		{0, []reply{gone, sold}, ledger.OutcomeSold, []int{0, 1}},
-		{0, []reply{late, gone}, ledger.OutcomeUnknown, []int{0, 1}},
-		{0, []reply{down, sold}, ledger.OutcomeSold, []int{0, 1}},
-		{0, []reply{busy, sold}, ledger.OutcomeBusy, []int{0}},
-		{0, []reply{{Outcome: ledger.OutcomeAccepted, Code: "accepted"}}, ledger.OutcomeAccepted, []int{0}},
-		{1, []reply{busy, sold, out}, ledger.OutcomeSold, []int{0, 1, 2}},
-		{1, []reply{sold, wait, wait, wait}, ledger.OutcomeSold, []int{0, 1, 2, 2, 3}},
-		{1, []reply{out, gone, lost, gone}, ledger.OutcomeUnknown, []int{0, 1, 2, 2, 3}},
+		{0, []reply{late, sold}, judge.OutcomeSold, []int{0, 1}},
+		{0, []reply{lost, out}, judge.OutcomeSoldOut, []int{0, 1}},
+		{0, []reply{gone, sold}, judge.OutcomeSold, []int{0, 1}},
+		{0, []reply{late, gone}, judge.OutcomeUnknown, []int{0, 1}},
+		{0, []reply{down, sold}, judge.OutcomeSold, []int{0, 1}},
+		{0, []reply{busy, sold}, judge.OutcomeBusy, []int{0}},
+		{0, []reply{{Outcome: judge.OutcomeAccepted, Code: "accepted"}}, judge.OutcomeAccepted, []int{0}},
+		{1, []reply{busy, sold, out}, judge.OutcomeSold, []int{0, 1, 2}},
+		{1, []reply{sold, wait, wait, wait}, judge.OutcomeSold, []int{0, 1, 2, 2, 3}},
+		{1, []reply{out, gone, lost, gone}, judge.OutcomeUnknown, []int{0, 1, 2, 2, 3}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scripted{replies: test.replies}
@@ -258,12 +258,12 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
 			l.sendRequests(t.Context())
 			l.finishCopies()
-			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.undecided[0] != (test.want == ledger.OutcomeAccepted) {
+			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.undecided[0] != (test.want == judge.OutcomeAccepted) {
 				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets, test.want, test.targets)
 			}
 			for _, told := range l.tally.history[0] {
-				if (told.Answered == 0) != (told.Outcome == ledger.OutcomeUnknown) || told.Outcome == ledger.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
-					told.Outcome == ledger.OutcomeUnknown && !l.tally.uncertain[0] { // whatever a later call was told
+				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) || told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
+					told.Outcome == judge.OutcomeUnknown && !l.tally.uncertain[0] { // whatever a later call was told
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}
@@ -300,7 +300,7 @@ func newPromising(more int, decides func(n int) string) *promising {
 		return true
 	}
 	s.lookUp = func(key string, w http.ResponseWriter) {
-		says := func(status, code string, orders ...ledger.Order) {
+		says := func(status, code string, orders ...judge.Order) {
 			respond(w, map[string]any{"orders": orders, "request": map[string]string{"status": status, "code": code}})
 		}
 		p := s.open[key]
@@ -355,8 +355,8 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		{"in an open loop", 0, keeps, func(c *Config) { c.Profile = Spike }, "", 20, 20, 0},
 		{"gets copies", 0, keeps, func(c *Config) { c.Copies = 1 }, "", 20, 20, 0},
 		{"accepts too many", 4, overbooks, nil, "", 24, 20, 0},
-		{"loses requests", 0, loses, nil, ledger.RuleLostRequest, 20, 16, 4},
-		{"never says", 0, waits, nil, ledger.RuleLostRequest, 20, 0, 20},
+		{"loses requests", 0, loses, nil, judge.RuleLostRequest, 20, 16, 4},
+		{"never says", 0, waits, nil, judge.RuleLostRequest, 20, 0, 20},
 	} {
 		s := newPromising(test.more, test.decides)
 		c := serve(t, s.fake)
@@ -371,15 +371,15 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		if test.ordered > 0 && r.SoldLatency.Max < askInterval.Microseconds() { // they asked twice
 			t.Errorf("%s: buyers knew of their orders after %+v", test.name, r.SoldLatency)
 		}
-		if r.Accepted != test.accepted || r.Counts[ledger.OutcomeSold] != test.ordered || r.Counts[ledger.OutcomeAccepted] != test.open || r.Requests != testBuyers ||
+		if r.Accepted != test.accepted || r.Counts[judge.OutcomeSold] != test.ordered || r.Counts[judge.OutcomeAccepted] != test.open || r.Requests != testBuyers ||
 			test.open > 0 && answered(r, "accepted") != test.accepted {
 			t.Errorf("%s: %d accepted, the requests came to %v: %+v", test.name, r.Accepted, r.Counts, r.Answers)
 		}
-		broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule && v.Count == test.open })
+		broken := slices.ContainsFunc(r.Audit.Violations, func(v judge.Violation) bool { return v.Rule == test.rule && v.Count == test.open })
 		// On a busy machine an open loop is late, which is no judgement on the service.
-		late := r.Verdict == ledger.NotValid && len(r.Audit.Violations) == 0 &&
+		late := r.Verdict == judge.NotValid && len(r.Audit.Violations) == 0 &&
 			!slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code != ProblemLate })
-		if (r.Verdict == ledger.Held || late) != (test.rule == "") || test.rule != "" && !broken {
+		if (r.Verdict == judge.Held || late) != (test.rule == "") || test.rule != "" && !broken {
 			t.Errorf("%s: %s, %+v %v", test.name, r.Verdict, r.Audit.Violations, r.Problems)
 		}
 	}

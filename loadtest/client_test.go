@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 )
 
 // An http.Transport sends a request with an Idempotency-Key again when a kept connection
@@ -28,12 +28,12 @@ func TestClientNeverSendsTwice(t *testing.T) {
 		name  string
 		first string              // the answer to the first request of a connection
 		drop  func(conn net.Conn) // deals with the second request
-		want  ledger.Outcome      // of each second purchase
+		want  judge.Outcome       // of each second purchase
 	}{
-		{"closed", sold, func(net.Conn) {}, ledger.OutcomeUnknown},
-		{"closed in mid-answer", sold, func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) }, ledger.OutcomeUnknown},
-		{"reset", sold, func(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }, ledger.OutcomeUnknown},
-		{"closed as it was announced", closing, func(net.Conn) {}, ledger.OutcomeSold},
+		{"closed", sold, func(net.Conn) {}, judge.OutcomeUnknown},
+		{"closed in mid-answer", sold, func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) }, judge.OutcomeUnknown},
+		{"reset", sold, func(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }, judge.OutcomeUnknown},
+		{"closed as it was announced", closing, func(net.Conn) {}, judge.OutcomeSold},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -58,12 +58,12 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			const purchases = 20
 			plan := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: purchases}, []int64{1})
 			for i := range purchases {
-				want := []ledger.Outcome{ledger.OutcomeSold, test.want}[i%2]
+				want := []judge.Outcome{judge.OutcomeSold, test.want}[i%2]
 				if i == purchases-1 { // the connection was unused for so long that the service may have gone
-					b.connections[0].used, want = time.Now().Add(-2*maxIdle), ledger.OutcomeSold
+					b.connections[0].used, want = time.Now().Add(-2*maxIdle), judge.OutcomeSold
 				}
 				r := b.sendPurchase(plan.purchaseOf(i))
-				if r.Outcome != want || want == ledger.OutcomeSold && r.RetryAfter != 2*time.Second {
+				if r.Outcome != want || want == judge.OutcomeSold && r.RetryAfter != 2*time.Second {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
 			}
@@ -168,9 +168,9 @@ func TestHostileAnswers(t *testing.T) {
 		b := newTestBuyer(t, target, 5*time.Second)
 		r := b.sendPurchase(newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchaseOf(0))
 		b.closeConnections()
-		want := ledger.OutcomeUnknown
+		want := judge.OutcomeUnknown
 		if test.code == "" {
-			want = ledger.OutcomeSold
+			want = judge.OutcomeSold
 		}
 		if r.Outcome != want || r.Code != test.code || !strings.Contains(r.Message, test.message) || strings.Contains(r.Message, "\n") || len(r.Message) > 300 {
 			t.Errorf("%s: %+v, want %s %q with %q", test.name, r, want, test.code, test.message)
@@ -187,15 +187,15 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 		})
 		b := newTestBuyer(t, target, 50*time.Millisecond)
 		p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 1}, []int64{1}).purchaseOf(0)
-		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeTimeout {
+		if r := b.sendPurchase(p); r.Outcome != judge.OutcomeUnknown || r.Code != codeTimeout {
 			t.Errorf("%q: %+v, want an unknown outcome because of the time-out", answer, r)
 		}
 		p.patience = time.Millisecond
-		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeLost {
+		if r := b.sendPurchase(p); r.Outcome != judge.OutcomeUnknown || r.Code != codeLost {
 			t.Errorf("%q, and the buyer hangs up: %+v, want an unknown outcome", answer, r)
 		}
 		b.client.interrupt()
-		if r := b.sendPurchase(p); r.Outcome != ledger.OutcomeUnknown || r.Code != codeInterrupted {
+		if r := b.sendPurchase(p); r.Outcome != judge.OutcomeUnknown || r.Code != codeInterrupted {
 			t.Errorf("%q, when the run is interrupted: %+v, want an unknown outcome", answer, r)
 		}
 		b.closeConnections()
@@ -206,8 +206,8 @@ func TestAnswersThatNeverEnd(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers.txt")
 	labtest.Must(t, err)
-	asks := map[string]func(response) reply{"buys": expectedSale{1, 2, "version", ledger.OutcomeSold}.readPurchase,
-		"reserves": expectedSale{1, 3, "reserve", ledger.OutcomeReserved}.readPurchase, "pays": readPayment, "releases": readRelease}
+	asks := map[string]func(response) reply{"buys": expectedSale{1, 2, "version", judge.OutcomeSold}.readPurchase,
+		"reserves": expectedSale{1, 3, "reserve", judge.OutcomeReserved}.readPurchase, "pays": readPayment, "releases": readRelease}
 	types := map[string]string{"json": "application/json; charset=utf-8", "problem": typeProblem}
 	for line := range strings.Lines(string(text)) {
 		told, want, is := strings.Cut(strings.TrimSpace(line), " => ")

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 )
 
 // A fake is a flash-sale service in memory that keeps the whole contract,
@@ -30,16 +31,16 @@ type fake struct {
 	// lookUp answers what became of a request, holding mu.
 	lookUp func(key string, w http.ResponseWriter)
 
-	read        func(*ledger.Snapshot) // changes what the ledger shows
-	stockStores func() map[ledger.StockStore]int64
+	read        func(*judge.Snapshot) // changes what the ledger shows
+	stockStores func() map[seckill.StockStore]int64
 	token       string        // admin token, if one is needed
 	pretend     int64         // purchases in flight that never end
 	wait        time.Duration // for locks and leases, as it says
 	notReset    []string      // strategies that a reset does not reach
 
 	mu        sync.Mutex
-	stock     ledger.Stock
-	orders    []ledger.Order
+	stock     judge.Stock
+	orders    []judge.Order
 	seen      int
 	cancelled int
 	inFlight  int64
@@ -67,8 +68,8 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
 		product := struct {
-			ledger.Stock
-			StockStores map[ledger.StockStore]int64 `json:"stock_stores,omitempty"`
+			judge.Stock
+			StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 		}{Stock: f.view().Stock}
 		if f.stockStores != nil {
 			product.StockStores = f.stockStores()
@@ -140,8 +141,8 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 }
 
 // sold is the order that the request already has.
-func (f *fake) sold(p asked) (o ledger.Order, ok bool) {
-	i := slices.IndexFunc(f.orders, func(o ledger.Order) bool { return o.RequestID == p.key })
+func (f *fake) sold(p asked) (o judge.Order, ok bool) {
+	i := slices.IndexFunc(f.orders, func(o judge.Order) bool { return o.RequestID == p.key })
 	if i < 0 {
 		return o, false
 	}
@@ -159,8 +160,8 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 	}
 	for i := range f.orders {
 		if o := &f.orders[i]; o.PublicID == r.PathValue("id") {
-			if o.Status == ledger.Active {
-				o.Status = ledger.Cancelled
+			if o.Status == judge.Active {
+				o.Status = judge.Cancelled
 				f.stock.Num += o.Quantity
 			}
 			respond(w, o)
@@ -171,11 +172,11 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // take sells without asking whether there is anything left.
-func (f *fake) take(p asked) ledger.Order {
+func (f *fake) take(p asked) judge.Order {
 	f.stock.Num -= p.Quantity
-	o := ledger.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
+	o := judge.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
 		Run: f.stock.Run, UserID: p.User, SKUID: p.SKU, Quantity: p.Quantity, Remaining: f.stock.Num,
-		Status: ledger.Active, Strategy: p.strategy, CreatedAt: time.Now()}
+		Status: judge.Active, Strategy: p.strategy, CreatedAt: time.Now()}
 	f.orders = append(f.orders, o)
 	return o
 }
@@ -191,20 +192,20 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	f.resetTo(body.Stock)
 	respond(w, struct {
-		ledger.Stock
+		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}{f.stock, f.notReset})
 }
 
 func (f *fake) resetTo(stock int64) {
-	f.stock = ledger.Stock{ID: 1, Initial: stock, Num: stock, Run: f.stock.Run + 1}
+	f.stock = judge.Stock{ID: 1, Initial: stock, Num: stock, Run: f.stock.Run + 1}
 	f.orders = nil
 }
 
-func (f *fake) view() ledger.Snapshot {
+func (f *fake) view() judge.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := ledger.Snapshot{Stock: f.stock, Orders: append([]ledger.Order{}, f.orders...)}
+	s := judge.Snapshot{Stock: f.stock, Orders: append([]judge.Order{}, f.orders...)}
 	if f.read != nil {
 		f.read(&s)
 	}
@@ -212,7 +213,7 @@ func (f *fake) view() ledger.Snapshot {
 }
 
 // Snapshot makes the fake a Ledger as the database behind it would be.
-func (f *fake) Snapshot(context.Context, int64) (ledger.Snapshot, error) { return f.view(), nil }
+func (f *fake) Snapshot(context.Context, int64) (judge.Snapshot, error) { return f.view(), nil }
 
 func respond(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

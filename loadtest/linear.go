@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/internal/ledger"
-	"seckill/internal/linear"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // A lookup says whether a request has an order, and what remained by it.
@@ -20,28 +20,28 @@ type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 // the first answer that says sold, or sold out. Each call that may have held units for a
 // while, and gave them back, is an operation besides: one that was refused, and one of
 // several copies.
-func linearOps(told []ledger.Told, became orderLookup) []linear.Op {
-	ops := make([]linear.Op, 0, len(told))
-	calls := make([]*ledger.Told, len(told)) // those of each request together
+func linearOps(told []judge.Told, became orderLookup) []judge.Op {
+	ops := make([]judge.Op, 0, len(told))
+	calls := make([]*judge.Told, len(told)) // those of each request together
 	for i := range told {
 		calls[i] = &told[i]
 	}
-	slices.SortFunc(calls, func(a, b *ledger.Told) int {
+	slices.SortFunc(calls, func(a, b *judge.Told) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID))
 	})
 	for first, next := 0, 0; first < len(calls); first = next {
 		copies := 0
 		for next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID {
-			if calls[next].Call == ledger.CallBuy {
+			if calls[next].Call == judge.CallBuy {
 				copies++
 			}
 			next++
 		}
 		for _, t := range calls[first:next] {
-			decided := t.Outcome == ledger.OutcomeSold || t.Outcome == ledger.OutcomeSoldOut
-			if t.Call == ledger.CallBuy && t.Outcome != ledger.OutcomeInProgress && (copies > 1 || !decided) {
-				ops = append(ops, linear.Op{Client: first, Kind: linear.Refused, Quantity: t.Quantity,
-					Call: int64(t.Sent), Return: cmp.Or(int64(t.Answered), linear.Never)})
+			decided := t.Outcome == judge.OutcomeSold || t.Outcome == judge.OutcomeSoldOut
+			if t.Call == judge.CallBuy && t.Outcome != judge.OutcomeInProgress && (copies > 1 || !decided) {
+				ops = append(ops, judge.Op{Client: first, Kind: judge.OpRefused, Quantity: t.Quantity,
+					Call: int64(t.Sent), Return: cmp.Or(int64(t.Answered), judge.Never)})
 			}
 		}
 		ops = appendRequest(ops, first, calls[first:next], became)
@@ -51,35 +51,35 @@ func linearOps(told []ledger.Told, became orderLookup) []linear.Op {
 
 // appendRequest adds what the calls of one request did: at most one sale, and one
 // cancellation, or one refusal. What had no answer may take effect later, too.
-func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became orderLookup) []linear.Op {
-	sale := linear.Op{Client: client, Kind: linear.Sold, Quantity: calls[0].Quantity, Call: linear.Never, Return: linear.Never, Name: buyerName(calls[0].User)}
+func appendRequest(ops []judge.Op, client int, calls []*judge.Told, became orderLookup) []judge.Op {
+	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity, Call: judge.Never, Return: judge.Never, Name: buyerName(calls[0].User)}
 	back, soldOut := sale, sale
-	back.Kind, soldOut.Kind = linear.GaveBack, linear.SoldOut
+	back.Kind, soldOut.Kind = judge.OpGaveBack, judge.OpSoldOut
 	open, cancels := false, false // it may have been sold, and given back
 	for _, t := range calls {
 		sent, answered := int64(t.Sent), int64(t.Answered)
 		switch {
-		case t.Call == ledger.CallCancel:
+		case t.Call == judge.CallCancel:
 			back.Call = min(back.Call, sent)
-			if t.Outcome == ledger.OutcomeCancelled {
+			if t.Outcome == judge.OutcomeCancelled {
 				back.Return = min(back.Return, answered)
 			}
-			cancels = cancels || t.Outcome == ledger.OutcomeCancelled || t.Outcome == ledger.OutcomeUnknown
+			cancels = cancels || t.Outcome == judge.OutcomeCancelled || t.Outcome == judge.OutcomeUnknown
 			continue
-		case t.Outcome == ledger.OutcomeSoldOut:
+		case t.Outcome == judge.OutcomeSoldOut:
 			soldOut.Return = min(soldOut.Return, answered)
-		case t.Outcome == ledger.OutcomeSold && answered < sale.Return:
+		case t.Outcome == judge.OutcomeSold && answered < sale.Return:
 			sale.Remaining, sale.Return = t.Remaining, answered
-		case t.Outcome == ledger.OutcomeUnknown, t.Outcome == ledger.OutcomeAccepted:
+		case t.Outcome == judge.OutcomeUnknown, t.Outcome == judge.OutcomeAccepted:
 			open = true
 		}
 		sale.Call = min(sale.Call, sent)
 	}
-	if soldOut.Return != linear.Never {
+	if soldOut.Return != judge.Never {
 		soldOut.Call = sale.Call
 		ops = append(ops, soldOut)
 	}
-	if sale.Return == linear.Never {
+	if sale.Return == judge.Never {
 		left, sold := int64(0), false
 		if open {
 			left, sold = became(calls[0].User, calls[0].RequestID)
@@ -98,7 +98,7 @@ func appendRequest(ops []linear.Op, client int, calls []*ledger.Told, became ord
 func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }
 
 // ordersOf looks up what became of requests without an answer.
-func ordersOf(snap ledger.Snapshot) orderLookup {
+func ordersOf(snap judge.Snapshot) orderLookup {
 	type request struct {
 		user int64
 		id   string
@@ -120,23 +120,23 @@ const maxLinearTime = 3 * time.Second
 
 // check asks whether the answers about one SKU can all be true. Only a number in Redis is lowered before the ledger
 // is asked: there a purchase that is refused has held units, and others were told of fewer.
-func checkLinear(in ledger.StockStore, stock int64, ops []linear.Op) linear.Finding {
-	if in != ledger.InRedis {
-		ops = slices.DeleteFunc(ops, func(o linear.Op) bool { return o.Kind == linear.Refused })
+func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linearity {
+	if in != seckill.InRedis {
+		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
 	}
 	if in.Split() {
-		ops = linear.Saw(ops)
+		ops = judge.Saw(ops)
 	}
-	return linear.Check(stock, ops, maxLinearTime)
+	return judge.CheckLinear(stock, ops, maxLinearTime)
 }
 
 // add takes in what was found of one SKU. Answers that cannot all be true are a
 // violation, even where the ledger balances.
-func (l *Linearizability) addFinding(sale *ledger.Report, f linear.Finding) {
+func (l *Linearizability) addFinding(sale *judge.Report, f judge.Linearity) {
 	l.Checked += f.Checked
 	switch {
 	case f.Decided && !f.Linearizable:
-		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why, f.Params)
+		*sale = sale.Add(judge.RuleNotLinearizable, f.Why, f.Params)
 		l.Answer, l.Why = LinearNo, f.Why
 	case l.Answer == LinearNo:
 	case !f.Decided:

@@ -12,20 +12,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/internal/ledger"
-	"seckill/internal/linear"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // atOnce is a service that answers at once.
 type atOnce struct{}
 
 func (atOnce) sendPurchase(purchase) reply {
-	return reply{Outcome: ledger.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
+	return reply{Outcome: judge.OutcomeSold, OrderID: "JBSWY3DPEHPK3PXPJBSWY3DPEH", Remaining: 7}
 }
 func (atOnce) sendCancellation(purchase, string) reply {
-	return reply{Outcome: ledger.OutcomeCancelled}
+	return reply{Outcome: judge.OutcomeCancelled}
 }
-func (atOnce) sendPayment(purchase, string) reply { return reply{Outcome: ledger.OutcomeSold} }
+func (atOnce) sendPayment(purchase, string) reply { return reply{Outcome: judge.OutcomeSold} }
 func (atOnce) askOutcome(purchase) (reply, bool)  { return reply{}, false }
 func (atOnce) connectTo(int)                      {}
 func (atOnce) closeConnections()                  {}
@@ -51,10 +51,10 @@ func (s *slow) sendPurchase(p purchase) reply {
 	s.most = max(s.most, s.inside)
 	s.sent = append(s.sent, time.Since(s.begun))
 	s.mu.Unlock()
-	outcome := ledger.OutcomeSoldOut
+	outcome := judge.OutcomeSoldOut
 	if s.graded {
 		s.takes = time.Duration(p.index+1) * time.Second
-		outcome = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeUnknown, ledger.OutcomeError}[p.index%4]
+		outcome = []judge.Outcome{judge.OutcomeSold, judge.OutcomeSoldOut, judge.OutcomeUnknown, judge.OutcomeError}[p.index%4]
 	}
 	end := time.Now().Add(s.takes)
 	if end.After(s.stall) && end.Before(s.until) {
@@ -198,7 +198,7 @@ func TestDropped(t *testing.T) {
 // A payment that is refused as too late is early when the time that was reserved has
 // not passed since the purchase was sent. One without an answer has no time of it.
 func TestExpiredBeforeTheDeadline(t *testing.T) {
-	reserved, expired := reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: "o"}, reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
+	reserved, expired := reply{Outcome: judge.OutcomeReserved, Code: "reserved", OrderID: "o"}, reply{Outcome: judge.OutcomeExpired, Code: "expired"}
 	for _, c := range []struct {
 		answers     time.Duration
 		pays        reply
@@ -214,7 +214,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 			l.sendRequests(t.Context())
 			l.finishCopies()
 			all, came := l.tally.history[0], l.tally.result.Reservations
-			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != ledger.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
+			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != judge.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
 				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
 			}
 		})
@@ -304,71 +304,71 @@ func TestRequestsAtARate(t *testing.T) {
 // The calls of one request are one sale, by its first answer, or by the ledger, and at
 // most one cancellation. A sale has three units.
 func TestWhatCallsSayOfTheStock(t *testing.T) {
-	call := func(user int64, outcome ledger.Outcome, left int64, sent, answered time.Duration) ledger.Told {
-		return ledger.Told{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
+	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Told {
+		return judge.Told{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
 	}
-	const sold, out = ledger.OutcomeSold, ledger.OutcomeSoldOut
-	back := call(3, ledger.OutcomeCancelled, 0, 7, 8)
-	back.Call = ledger.CallCancel
+	const sold, out = judge.OutcomeSold, judge.OutcomeSoldOut
+	back := call(3, judge.OutcomeCancelled, 0, 7, 8)
+	back.Call = judge.CallCancel
 	first, second, third := call(1, sold, 2, 1, 2), call(2, sold, 1, 3, 4), call(3, sold, 0, 5, 6)
 	for _, c := range []struct {
 		name string
-		told []ledger.Told
+		told []judge.Told
 		left []int64 // in the ledger's orders, by user
 		want bool
 	}{
-		{"told again, and first after the next", []ledger.Told{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
-		{"sold to a call without an answer", []ledger.Told{first, second, call(3, ledger.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"sold to one who was accepted", []ledger.Told{first, second, call(3, ledger.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"nothing sold to a call without an answer", []ledger.Told{first, second, call(3, ledger.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
-		{"sold out when a unit was back", []ledger.Told{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
+		{"told again, and first after the next", []judge.Told{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
+		{"sold to a call without an answer", []judge.Told{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"sold to one who was accepted", []judge.Told{first, second, call(3, judge.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"nothing sold to a call without an answer", []judge.Told{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
+		{"sold out when a unit was back", []judge.Told{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
 	} {
-		var snap ledger.Snapshot
+		var snap judge.Snapshot
 		for i, left := range c.left {
-			snap.Orders = append(snap.Orders, ledger.Order{UserID: int64(i + 1), RequestID: "k", Remaining: left})
+			snap.Orders = append(snap.Orders, judge.Order{UserID: int64(i + 1), RequestID: "k", Remaining: left})
 		}
-		if f := checkLinear(ledger.InRow, 3, linearOps(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
+		if f := checkLinear(seckill.InRow, 3, linearOps(c.told, ordersOf(snap))); !f.Decided || f.Linearizable != c.want {
 			t.Errorf("%s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
 	// A number in Redis lacks the units of a purchase until the ledger has refused it.
-	const duplicate = ledger.OutcomeDuplicate
+	const duplicate = judge.OutcomeDuplicate
 	refused, over, late := call(9, duplicate, 0, 3, 6), call(9, duplicate, 0, 1, 3), call(4, sold, 0, 7, 8)
 	fewer, more, soldOut := call(2, sold, 0, 4, 5), call(2, sold, 2, 4, 5), call(3, out, 0, 4, 5)
 	for _, c := range []struct {
 		name string
-		in   ledger.StockStore
-		told []ledger.Told
+		in   seckill.StockStore
+		told []judge.Told
 		want bool
 	}{
-		{"fewer, beside one who is refused", ledger.InRedis, []ledger.Told{first, refused, fewer}, true},
-		{"fewer, beside one who is refused by the row", ledger.InRow, []ledger.Told{first, refused, fewer}, false},
-		{"fewer, beside nobody", ledger.InRedis, []ledger.Told{first, fewer}, false},
-		{"fewer, after one who was refused", ledger.InRedis, []ledger.Told{first, over, fewer}, false},
-		{"more, beside one who is refused", ledger.InRedis, []ledger.Told{first, refused, more}, false},
-		{"sold out, beside one refused", ledger.InRedis, []ledger.Told{first, second, refused, soldOut, late}, true},
-		{"sold out, after one refused", ledger.InRedis, []ledger.Told{first, second, over, soldOut, late}, false},
+		{"fewer, beside one who is refused", seckill.InRedis, []judge.Told{first, refused, fewer}, true},
+		{"fewer, beside one who is refused by the row", seckill.InRow, []judge.Told{first, refused, fewer}, false},
+		{"fewer, beside nobody", seckill.InRedis, []judge.Told{first, fewer}, false},
+		{"fewer, after one who was refused", seckill.InRedis, []judge.Told{first, over, fewer}, false},
+		{"more, beside one who is refused", seckill.InRedis, []judge.Told{first, refused, more}, false},
+		{"sold out, beside one refused", seckill.InRedis, []judge.Told{first, second, refused, soldOut, late}, true},
+		{"sold out, after one refused", seckill.InRedis, []judge.Told{first, second, over, soldOut, late}, false},
 	} {
 		if f := checkLinear(c.in, 3, linearOps(c.told, nil)); f.Linearizable != c.want {
 			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
 	// In pieces a sale says nothing of the order.
-	if f := checkLinear(ledger.InBuckets, 3, linearOps([]ledger.Told{second, third}, nil)); !f.Linearizable {
+	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Told{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)
 	}
 }
 
 // What is not decided of one SKU is not said of all, and what cannot be stays so.
 func TestLinearizableInAll(t *testing.T) {
-	yes, open, no := linear.Finding{Decided: true, Linearizable: true}, linear.Finding{}, linear.Finding{Decided: true, Why: "why"}
+	yes, open, no := judge.Linearity{Decided: true, Linearizable: true}, judge.Linearity{}, judge.Linearity{Decided: true, Why: "why"}
 	for _, c := range []struct {
 		want  string
-		found []linear.Finding
-	}{{LinearYes, []linear.Finding{yes, yes}}, {LinearNotChecked, []linear.Finding{yes, open, yes}}, {LinearNo, []linear.Finding{yes, no, open}}} {
+		found []judge.Linearity
+	}{{LinearYes, []judge.Linearity{yes, yes}}, {LinearNotChecked, []judge.Linearity{yes, open, yes}}, {LinearNo, []judge.Linearity{yes, no, open}}} {
 		var l Linearizability
 		for _, f := range c.found {
-			l.addFinding(&ledger.Report{}, f)
+			l.addFinding(&judge.Report{}, f)
 		}
 		if l.Answer != c.want {
 			t.Errorf("%+v are %+v, want %s", c.found, l, c.want)
@@ -379,16 +379,16 @@ func TestLinearizableInAll(t *testing.T) {
 func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
 	p := &plan{Scenario: Scenario{Stock: 100, SKUs: 1, SKU: 1}}
 	tally := newTally(p, newResult(Config{Scenario: p.Scenario}))
-	tell := func(o ledger.Outcome, remaining, want int64) {
+	tell := func(o judge.Outcome, remaining, want int64) {
 		t.Helper()
 		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})
 		if got := tally.currentProgress().Left; got != want {
 			t.Errorf("after %s with %d remaining: %d left, want %d", o, remaining, got, want)
 		}
 	}
-	tell(ledger.OutcomeSold, 98, 98)
-	tell(ledger.OutcomeSold, 99, 98) // an answer that was overtaken
-	tell(ledger.OutcomeSoldOut, 0, 0)
-	tell(ledger.OutcomeSold, 3, 0)
-	tell(ledger.OutcomeSold, -1, -1)
+	tell(judge.OutcomeSold, 98, 98)
+	tell(judge.OutcomeSold, 99, 98) // an answer that was overtaken
+	tell(judge.OutcomeSoldOut, 0, 0)
+	tell(judge.OutcomeSold, 3, 0)
+	tell(judge.OutcomeSold, -1, -1)
 }

@@ -16,8 +16,9 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
+	"seckill/internal/seckill"
 )
 
 // A Config is one load run: a Scenario, and against what.
@@ -63,7 +64,7 @@ type Config struct {
 
 // A Ledger is where the verdict comes from; *ledger.Store is one.
 type Ledger interface {
-	Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error)
+	Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 }
 
 // ErrConfig marks a run that was not started because of what was asked for.
@@ -162,7 +163,7 @@ type run struct {
 	tally     *tally
 	result    *Result
 
-	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
+	stockStores map[string]seckill.StockStore // where each strategy keeps its stock
 }
 
 // start is a run that has not called any service yet.
@@ -227,7 +228,7 @@ func (r *run) sendLoad(ctx context.Context) (finish func()) {
 // judge audits the sale with what was recorded of the buyers.
 func (r *run) judgeSale(ctx context.Context) {
 	if reports := r.auditSKUs(ctx); reports != nil {
-		all := ledger.Sum(reports)
+		all := judge.Sum(reports)
 		r.result.Audit = &all
 	}
 	if r.result.Uncertain() == r.result.Requests {
@@ -244,7 +245,7 @@ func newResult(c Config) *Result {
 	r := &Result{
 		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   map[ledger.Outcome]int{},
+		Counts:   map[judge.Outcome]int{},
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Start: time.Now(),
 	}
@@ -259,16 +260,16 @@ func newResult(c Config) *Result {
 
 // Progress is the state of a run.
 type Progress struct {
-	Elapsed  time.Duration          `json:"elapsed_ns"`
-	Settling bool                   `json:"settling"` // the load has ended, the audit waits for purchases without an answer
-	Requests int                    `json:"requests"` // answered or given up
-	Buyers   int                    `json:"buyers"`   // in all
-	Counts   map[ledger.Outcome]int `json:"counts"`
-	Units    int64                  `json:"units"` // told sold and not given back, so far
-	Left     int64                  `json:"left"`  // the least that a buyer has been told is left
-	Rate     float64                `json:"rate"`  // requests a second, over the last interval
-	P50      float64                `json:"p50_ms"`
-	P99      float64                `json:"p99_ms"`
+	Elapsed  time.Duration         `json:"elapsed_ns"`
+	Settling bool                  `json:"settling"` // the load has ended, the audit waits for purchases without an answer
+	Requests int                   `json:"requests"` // answered or given up
+	Buyers   int                   `json:"buyers"`   // in all
+	Counts   map[judge.Outcome]int `json:"counts"`
+	Units    int64                 `json:"units"` // told sold and not given back, so far
+	Left     int64                 `json:"left"`  // the least that a buyer has been told is left
+	Rate     float64               `json:"rate"`  // requests a second, over the last interval
+	P50      float64               `json:"p50_ms"`
+	P99      float64               `json:"p99_ms"`
 }
 
 const progressInterval = 100 * time.Millisecond

@@ -9,24 +9,25 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // A shop sells at once, and is its own ledger.
 type shop struct {
 	atOnce
-	*ledger.Snapshot
+	*judge.Snapshot
 }
 
 func (s shop) sendPurchase(p purchase) reply {
 	if s.Stock.Num == 0 {
-		return reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
+		return reply{Outcome: judge.OutcomeSoldOut, Code: "sold_out", Status: 409}
 	}
 	s.Stock.Num--
-	o := ledger.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: p.key, Run: 1,
-		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: ledger.Active, Strategy: testStrategy}
+	o := judge.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: p.key, Run: 1,
+		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: judge.Active, Strategy: testStrategy}
 	s.Orders = append(s.Orders, o)
-	return reply{Outcome: ledger.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
+	return reply{Outcome: judge.OutcomeSold, OrderID: o.PublicID, Remaining: o.Remaining}
 }
 
 // The largest sales that are allowed, and one of a million requests, are judged in the
@@ -41,13 +42,13 @@ func TestVerdictInMemory(t *testing.T) {
 			t.Error(err)
 		}
 		debug.FreeOSMemory()
-		book := shop{Snapshot: &ledger.Snapshot{Stock: ledger.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
-		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (ledger.Snapshot, error) { return *book.Snapshot, nil }), settling: defaultSettling})
-		r.plan.runs[0], r.stockStores = 1, map[string]ledger.StockStore{testStrategy: ledger.InRow}
+		book := shop{Snapshot: &judge.Snapshot{Stock: judge.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
+		r := newRun(Config{Scenario: s, Ledger: skuLedger(func(int64) (judge.Snapshot, error) { return *book.Snapshot, nil }), settling: defaultSettling})
+		r.plan.runs[0], r.stockStores = 1, map[string]seckill.StockStore{testStrategy: seckill.InRow}
 		l := newLoad(r.plan, r.tally, func() caller { return book })
 		l.sendRequests(t.Context())
 		reports := r.auditSKUs(t.Context())
-		if reports[0].Verdict != ledger.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
+		if reports[0].Verdict != judge.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
 			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)
 		}
 		var now runtime.MemStats

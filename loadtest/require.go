@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // A Requirement is a threshold that a run must meet, beside its verdict.
@@ -40,12 +40,12 @@ var metricsByName = map[string]func(*Result) float64{
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
 	// Counts of requests.
-	"sold":     func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid) },
-	"sold_out": countOf(ledger.OutcomeSoldOut),
-	"busy":     countOf(ledger.OutcomeBusy),
-	"conflict": countOf(ledger.OutcomeConflict),
-	"unknown":  countOf(ledger.OutcomeUnknown),
-	"errors":   countOf(ledger.OutcomeError),
+	"sold":     func(r *Result) float64 { return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid) },
+	"sold_out": countOf(judge.OutcomeSoldOut),
+	"busy":     countOf(judge.OutcomeBusy),
+	"conflict": countOf(judge.OutcomeConflict),
+	"unknown":  countOf(judge.OutcomeUnknown),
+	"errors":   countOf(judge.OutcomeError),
 	"late":     func(r *Result) float64 { return float64(r.Late) },
 	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
 }
@@ -55,7 +55,7 @@ var timeMetrics = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
 
 func toMillis(micros int64) float64 { return float64(micros) / 1000 }
 
-func countOf(o ledger.Outcome) func(*Result) float64 {
+func countOf(o judge.Outcome) func(*Result) float64 {
 	return func(r *Result) float64 { return float64(r.Counts[o]) }
 }
 
@@ -93,7 +93,7 @@ func (q Requirement) checkResult(r *Result) Check {
 	order := cmp.Compare(c.Actual, q.Value)
 	c.Met = strings.Contains(q.Op, "<") && order < 0 || strings.Contains(q.Op, ">") && order > 0 || strings.Contains(q.Op, "=") && order == 0
 	// A percentile of nothing is 0 and must not meet a limit.
-	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[ledger.OutcomeSold]+r.Counts[ledger.OutcomeReserved] == 0 {
+	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
 		c.Met = false
 	}
 	return c

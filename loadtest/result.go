@@ -7,7 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // A Result is one finished run.
@@ -20,8 +21,8 @@ type Result struct {
 	Seconds     float64   `json:"seconds"` // first request to last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests int                    `json:"requests"` // that were sent
-	Counts   map[ledger.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
+	Requests int                   `json:"requests"` // that were sent
+	Counts   map[judge.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
 	// Copies and Retries are further calls of requests that were sent several times at
 	// once, or again.
 	Copies         int      `json:"copies"`
@@ -62,7 +63,7 @@ type Result struct {
 
 	// Audit is the judge's finding; nil when the ledger could not be read. Of
 	// several SKUs it is their sum.
-	Audit        *ledger.Report  `json:"audit"`
+	Audit        *judge.Report   `json:"audit"`
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.
 	Settled bool           `json:"settled"`
@@ -75,8 +76,8 @@ type Result struct {
 
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.
-	Verdict ledger.Verdict `json:"verdict"`
-	Signs   Signs          `json:"signs"`
+	Verdict judge.Verdict `json:"verdict"`
+	Signs   Signs         `json:"signs"`
 	// Checks are the scenario's requirements; ExitStatus has all of it.
 	Checks []Check `json:"requirements"`
 }
@@ -130,11 +131,11 @@ const (
 
 // StrategyInfo is what the first target says of the strategy.
 type StrategyInfo struct {
-	Name       string            `json:"name"`
-	Title      string            `json:"title"`
-	StockStore ledger.StockStore `json:"stock"`  // where it keeps the stock
-	Broken     bool              `json:"broken"` // shipped as a bad example
-	Reserves   bool              `json:"reserves,omitempty"`
+	Name       string             `json:"name"`
+	Title      string             `json:"title"`
+	StockStore seckill.StockStore `json:"stock"`  // where it keeps the stock
+	Broken     bool               `json:"broken"` // shipped as a bad example
+	Reserves   bool               `json:"reserves,omitempty"`
 }
 
 // A Target is one service process and what it runs on, by its own account.
@@ -146,10 +147,10 @@ type Target struct {
 // An Answer groups what buyers were told by its code: the service's own, or
 // one of ours for what is no answer.
 type Answer struct {
-	Code    string         `json:"code"`
-	Outcome ledger.Outcome `json:"outcome"`
-	Count   int            `json:"count"`
-	Sample  string         `json:"sample"` // the first message with this code
+	Code    string        `json:"code"`
+	Outcome judge.Outcome `json:"outcome"`
+	Count   int           `json:"count"`
+	Sample  string        `json:"sample"` // the first message with this code
 }
 
 // Latency in microseconds, from an HDR histogram of three significant digits.

@@ -17,8 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -37,18 +37,18 @@ func TestRunJudgesTheService(t *testing.T) {
 		name    string
 		plant   func(*fake)
 		adjust  func(*Config)
-		verdict ledger.Verdict
+		verdict judge.Verdict
 		exit    int
 		rules   []string // all violated ones
 		problem string   // in one of the problems
 	}{
-		{name: "correct", plant: func(*fake) {}, verdict: ledger.Held},
+		{name: "correct", plant: func(*fake) {}, verdict: judge.Held},
 		{name: "sells too many", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, f.take(p))
 				return true
 			}
-		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative, ledger.RuleNotLinearizable}},
+		}, verdict: judge.Oversold, exit: ExitOversold, rules: []string{judge.RuleOversold, judge.RuleNegative, judge.RuleNotLinearizable}},
 		{name: "forgets an acknowledged order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -57,17 +57,17 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder}},
-		{name: "sells to a few, and fails for the rest", plant: fails, verdict: ledger.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
+		}, verdict: judge.Lost, exit: ExitLost, rules: []string{judge.RuleLostUnits, judge.RuleMissingOrder}},
+		{name: "sells to a few, and fails for the rest", plant: fails, verdict: judge.NotValid, exit: ExitNotValid, problem: "units were left: nothing could be oversold"},
 		{name: "sells to a few, and fails for the rest, as a fault has it", plant: fails,
-			adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: ledger.Held},
-		{name: "sells to all who want, of plenty", plant: func(*fake) {}, adjust: func(c *Config) { c.Buyers, c.Plenty = testStock/2, true }, verdict: ledger.Held},
+			adjust: func(c *Config) { c.Faulty = func() bool { return true } }, verdict: judge.Held},
+		{name: "sells to all who want, of plenty", plant: func(*fake) {}, adjust: func(c *Config) { c.Buyers, c.Plenty = testStock/2, true }, verdict: judge.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				respond(w, map[string]string{"hello": "world"})
 				return true
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleNothingSold}, problem: "no buyer got a definite answer"},
+		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleNothingSold}, problem: "no buyer got a definite answer"},
 		{name: "answers nonsense once", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -76,18 +76,18 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "answers outside the service's contract: 1"},
+		}, verdict: judge.NotValid, exit: ExitNotValid, problem: "answers outside the service's contract: 1"},
 		{name: "writes orders for another strategy", plant: func(f *fake) {
-			f.read = func(s *ledger.Snapshot) {
+			f.read = func(s *judge.Snapshot) {
 				if len(s.Orders) > 0 {
 					s.Orders[0].Strategy = "redis-lua"
 				}
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedStores}, problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
+		}, verdict: judge.NotValid, exit: ExitNotValid, rules: []string{judge.RuleMixedStores}, problem: `orders of strategy "redis-lua" instead of "conditional": 1`},
 		{name: "sells from a counter in Redis, and the row stays as it was set", plant: func(f *fake) {
-			f.stockStores = func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 0} }
-			f.read = func(s *ledger.Snapshot) { s.Stock.Num = s.Stock.Initial }
-		}, adjust: func(c *Config) { c.Strategy = "redis-lua" }, verdict: ledger.Held},
+			f.stockStores = func() map[seckill.StockStore]int64 { return map[seckill.StockStore]int64{seckill.InRedis: 0} }
+			f.read = func(s *judge.Snapshot) { s.Stock.Num = s.Stock.Initial }
+		}, adjust: func(c *Config) { c.Strategy = "redis-lua" }, verdict: judge.Held},
 		{name: "sells without keys", plant: func(f *fake) {
 			f.purchase = func(_ int, p asked, w http.ResponseWriter) bool {
 				sent := strings.HasPrefix(p.key, "load-")
@@ -96,7 +96,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return sent
 			}
-		}, adjust: func(c *Config) { c.Keyless = true }, verdict: ledger.Held},
+		}, adjust: func(c *Config) { c.Keyless = true }, verdict: judge.Held},
 		{name: "writes an order that nobody asked for, without keys", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
 				if n == 5 {
@@ -105,7 +105,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, adjust: func(c *Config) { c.Keyless = true }, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleNotLinearizable}},
+		}, adjust: func(c *Config) { c.Keyless = true }, verdict: judge.Lost, exit: ExitLost, rules: []string{judge.RuleInvented, judge.RuleNotLinearizable}},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {
@@ -113,7 +113,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 23 // the others go on selling although their buyer has gone
 			}
-		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: ledger.Held},
+		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: judge.Held},
 		{name: "is reset in mid-run", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 10 {
@@ -121,8 +121,8 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid,
-			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder, ledger.RuleNotLinearizable}},
+		}, verdict: judge.NotValid, exit: ExitNotValid,
+			rules: []string{judge.RuleInitialChanged, judge.RuleMissingOrder, judge.RuleNotLinearizable}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestRunJudgesTheService(t *testing.T) {
 			if all := fmt.Sprint(r.Problems); !strings.Contains(all, test.problem) {
 				t.Errorf("problems %q, want one with %q", all, test.problem)
 			}
-			if test.verdict == ledger.Held && len(r.Problems) > 0 || (r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
+			if test.verdict == judge.Held && len(r.Problems) > 0 || (r.CommandsMissing == "") != (c.Strategy == testStrategy && f.stock.Run == 1) {
 				t.Errorf("%s, with problems %q; of the commands it is missing %q", r.Verdict, r.Problems, r.CommandsMissing)
 			}
 			if r.Requests != c.Buyers || f.seen != c.Buyers {
@@ -186,7 +186,7 @@ func TestRunDoesNotStart(t *testing.T) {
 		{"the SQL ledger is down", func(c *Config) { c.Ledger = skuLedger(unreadable) }, "the ledger could not be read: no such luck"},
 		{"a unit is gone at once", func(c *Config) {
 			all := c.Ledger
-			c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
+			c.Ledger = skuLedger(func(sku int64) (judge.Snapshot, error) {
 				snap, err := all.Snapshot(t.Context(), sku)
 				snap.Stock.Num--
 				return snap, err
@@ -219,9 +219,9 @@ func TestRunDoesNotStart(t *testing.T) {
 
 // Two readings agree if nothing was cancelled or decided between them.
 func TestReadingsThatAgree(t *testing.T) {
-	sold, held := ledger.Order{Status: ledger.Active}, ledger.Order{Status: ledger.Active, Reservation: &ledger.Reservation{Left: 1}}
-	for _, other := range []ledger.Order{held, {Status: ledger.Cancelled}} {
-		if sameSnapshot(ledger.Snapshot{Orders: []ledger.Order{sold}}, ledger.Snapshot{Orders: []ledger.Order{other}}) {
+	sold, held := judge.Order{Status: judge.Active}, judge.Order{Status: judge.Active, Reservation: &judge.Reservation{Left: 1}}
+	for _, other := range []judge.Order{held, {Status: judge.Cancelled}} {
+		if sameSnapshot(judge.Snapshot{Orders: []judge.Order{sold}}, judge.Snapshot{Orders: []judge.Order{other}}) {
 			t.Errorf("readings of %+v and %+v agree", sold, other)
 		}
 	}
@@ -230,7 +230,7 @@ func TestReadingsThatAgree(t *testing.T) {
 // A run waits for what may still change the ledger, and no longer.
 func TestSettling(t *testing.T) {
 	s := settling{limit: 30 * time.Second, poll: time.Second, quiet: 5 * time.Second}
-	open := ledger.Snapshot{Orders: []ledger.Order{{Status: ledger.Active, Reservation: &ledger.Reservation{State: seckill.Reserved}}}}
+	open := judge.Snapshot{Orders: []judge.Order{{Status: judge.Active, Reservation: &judge.Reservation{State: seckill.Reserved}}}}
 	for name, c := range map[string]struct {
 		answered, promised  bool
 		service             failing       // that is asked what is running
@@ -254,12 +254,12 @@ func TestSettling(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s, Ledger: skuLedger(func(sku int64) (ledger.Snapshot, error) {
+			r := newRun(Config{Scenario: Scenario{SKU: 1, SKUs: 1, Reserve: c.reserve}, settling: s, Ledger: skuLedger(func(sku int64) (judge.Snapshot, error) {
 				switch at := time.Since(begun); {
 				case c.restless:
-					return ledger.Snapshot{Stock: ledger.Stock{Version: int64(at)}}, nil
+					return judge.Snapshot{Stock: judge.Stock{Version: int64(at)}}, nil
 				case at < c.from || at >= c.until:
-					return ledger.Snapshot{}, nil
+					return judge.Snapshot{}, nil
 				case c.reserve > 0:
 					return open, nil
 				}
@@ -286,14 +286,14 @@ func (op failing) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // A skuLedger is what a ledger says of a SKU.
-type skuLedger func(sku int64) (ledger.Snapshot, error)
+type skuLedger func(sku int64) (judge.Snapshot, error)
 
-func (l skuLedger) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) { return l(sku) }
+func (l skuLedger) Snapshot(_ context.Context, sku int64) (judge.Snapshot, error) { return l(sku) }
 
-func unheard(int64) (ledger.Snapshot, error) { return ledger.Snapshot{}, seckill.ErrUnknownSKU }
+func unheard(int64) (judge.Snapshot, error) { return judge.Snapshot{}, seckill.ErrUnknownSKU }
 
-func unreadable(int64) (ledger.Snapshot, error) {
-	return ledger.Snapshot{}, errors.New("no such luck")
+func unreadable(int64) (judge.Snapshot, error) {
+	return judge.Snapshot{}, errors.New("no such luck")
 }
 
 func TestRunRefusesWhatProvesNothing(t *testing.T) {
@@ -332,26 +332,26 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 func TestAuditOfSeveralSKUs(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		spoil   func(*ledger.Snapshot) // of SKU 1
+		spoil   func(*judge.Snapshot) // of SKU 1
 		adjust  func(*run)
 		unread  int64
-		verdict ledger.Verdict
+		verdict judge.Verdict
 	}{
-		{"oversold, and one is not read", func(s *ledger.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, ledger.Oversold},
-		{"lost, and others do not settle", func(s *ledger.Snapshot) { s.Orders = nil },
-			func(r *run) { r.tally.uncertain = []bool{false, true, true, true, true, true} }, 0, ledger.Lost},
-		{"orders of another strategy in each", func(*ledger.Snapshot) {}, func(r *run) { r.Strategy = "naive" }, 0, ledger.NotValid},
-		{"lost, and does not settle", func(s *ledger.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.uncertain[0] = true }, 0, ledger.NotValid},
+		{"oversold, and one is not read", func(s *judge.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, judge.Oversold},
+		{"lost, and others do not settle", func(s *judge.Snapshot) { s.Orders = nil },
+			func(r *run) { r.tally.uncertain = []bool{false, true, true, true, true, true} }, 0, judge.Lost},
+		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.Strategy = "naive" }, 0, judge.NotValid},
+		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.uncertain[0] = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
 		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
 		last := 0
-		c.Ledger = skuLedger(func(sku int64) (ledger.Snapshot, error) {
+		c.Ledger = skuLedger(func(sku int64) (judge.Snapshot, error) {
 			if sku == 6 {
 				last++
 			}
-			s := ledger.Snapshot{Stock: ledger.Stock{ID: sku, Initial: 1, Run: 1}, Orders: []ledger.Order{{PublicID: "A", RequestID: "key", Run: 1,
-				UserID: 1, SKUID: sku, Quantity: 1, Status: ledger.Active, Strategy: testStrategy}}}
+			s := judge.Snapshot{Stock: judge.Stock{ID: sku, Initial: 1, Run: 1}, Orders: []judge.Order{{PublicID: "A", RequestID: "key", Run: 1,
+				UserID: 1, SKUID: sku, Quantity: 1, Status: judge.Active, Strategy: testStrategy}}}
 			if sku == 1 {
 				test.spoil(&s)
 			}
@@ -361,10 +361,10 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 			return s, nil
 		})
 		r := newRun(c)
-		r.stockStores = map[string]ledger.StockStore{testStrategy: ledger.InRow}
+		r.stockStores = map[string]seckill.StockStore{testStrategy: seckill.InRow}
 		for k := range r.SKUs {
 			r.plan.runs[k] = 1
-			r.tally.history[k] = []ledger.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: ledger.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
+			r.tally.history[k] = []judge.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
 		}
 		test.adjust(r)
 		r.judgeSale(t.Context())
@@ -451,7 +451,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	})
 	c.Targets = append(c.Targets, dying.URL)
 	r := ran(t, c)
-	if r.Verdict != ledger.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 || r.CommandsMissing == "" {
+	if r.Verdict != judge.Held || answered(r, codeUnreachable) == 0 || answered(r, codeLost) == 0 || r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
 }
@@ -465,7 +465,7 @@ func TestRunMeasures(t *testing.T) {
 	c := serve(t, f)
 	var last Progress
 	c.OnProgress = func(p Progress) { last = p }
-	var atBegin, atEnd ledger.Snapshot
+	var atBegin, atEnd judge.Snapshot
 	ctx, stop := context.WithCancel(t.Context())
 	c.Begin, c.End = func() { atBegin = f.view() }, func() { atEnd = f.view(); stop() } // when all is done
 	f.wait, c.Outage = 2*time.Minute, func() time.Duration { return time.Minute }
@@ -473,7 +473,7 @@ func TestRunMeasures(t *testing.T) {
 	c.ServersTime = func() (time.Duration, bool) { used /= 2; return used, true } // one was started again
 	r, err := Run(ctx, c)
 	labtest.Must(t, err)
-	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != ledger.ServedYes || s.PatienceMs != 180_000 {
+	if s := r.Audit.Served; r.Interrupted || r.Processor.Servers != nil || s.State != judge.ServedYes || s.PatienceMs != 180_000 {
 		t.Errorf("interrupted %t, %+v, %+v", r.Interrupted, r.Processor, s)
 	}
 	if atBegin.Stock.Num != testStock || len(atBegin.Orders) > 0 || len(atEnd.Orders) != testStock {
@@ -492,7 +492,7 @@ func TestRunMeasures(t *testing.T) {
 	if want := testStock / r.SellingSeconds; r.RequestsPerSec <= 0 || math.Abs(r.SalesPerSec-want) > want/1000 {
 		t.Errorf("%f requests/s, %f sales/s, want %f: until the last sale", r.RequestsPerSec, r.SalesPerSec, want)
 	}
-	if last.Requests != testBuyers || last.Buyers != testBuyers || last.Units != testStock || last.Counts[ledger.OutcomeSold] != testStock {
+	if last.Requests != testBuyers || last.Buyers != testBuyers || last.Units != testStock || last.Counts[judge.OutcomeSold] != testStock {
 		t.Errorf("the last progress was %+v", last)
 	}
 	if r.Strategy.Title != "One conditional UPDATE" || r.Targets[0].Backends[0].Version != "MariaDB 10.11.6" {
@@ -503,16 +503,16 @@ func TestRunMeasures(t *testing.T) {
 // A counter is read at the service that has it; one that is gone is judged as gone,
 // though a service is dead besides.
 func TestCounterOfSeveralServices(t *testing.T) {
-	blind := &fake{stockStores: func() map[ledger.StockStore]int64 { return nil }}
-	sees := &fake{stockStores: func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 3} }}
+	blind := &fake{stockStores: func() map[seckill.StockStore]int64 { return nil }}
+	sees := &fake{stockStores: func() map[seckill.StockStore]int64 { return map[seckill.StockStore]int64{seckill.InRedis: 3} }}
 	blindAt, seesAt, dead := serve(t, blind).Targets[0], serve(t, sees).Targets[0], "http://127.0.0.1:1"
 	for _, test := range []struct {
 		targets []string
-		want    map[ledger.StockStore]int64
+		want    map[seckill.StockStore]int64
 	}{
 		{[]string{blindAt, seesAt}, sees.stockStores()}, {[]string{blindAt, dead}, nil}, {[]string{dead, blindAt}, nil},
 	} {
-		l := countedLedger{Ledger: blind, stockStore: ledger.InRedis}
+		l := countedLedger{Ledger: blind, stockStore: seckill.InRedis}
 		for _, base := range test.targets {
 			l.services = append(l.services, service{base: base, http: http.DefaultClient})
 		}
@@ -541,7 +541,7 @@ func joined(t *testing.T, cheats bool) (*fake, *Result) {
 	for _, user := range []int64{-1, -2} {
 		f.take(asked{SKU: 1, User: user, Quantity: 1, key: "by hand", strategy: "zk"})
 	}
-	f.orders[1].Status = ledger.Cancelled
+	f.orders[1].Status = judge.Cancelled
 	f.stock.Num++
 	f.purchase = func(n int, p asked, _ http.ResponseWriter) bool {
 		if cheats && n == 5 {
@@ -558,17 +558,17 @@ func joined(t *testing.T, cheats bool) (*fake, *Result) {
 
 func TestJoinLeavesTheSaleAsItIs(t *testing.T) {
 	f, r := joined(t, false)
-	if r.Verdict != ledger.Held || f.stock.Run != 1 || len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
-		r.Counts[ledger.OutcomeSold] != testStock-1 || r.Linearizable.Answer != LinearNotChecked || r.Linearizable.Why == "" {
+	if r.Verdict != judge.Held || f.stock.Run != 1 || len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
+		r.Counts[judge.OutcomeSold] != testStock-1 || r.Linearizable.Answer != LinearNotChecked || r.Linearizable.Why == "" {
 		t.Errorf("verdict %s, run %d, %d orders, %d sold, told sold %d, linearizable %v; problems %v, violations %v",
-			r.Verdict, f.stock.Run, len(f.orders), r.Audit.Sold, r.Counts[ledger.OutcomeSold], r.Linearizable, r.Problems, r.Audit.Violations)
+			r.Verdict, f.stock.Run, len(f.orders), r.Audit.Sold, r.Counts[judge.OutcomeSold], r.Linearizable, r.Problems, r.Audit.Violations)
 	}
 }
 
 // The orders of others excuse nothing that happens to the buyers of the run.
 func TestJoinJudgesItsOwn(t *testing.T) {
 	_, r := joined(t, true)
-	if got := rules(r); !slices.Equal(got, []string{ledger.RuleInvented}) {
+	if got := rules(r); !slices.Equal(got, []string{judge.RuleInvented}) {
 		t.Errorf("verdict %s, violated %v", r.Verdict, got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/internal/seckill"
 )
@@ -69,7 +69,7 @@ func unusableTarget(s service, err error) Problem {
 }
 
 // begin resets the SKU, or joins the sale that is on.
-func (r *run) openSale(ctx context.Context, sku int64) (set ledger.Stock, err error) {
+func (r *run) openSale(ctx context.Context, sku int64) (set judge.Stock, err error) {
 	first := r.services[0]
 	if !r.Joins {
 		var notReset []string
@@ -79,7 +79,7 @@ func (r *run) openSale(ctx context.Context, sku int64) (set ledger.Stock, err er
 			return set, newProblem(ProblemUnusable, params{"target": first.base, "error": text}, "%s cannot be used: %s", first.base, text)
 		}
 	} else {
-		var now ledger.Snapshot
+		var now judge.Snapshot
 		now, err = first.readStock(ctx, sku)
 		if set = now.Stock; err == nil && set.Initial != r.Stock {
 			return set, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, set.Initial)
@@ -102,7 +102,7 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 		return err
 	}
 	r.locks = append(r.locks, locks)
-	stockStores := map[string]ledger.StockStore{}
+	stockStores := map[string]seckill.StockStore{}
 	for _, known := range all {
 		stockStores[known.Name] = known.StockStore
 		if known.Name != r.Strategy {
@@ -126,9 +126,9 @@ func (r *run) readStrategies(ctx context.Context, s service) error {
 
 // agree checks that the reset is seen wherever this run sells or reads: services
 // on different databases would each sell a stock of their own.
-func (r *run) checkAgreement(ctx context.Context, sku int64, set ledger.Stock) error {
+func (r *run) checkAgreement(ctx context.Context, sku int64, set judge.Stock) error {
 	first := r.services[0].base
-	isSet := func(where string, now ledger.Stock) error {
+	isSet := func(where string, now judge.Stock) error {
 		if now.Run == set.Run && now.Initial == r.Stock && (now.Num == r.Stock || r.Joins) {
 			return nil
 		}
@@ -161,7 +161,7 @@ func unreadLedger(err error) Problem {
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
 // once nothing changes any more. A SKU that could not be read is left out, and the
 // result's problems say so; nil: none could.
-func (r *run) auditSKUs(ctx context.Context) (reports []ledger.Report) {
+func (r *run) auditSKUs(ctx context.Context) (reports []judge.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
 	if counter != "" {
@@ -187,7 +187,7 @@ func (r *run) auditSKUs(ctx context.Context) (reports []ledger.Report) {
 			failed = err
 			continue
 		}
-		reports = append(reports, ledger.Judge(ledger.Evidence{
+		reports = append(reports, judge.Judge(judge.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: r.tally.history[k], Ours: r.ownOrders(sku),
 			Patience: patience, StockStoreOf: r.stockStores,
 		}))
@@ -215,16 +215,16 @@ func (r *run) auditSKUs(ctx context.Context) (reports []ledger.Report) {
 }
 
 // ours tells this run's orders from those of others; nil: all are ours.
-func (r *run) ownOrders(sku int64) func(*ledger.Order) bool {
+func (r *run) ownOrders(sku int64) func(*judge.Order) bool {
 	if !r.Joins {
 		return nil
 	}
 	prefix := r.plan.keyPrefix(sku)
-	return func(o *ledger.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
+	return func(o *judge.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
 }
 
 // strangers counts orders written by strategies that this run did not ask for.
-func (r *run) countOtherStrategies(snap ledger.Snapshot, others map[string]int) {
+func (r *run) countOtherStrategies(snap judge.Snapshot, others map[string]int) {
 	ours := r.ownOrders(snap.Stock.ID)
 	for i := range snap.Orders {
 		if o := &snap.Orders[i]; o.Strategy != r.Strategy && (ours == nil || ours(o)) {
@@ -247,7 +247,7 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 // What was accepted is written later, and no service counts it as in flight: then
 // (promised) the ledger must be quiet. settled is false when the last reading may
 // have been too early. After until it reads once.
-func (s settling) wait(ctx context.Context, until time.Time, services []service, from Ledger, sku int64, answered, promised bool) (snap ledger.Snapshot, settled bool, err error) {
+func (s settling) wait(ctx context.Context, until time.Time, services []service, from Ledger, sku int64, answered, promised bool) (snap judge.Snapshot, settled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Until(until), min(s.limit, askTimeout)))
 	defer cancel()
 	tick := time.NewTicker(s.poll)
@@ -259,7 +259,7 @@ func (s settling) wait(ctx context.Context, until time.Time, services []service,
 		switch {
 		case readErr != nil: // its database may come back
 			still = time.Now()
-		case slices.ContainsFunc(now.Orders, func(o ledger.Order) bool { return o.Undecided() }):
+		case slices.ContainsFunc(now.Orders, func(o judge.Order) bool { return o.Undecided() }):
 			still = time.Now()
 		case answered:
 			return now, true, nil
@@ -305,9 +305,9 @@ func anyInFlight(ctx context.Context, services []service) bool {
 }
 
 // same reports whether nothing was sold, cancelled or decided between two readings.
-func sameSnapshot(a, b ledger.Snapshot) bool {
+func sameSnapshot(a, b judge.Snapshot) bool {
 	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
-		slices.EqualFunc(a.Orders, b.Orders, func(a, b ledger.Order) bool {
+		slices.EqualFunc(a.Orders, b.Orders, func(a, b judge.Order) bool {
 			return a.PublicID == b.PublicID && a.Status == b.Status && a.Undecided() == b.Undecided()
 		})
 }

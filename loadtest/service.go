@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // A service is what a run calls of one target beside purchases, to prepare the
@@ -62,9 +63,9 @@ func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, err
 }
 
 // reset starts the SKU's next run. notReset are the strategies that it did not reach.
-func (s service) resetSKU(ctx context.Context, sku, stock int64) (set ledger.Stock, notReset []string, err error) {
+func (s service) resetSKU(ctx context.Context, sku, stock int64) (set judge.Stock, notReset []string, err error) {
 	var answer struct {
-		ledger.Stock
+		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
 	body, _ := json.Marshal(map[string]int64{"stock": stock}) // a name that it has stays
@@ -79,13 +80,13 @@ func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64)
 	return err
 }
 
-func (s service) readStock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	var answer struct {
-		ledger.Stock
-		StockStores map[ledger.StockStore]int64 `json:"stock_stores"`
+		judge.Stock
+		StockStores map[seckill.StockStore]int64 `json:"stock_stores"`
 	}
 	err := s.callJSON(ctx, http.MethodGet, skuPath(sku), nil, &answer)
-	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
+	return judge.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
 func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
@@ -156,10 +157,10 @@ func (s service) fetchBody(ctx context.Context, method, path string, body []byte
 type countedLedger struct {
 	Ledger
 	services   []service
-	stockStore ledger.StockStore // the counter
+	stockStore seckill.StockStore // the counter
 }
 
-func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+func (l countedLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	snap, err := l.Ledger.Snapshot(ctx, sku)
 	if err != nil {
 		return snap, err
@@ -177,7 +178,7 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 		}
 	}
 	if len(errs) == len(l.services) {
-		return ledger.Snapshot{}, errors.Join(errs...)
+		return judge.Snapshot{}, errors.Join(errs...)
 	}
 	return snap, nil // one that is alive has no such counter
 }
@@ -189,7 +190,7 @@ type keylessLedger struct {
 	*plan
 }
 
-func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	snap, err := l.Ledger.Snapshot(ctx, sku)
 	for i := range snap.Orders {
 		snap.Orders[i].RequestID = l.keyOf(l.requestOf(snap.Orders[i].UserID), sku)

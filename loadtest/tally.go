@@ -9,7 +9,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // A tally counts a load into its result while it runs, and keeps what buyers were
@@ -32,7 +32,7 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, refused, service, lag *hdrhistogram.Histogram
 
-	history [][]ledger.Told // every call, by SKU, for the judge
+	history [][]judge.Told // every call, by SKU, for the judge
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
@@ -41,14 +41,14 @@ var maxMicros = (2 * time.Hour).Microseconds()
 func newTally(p *plan, r *Result) *tally {
 	s := p.Scenario
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
-	t := &tally{plan: p, result: r, history: make([][]ledger.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), uncertain: make([]bool, s.SKUs),
+	t := &tally{plan: p, result: r, history: make([][]judge.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), uncertain: make([]bool, s.SKUs),
 		undecided: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h()}
 	// A large slice that grows is copied while buyers wait. Memory that stays empty
 	// is not used.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.left {
 		t.left[k] = s.Stock
-		t.history[k] = make([]ledger.Told, 0, each)
+		t.history[k] = make([]judge.Told, 0, each)
 	}
 	return t
 }
@@ -95,39 +95,39 @@ func (t *tally) countAnswered(p purchase, r finalReply, at timing) {
 func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
 	k := p.sku - t.plan.SKU
 	switch r.Outcome {
-	case ledger.OutcomeSold:
+	case judge.OutcomeSold:
 		if !p.cancels { // else it may be given back, and sold again, before the answer to that comes
 			t.units += p.quantity
 		}
 		t.left[k] = min(t.left[k], r.Remaining)
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
-	case ledger.OutcomeReserved: // what becomes of it is added up later
+	case judge.OutcomeReserved: // what becomes of it is added up later
 		t.left[k] = min(t.left[k], r.Remaining)
 		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
-	case ledger.OutcomeAccepted:
+	case judge.OutcomeAccepted:
 		t.undecided[k], t.uncertain[k] = true, true
-	case ledger.OutcomeSoldOut:
+	case judge.OutcomeSoldOut:
 		t.left[k] = min(t.left[k], p.quantity-1)
 		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
-	case ledger.OutcomeBusy, ledger.OutcomeConflict, ledger.OutcomeDuplicate:
+	case judge.OutcomeBusy, judge.OutcomeConflict, judge.OutcomeDuplicate:
 		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
 	}
 }
 
 // told counts one call, the try-th again of its kind, and keeps it for the judge.
-func (t *tally) recordCall(p purchase, call ledger.Told, try int, r reply) {
+func (t *tally) recordCall(p purchase, call judge.Told, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keepCall(p, call, r)
-	if r.Outcome == ledger.OutcomeUnknown { // what a later one is told says nothing about this call
+	if r.Outcome == judge.OutcomeUnknown { // what a later one is told says nothing about this call
 		t.uncertain[p.sku-t.plan.SKU] = true
 	}
 	if p.patience > 0 && r.Code == codeLost {
 		t.result.Cut++
 	}
 	switch {
-	case call.Call != ledger.CallBuy:
+	case call.Call != judge.CallBuy:
 	case try > 0:
 		t.result.Retries++
 	case p.copied && p.turn > 0:
@@ -139,7 +139,7 @@ func (t *tally) recordCall(p purchase, call ledger.Told, try int, r reply) {
 }
 
 // keep keeps a call for the judge. t.mu is held.
-func (t *tally) keepCall(p purchase, call ledger.Told, r reply) {
+func (t *tally) keepCall(p purchase, call judge.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining, call.Replayed, call.ThisCall = r.Outcome, r.OrderID, r.Remaining, r.Replayed, r.ThisCall
 	switch r.Code {
@@ -152,9 +152,9 @@ func (t *tally) keepCall(p purchase, call ledger.Told, r reply) {
 
 // answer counts an answer that did not do what was asked for, by its code, such as
 // sold_out or pay_expired.
-func (t *tally) countCode(r reply, call ledger.Call) {
+func (t *tally) countCode(r reply, call judge.Call) {
 	code := r.Code
-	if call != ledger.CallBuy {
+	if call != judge.CallBuy {
 		code = string(call) + "_" + code
 	}
 	if t.answers[code] == nil {
@@ -171,7 +171,7 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, sold bool) {
 	defer t.mu.Unlock()
 	c := &t.result.Cancellations
 	switch {
-	case r.Outcome == ledger.OutcomeCancelled:
+	case r.Outcome == judge.OutcomeCancelled:
 		c.Done++
 	case doubt:
 		c.Unknown++
@@ -188,11 +188,11 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	defer t.mu.Unlock()
 	c := &t.result.Reservations
 	switch {
-	case r.Outcome == ledger.OutcomeSold:
+	case r.Outcome == judge.OutcomeSold:
 		c.Paid++
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, r.at)
-	case r.Outcome == ledger.OutcomeExpired:
+	case r.Outcome == judge.OutcomeExpired:
 		c.Expired++ // and then no earlier call has paid
 	case doubt:
 		c.Unknown++
@@ -240,7 +240,7 @@ func (t *tally) writeSummary(took time.Duration) {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}
 	if r.SellingSeconds > 0 {
-		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
+		r.SalesPerSec = float64(r.Counts[judge.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.RefusedLatency = latencyOf(t.all), latencyOf(t.sold), latencyOf(t.refused)
 	r.ServiceTime, r.Lag = latencyOf(t.service), latencyOf(t.lag)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 )
 
@@ -26,8 +26,8 @@ const (
 
 // Worst is the verdict that counts of two: a proven violation outweighs a run that
 // proves nothing. "" is none.
-func Worst(a, b ledger.Verdict) ledger.Verdict {
-	order := []ledger.Verdict{"", ledger.Held, Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
+func Worst(a, b judge.Verdict) judge.Verdict {
+	order := []judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -37,7 +37,7 @@ func Worst(a, b ledger.Verdict) ledger.Verdict {
 // ExitStatus is the verdict for scripts.
 func (r *Result) ExitStatus() int {
 	switch r.Verdict {
-	case ledger.Held:
+	case judge.Held:
 		for _, c := range r.Checks {
 			if !c.Met {
 				return ExitUnmet
@@ -46,9 +46,9 @@ func (r *Result) ExitStatus() int {
 		return ExitHeld
 	case Blocked:
 		return ExitBlocked
-	case ledger.Oversold:
+	case judge.Oversold:
 		return ExitOversold
-	case ledger.Lost:
+	case judge.Lost:
 		return ExitLost
 	}
 	return ExitNotValid
@@ -71,21 +71,21 @@ func (r *Result) writeVerdict(require []string) {
 // judged sets the verdict.
 func (r *Result) setVerdict() {
 	switch {
-	case r.Audit == nil || r.Audit.Verdict == ledger.NotValid:
-		r.Verdict = ledger.NotValid
+	case r.Audit == nil || r.Audit.Verdict == judge.NotValid:
+		r.Verdict = judge.NotValid
 	case len(r.Problems) == 0:
 		r.Verdict = r.Audit.Verdict
-		if r.Verdict == ledger.Held && r.Audit.Served.Blocked() {
+		if r.Verdict == judge.Held && r.Audit.Served.Blocked() {
 			r.Verdict = Blocked
 		}
 	default:
-		r.Verdict = ledger.NotValid
+		r.Verdict = judge.NotValid
 		for _, v := range r.Audit.Violations {
 			switch {
 			case !r.isProven(v):
-			case v.Verdict == ledger.Oversold:
-				r.Verdict = ledger.Oversold
-			case r.Verdict == ledger.NotValid:
+			case v.Verdict == judge.Oversold:
+				r.Verdict = judge.Oversold
+			case r.Verdict == judge.NotValid:
 				r.Verdict = v.Verdict
 			}
 		}
@@ -97,18 +97,18 @@ func (r *Result) setVerdict() {
 // checkDemand refuses, found only afterwards.
 func (r *Result) isUntried() bool {
 	s := r.Settings
-	return r.Verdict == ledger.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
+	return r.Verdict == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
 		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial
 }
 
 // proven reports a violation that no problem of the run can explain.
-func (r *Result) isProven(v ledger.Violation) bool {
+func (r *Result) isProven(v judge.Violation) bool {
 	sku, _ := v.Params["sku"].(int64) // of several
 	switch {
-	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
+	case v.Rule == judge.RuleNothingSold: // perhaps no request arrived
 		return false
 	case !r.Settled && !r.settled[sku]: // what still runs can take units, but not remove orders
-		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleInvented || v.Rule == ledger.RuleUnacknowledged
+		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
 	return true
 }
@@ -120,14 +120,14 @@ func (r *Result) Uncertain() int { return countUncertain(r.Counts) }
 func (p Progress) Uncertain() int { return countUncertain(p.Counts) }
 
 // uncertain counts errors, and requests whose last answer is none, or that it is not decided.
-func countUncertain(counts map[ledger.Outcome]int) int {
-	return counts[ledger.OutcomeError] + counts[ledger.OutcomeUnknown] + counts[ledger.OutcomeInProgress] + counts[ledger.OutcomeAccepted]
+func countUncertain(counts map[judge.Outcome]int) int {
+	return counts[judge.OutcomeError] + counts[judge.OutcomeUnknown] + counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
 }
 
 // Blocked is the verdict on a run in which nothing was oversold, lost or invented
 // and the sale stood still: units were left, buyers asked for them, and none was
 // sold for longer than Served.PatienceMs. The audit's own verdict does not know it.
-const Blocked ledger.Verdict = "blocked"
+const Blocked judge.Verdict = "blocked"
 
 // longestStand is how long a sale may stand still: as long as a buyer waits for a
 // lock and a dead holder keeps it, at the slowest of the services, plus faults.
@@ -164,7 +164,7 @@ func (r *Result) Summary() string {
 	a := r.Audit
 	right := "right: nothing oversold, lost or invented in " + measure.Count(r.Requests, "request")
 	switch r.Verdict {
-	case ledger.Held:
+	case judge.Held:
 		served := "served"
 		if len(r.Signs.Short) > 0 {
 			var short []string
@@ -177,13 +177,13 @@ func (r *Result) Summary() string {
 			measure.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.DescribeStandstill(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
-	case ledger.Oversold:
+	case judge.Oversold:
 		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
 			measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"), measure.Thousands(a.Sold-a.Initial))
-	case ledger.Lost:
+	case judge.Lost:
 		return "not oversold, but the ledger or the buyers were wronged"
 	}
 	return "this run proves nothing"
@@ -200,7 +200,7 @@ func (r *Result) Exercised() (did, not []string) {
 		n              int
 		one, many, not string
 	}{
-		{r.Counts[ledger.OutcomeDuplicate], "second purchase of a buyer", "second purchases of a buyer", ""},
+		{r.Counts[judge.OutcomeDuplicate], "second purchase of a buyer", "second purchases of a buyer", ""},
 		{cancels.Done + cancels.Refused + cancels.Unknown, "cancellation", "cancellations", ""},
 		{held.Paid + held.Forgotten + held.Expired + held.Refused + held.Unknown, "reservation", "reservations", none},
 		{held.Returned, "expired reservation cancelled", "expired reservations cancelled", none},
@@ -229,7 +229,7 @@ type Signs struct {
 	Right Sign `json:"right"`
 	// Served is yes if all of this is so:
 	//
-	//   - The sale never stood still for longer than it may (ledger.Served).
+	//   - The sale never stood still for longer than it may (judge.Served).
 	//   - 99 of 100 answers came within Limits.LateMs of when the request was due.
 	//   - At most Limits.Uncertain of the buyers ended with an error or without a
 	//     certain answer.
@@ -274,9 +274,9 @@ const (
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
-	case ledger.Held, Blocked:
+	case judge.Held, Blocked:
 		s.Right = Yes
-	case ledger.Oversold, ledger.Lost:
+	case judge.Oversold, judge.Lost:
 		s.Right = No
 	default:
 		return s
@@ -285,7 +285,7 @@ func (r *Result) findSigns() Signs {
 	switch stood := r.Audit.Served; {
 	case len(s.Short) > 0:
 		s.Served = No
-	case stood != nil && stood.State == ledger.ServedYes:
+	case stood != nil && stood.State == judge.ServedYes:
 		s.Served = Yes
 	}
 	return s
@@ -302,7 +302,7 @@ func (r *Result) findShortfalls() []Problem {
 	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
 		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", measure.Duration(late), measure.Duration(int64(1000*servedLimits.LateMs)))
 	}
-	errs := r.Counts[ledger.OutcomeError]
+	errs := r.Counts[judge.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
@@ -320,7 +320,7 @@ func (r *Result) sellableUnits() int64 {
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
 		return 0
 	}
-	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[ledger.OutcomeDuplicate])) * q
+	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q
 }
 
 // A generator that is short of processor time measures itself. Either sign makes

@@ -6,53 +6,53 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 func TestConclude(t *testing.T) {
-	oversold := ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold}
-	negative := ledger.Violation{Rule: ledger.RuleNegative, Verdict: ledger.Lost}
-	missing := ledger.Violation{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost}
-	nothing := ledger.Violation{Rule: ledger.RuleNothingSold, Verdict: ledger.Lost}
-	invented := ledger.Violation{Rule: ledger.RuleInvented, Verdict: ledger.Lost}
-	unacknowledged := ledger.Violation{Rule: ledger.RuleUnacknowledged, Verdict: ledger.Lost}
+	oversold := judge.Violation{Rule: judge.RuleOversold, Verdict: judge.Oversold}
+	negative := judge.Violation{Rule: judge.RuleNegative, Verdict: judge.Lost}
+	missing := judge.Violation{Rule: judge.RuleMissingOrder, Verdict: judge.Lost}
+	nothing := judge.Violation{Rule: judge.RuleNothingSold, Verdict: judge.Lost}
+	invented := judge.Violation{Rule: judge.RuleInvented, Verdict: judge.Lost}
+	unacknowledged := judge.Violation{Rule: judge.RuleUnacknowledged, Verdict: judge.Lost}
 	for _, test := range []struct {
 		name       string
-		violations []ledger.Violation
-		audit      ledger.Verdict
+		violations []judge.Violation
+		audit      judge.Verdict
 		problem    bool
 		unsettled  bool
 		still      bool     // the sale stood still
 		require    []string // which is not met
 		want       int
 	}{
-		{name: "clean", audit: ledger.Held, want: ExitHeld},
-		{name: "clean, and a threshold is not met", audit: ledger.Held, require: []string{"errors==0"}, want: ExitUnmet},
-		{name: "stood still", audit: ledger.Held, still: true, require: []string{"errors==0"}, want: ExitBlocked},
-		{name: "stood still, and lost", audit: ledger.Lost, violations: []ledger.Violation{missing}, still: true, want: ExitLost},
-		{name: "stood still, with a problem", audit: ledger.Held, still: true, problem: true, want: ExitNotValid},
-		{name: "oversold", audit: ledger.Oversold, violations: []ledger.Violation{oversold}, want: ExitOversold},
-		{name: "lost", audit: ledger.Lost, violations: []ledger.Violation{missing}, want: ExitLost},
-		{name: "nothing sold", audit: ledger.Lost, violations: []ledger.Violation{nothing}, want: ExitLost},
+		{name: "clean", audit: judge.Held, want: ExitHeld},
+		{name: "clean, and a threshold is not met", audit: judge.Held, require: []string{"errors==0"}, want: ExitUnmet},
+		{name: "stood still", audit: judge.Held, still: true, require: []string{"errors==0"}, want: ExitBlocked},
+		{name: "stood still, and lost", audit: judge.Lost, violations: []judge.Violation{missing}, still: true, want: ExitLost},
+		{name: "stood still, with a problem", audit: judge.Held, still: true, problem: true, want: ExitNotValid},
+		{name: "oversold", audit: judge.Oversold, violations: []judge.Violation{oversold}, want: ExitOversold},
+		{name: "lost", audit: judge.Lost, violations: []judge.Violation{missing}, want: ExitLost},
+		{name: "nothing sold", audit: judge.Lost, violations: []judge.Violation{nothing}, want: ExitLost},
 		{name: "no ledger", problem: true, want: ExitNotValid},
-		{name: "judge says not valid", audit: ledger.NotValid, violations: []ledger.Violation{oversold}, want: ExitNotValid},
-		{name: "clean with a problem", audit: ledger.Held, problem: true, want: ExitNotValid},
-		{name: "oversold with a problem", audit: ledger.Oversold, violations: []ledger.Violation{oversold}, problem: true, want: ExitOversold},
-		{name: "lost with a problem", audit: ledger.Lost, violations: []ledger.Violation{missing}, problem: true, want: ExitLost},
-		{name: "nothing sold with a problem", audit: ledger.Lost, violations: []ledger.Violation{nothing}, problem: true, want: ExitNotValid},
-		{name: "oversold, unsettled", audit: ledger.Oversold, violations: []ledger.Violation{oversold}, problem: true, unsettled: true, want: ExitOversold},
-		{name: "negative, unsettled", audit: ledger.Lost, violations: []ledger.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
-		{name: "lost, unsettled", audit: ledger.Lost, violations: []ledger.Violation{missing}, problem: true, unsettled: true, want: ExitNotValid},
-		{name: "invented, unsettled", audit: ledger.Lost, violations: []ledger.Violation{invented}, problem: true, unsettled: true, want: ExitLost},
-		{name: "unacknowledged, unsettled", audit: ledger.Lost, violations: []ledger.Violation{unacknowledged}, problem: true, unsettled: true, want: ExitLost},
+		{name: "judge says not valid", audit: judge.NotValid, violations: []judge.Violation{oversold}, want: ExitNotValid},
+		{name: "clean with a problem", audit: judge.Held, problem: true, want: ExitNotValid},
+		{name: "oversold with a problem", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true, want: ExitOversold},
+		{name: "lost with a problem", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true, want: ExitLost},
+		{name: "nothing sold with a problem", audit: judge.Lost, violations: []judge.Violation{nothing}, problem: true, want: ExitNotValid},
+		{name: "oversold, unsettled", audit: judge.Oversold, violations: []judge.Violation{oversold}, problem: true, unsettled: true, want: ExitOversold},
+		{name: "negative, unsettled", audit: judge.Lost, violations: []judge.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
+		{name: "lost, unsettled", audit: judge.Lost, violations: []judge.Violation{missing}, problem: true, unsettled: true, want: ExitNotValid},
+		{name: "invented, unsettled", audit: judge.Lost, violations: []judge.Violation{invented}, problem: true, unsettled: true, want: ExitLost},
+		{name: "unacknowledged, unsettled", audit: judge.Lost, violations: []judge.Violation{unacknowledged}, problem: true, unsettled: true, want: ExitLost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &Result{Settled: !test.unsettled}
 			if test.audit != "" {
-				r.Audit = &ledger.Report{Verdict: test.audit, Violations: test.violations}
+				r.Audit = &judge.Report{Verdict: test.audit, Violations: test.violations}
 			}
 			if test.still {
-				r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked}
+				r.Audit.Served = &judge.Served{State: judge.ServedBlocked}
 			}
 			if test.problem {
 				r.Problems = []Problem{{Text: "something"}}
@@ -69,9 +69,9 @@ func TestConclude(t *testing.T) {
 func TestRightAndServedAreTwoSigns(t *testing.T) {
 	good := func() *Result {
 		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},
-			Counts:  map[ledger.Outcome]int{ledger.OutcomeSold: 100, ledger.OutcomeSoldOut: 900},
+			Counts:  map[judge.Outcome]int{judge.OutcomeSold: 100, judge.OutcomeSoldOut: 900},
 			Latency: Latency{P99: 2_000_000},
-			Audit:   &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
+			Audit:   &judge.Report{Verdict: judge.Held, Initial: 100, Sold: 100, Served: &judge.Served{State: judge.ServedYes}}}
 	}
 	for _, c := range []struct {
 		name          string
@@ -81,24 +81,24 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 	}{
 		{"all well", func(*Result) {}, Yes, Yes, nil},
 		{"late", func(r *Result) { r.Latency.P99++ }, Yes, No, []string{ShortLate}},
-		{"1 in 100 uncertain", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 4, 6 }, Yes, Yes, nil},
-		{"more", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 5, 6 }, Yes, No, []string{ShortUncertain}},
+		{"1 in 100 uncertain", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 4, 6 }, Yes, Yes, nil},
+		{"more", func(r *Result) { r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError] = 5, 6 }, Yes, No, []string{ShortUncertain}},
 		{"payments without an answer, or refused", func(r *Result) { r.Reservations = Reservations{Refused: 6, Unknown: 5} }, Yes, No, []string{ShortUncertain}},
-		{"without a final answer", func(r *Result) { r.Counts[ledger.OutcomeAccepted], r.Counts[ledger.OutcomeInProgress] = 6, 5 }, Yes, No, []string{ShortUncertain}},
+		{"without a final answer", func(r *Result) { r.Counts[judge.OutcomeAccepted], r.Counts[judge.OutcomeInProgress] = 6, 5 }, Yes, No, []string{ShortUncertain}},
 		{"99 of 100 sold", func(r *Result) { r.Audit.Sold = 99 }, Yes, Yes, nil},
 		{"fewer", func(r *Result) { r.Audit.Sold = 98 }, Yes, No, []string{ShortUnsold}},
 		{"as many as fit", func(r *Result) { r.Settings.Quantity, r.Audit.Sold = 7, 98 }, Yes, Yes, nil},
 		{"as many as were asked for", func(r *Result) { r.Requests, r.Audit.Sold = 50, 50 }, Yes, Yes, nil},
 		{"as many as were asked for, of two SKUs", func(r *Result) { r.Requests, r.Audit.Sold, r.Settings.SKUs = 50, 50, 2 }, Yes, Yes, nil},
-		{"as many as different buyers asked for", func(r *Result) { r.Requests, r.Counts[ledger.OutcomeDuplicate], r.Audit.Sold = 50, 10, 40 }, Yes, Yes, nil},
+		{"as many as different buyers asked for", func(r *Result) { r.Requests, r.Counts[judge.OutcomeDuplicate], r.Audit.Sold = 50, 10, 40 }, Yes, Yes, nil},
 		{"some not paid in time", func(r *Result) { r.Audit.Sold, r.Audit.Expired = 60, 1 }, Yes, Yes, nil},
 		{"some cancelled", func(r *Result) { r.Audit.Sold, r.Audit.Cancelled = 60, 1 }, Yes, Yes, nil},
-		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = ledger.ServedBlocked, 5 }, Yes, No, []string{ShortStood, ShortUnsold}},
-		{"pauses not known", func(r *Result) { r.Audit.Served.State = ledger.ServedNotKnown }, Yes, NotKnown, nil},
+		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = judge.ServedBlocked, 5 }, Yes, No, []string{ShortStood, ShortUnsold}},
+		{"pauses not known", func(r *Result) { r.Audit.Served.State = judge.ServedNotKnown }, Yes, NotKnown, nil},
 		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No, []string{ShortLate}},
-		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Oversold, 131 }, No, Yes, nil},
-		{"oversold, and others of several SKUs are left", func(r *Result) { r.Audit.Verdict, r.Audit.Sold, r.Settings.SKUs = ledger.Oversold, 90, 2 }, No, Yes, nil},
-		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Lost, 60 }, No, No, []string{ShortUnsold}},
+		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = judge.Oversold, 131 }, No, Yes, nil},
+		{"oversold, and others of several SKUs are left", func(r *Result) { r.Audit.Verdict, r.Audit.Sold, r.Settings.SKUs = judge.Oversold, 90, 2 }, No, Yes, nil},
+		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = judge.Lost, 60 }, No, No, []string{ShortUnsold}},
 		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []Problem{{Text: "interrupted"}}, 9_000_000 }, NotKnown, NotKnown, nil},
 	} {
 		r := good()
@@ -139,7 +139,7 @@ func TestHowLongASaleMayStandStill(t *testing.T) {
 
 func TestRequirements(t *testing.T) {
 	r := &Result{Requests: 1000, RequestsPerSec: 500, Latency: Latency{P50: 900, P99: 50_000, P999: 60_000},
-		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 10, ledger.OutcomeUnknown: 1}, Late: 7}
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: 10, judge.OutcomeUnknown: 1}, Late: 7}
 	for text, met := range map[string]bool{
 		"p99<50ms": false, "p99<=50ms": true, " p99.9 < 61ms ": true, "p50<1ms": true, "p99>50ms": false,
 		"rate>=500": true, "rate>500": false, "errors==0": true, "unknown==0": false, "unknown<=1": true,

@@ -15,12 +15,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
-	"seckill/internal/wire"
 	"seckill/strategies"
 	"seckill/strategies/saletest"
 )
@@ -108,19 +107,19 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 	return h
 }
 
-func held(t *testing.T, what string, r ledger.Report) {
+func held(t *testing.T, what string, r judge.Report) {
 	t.Helper()
-	if r.Verdict != ledger.Held {
+	if r.Verdict != judge.Held {
 		t.Errorf("%s: the audit says %s, want held: %+v", what, r.Verdict, r.Violations)
 	}
 }
 
 // heldOrLost judges a sale in which somebody went or an answer was lost. Units
 // may vanish so where C is not promised; nothing may be sold twice.
-func (h *harness) heldOrLost(t *testing.T, what string, r ledger.Report) {
+func (h *harness) heldOrLost(t *testing.T, what string, r judge.Report) {
 	t.Helper()
-	more := slices.ContainsFunc(r.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleLostUpdate })
-	if r.Verdict == ledger.Lost && !more && h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
+	more := slices.ContainsFunc(r.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleLostUpdate })
+	if r.Verdict == judge.Lost && !more && h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
 		t.Logf("%s: units are lost, as %s says of itself: %+v", what, h.Info.Name, r.Violations)
 		return
 	}
@@ -140,7 +139,7 @@ func (h *harness) neverOversells() bool {
 // A process that believes the sale to be on has its buyers reach the strategy: no one
 // buys early all the same.
 func (h *harness) beforeTheStart(t *testing.T) {
-	start := ledger.MomentOf(time.Now().Add(time.Hour))
+	start := judge.MomentOf(time.Now().Add(time.Hour))
 	h.Start = &start
 	h.Reset(t, 5)
 	h.Start = nil
@@ -174,16 +173,16 @@ func (h *harness) halfAReset(t *testing.T) {
 	row, err := h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)
 	labtest.Must(t, err)
 	h.Run, h.Stock = row.Run, 5
-	var told []ledger.Told
+	var told []judge.Told
 	for user := range int64(3) {
 		p := h.Purchase(user+1, 2)
 		receipt, err := h.Processes[0].Deduct(t.Context(), p)
-		if told = append(told, wire.Told(p, receipt, err)); err != nil && !seckill.NothingTaken(err) || errors.Is(err, seckill.ErrSoldOut) && user < 2 {
+		if told = append(told, judge.CallOf(p, receipt, err)); err != nil && !seckill.NothingTaken(err) || errors.Is(err, seckill.ErrSoldOut) && user < 2 {
 			t.Errorf("user %d was told %v", p.User, err)
 		}
 		labtest.Must(t, r.Reset(t.Context(), h.SKU, 5))
 	}
-	if last := told[1]; last.Outcome != ledger.OutcomeSold {
+	if last := told[1]; last.Outcome != judge.OutcomeSold {
 		t.Errorf("after the reset was made whole a buyer was told %+v", last)
 	}
 	held(t, "after half a reset", h.Judge(t, told...))
@@ -194,8 +193,8 @@ func (h *harness) oneByOne(t *testing.T) {
 	s := h.Processes[0]
 	r, err := s.Deduct(t.Context(), h.Purchase(1, 3))
 	if h.neverOversells() {
-		refused := h.Judge(t, wire.Told(h.Purchase(1, 3), r, err))
-		if !slices.ContainsFunc(refused.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleUndersold }) {
+		refused := h.Judge(t, judge.CallOf(h.Purchase(1, 3), r, err))
+		if !slices.ContainsFunc(refused.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleUndersold }) {
 			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.Info.Name, r, err)
 		}
 		return
@@ -294,15 +293,15 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 		seed := rand.Uint64()
 		report := h.round(t, processes, seed)
 		switch {
-		case breaks && report.Verdict == ledger.Oversold:
+		case breaks && report.Verdict == judge.Oversold:
 			return
 		case breaks:
 		case h.neverOversells():
-			if report.Verdict == ledger.Oversold {
+			if report.Verdict == judge.Oversold {
 				t.Errorf("%s never oversells, as it says of itself; seed %d: %+v", h.Info.Name, seed, report)
 			}
 		default:
-			if h.undersells() && len(report.Violations) == 1 && report.Violations[0].Rule == ledger.RuleUndersold {
+			if h.undersells() && len(report.Violations) == 1 && report.Violations[0].Rule == judge.RuleUndersold {
 				continue
 			}
 			held(t, fmt.Sprintf("load run with seed %d", seed), report)
@@ -314,22 +313,22 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 }
 
 // round is one sale in which some buyers want two units.
-func (h *harness) round(t *testing.T, processes int, seed uint64) ledger.Report {
+func (h *harness) round(t *testing.T, processes int, seed uint64) judge.Report {
 	buyers, together, units := 60, 16, int64(25)
 	if h.Info.Broken() || processes == 2 && h.Info.Guarantees[catalog.Processes] == catalog.Breaks {
 		buyers, together, units = 120, 32, 50
 	}
 	quantities := rand.New(rand.NewPCG(seed, 0))
 	h.Reset(t, units)
-	heard := make([]ledger.Told, buyers)
+	heard := make([]judge.Told, buyers)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range heard {
 		p := h.Purchase(int64(i+1), 1+quantities.Int64N(2))
 		g.Go(func() error {
 			r, err := h.Processes[i%processes].Deduct(t.Context(), p)
-			heard[i] = wire.Told(p, r, err)
-			if heard[i].Outcome == ledger.OutcomeUnknown {
+			heard[i] = judge.CallOf(p, r, err)
+			if heard[i].Outcome == judge.OutcomeUnknown {
 				return fmt.Errorf("user %d: an unknown outcome with every server alive: %w", p.User, err)
 			}
 			return nil
@@ -440,7 +439,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		r, err := h.Processes[0].Deduct(tap.With(ctx, a), first)
 		cancel()
 		hit, reached := a.Reached(), where(a)
-		heard := []ledger.Told{wire.Told(first, r, err)}
+		heard := []judge.Told{judge.CallOf(first, r, err)}
 		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
 		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // a lock that was left may stay for ever
@@ -463,7 +462,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		case err != nil:
 			t.Errorf("%s: the next buyer was told %v", reached, err)
 		}
-		heard = append(heard, wire.Told(second, r, err))
+		heard = append(heard, judge.CallOf(second, r, err))
 		h.heldOrLost(t, reached, h.Judge(t, heard...))
 		return hit
 	})

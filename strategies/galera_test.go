@@ -10,12 +10,12 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
-	"seckill/internal/wire"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/sqlrow"
 )
@@ -85,14 +85,14 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
 	h := newHarness(t, info, two, settings)
-	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan ledger.Told, 1)
+	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan judge.Told, 1)
 	ctx := taptest.Before(t.Context(), "UPDATE", func() {
 		close(begun)
 		<-goOn
 	})
 	go func() {
 		r, err := h.Buy(ctx, 1, 2)
-		late <- wire.Told(h.Purchase(1, 2), r, err)
+		late <- judge.CallOf(h.Purchase(1, 2), r, err)
 	}()
 	select {
 	case <-begun:
@@ -100,7 +100,7 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 		t.Fatalf("the first buyer never came to the write: %+v", early)
 	}
 	r, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1))
-	heard := []ledger.Told{wire.Told(h.Purchase(2, 1), r, err)}
+	heard := []judge.Told{judge.CallOf(h.Purchase(2, 1), r, err)}
 	// A read waits until the first node has the sale. Sooner, its buyer would be
 	// refused at COMMIT, and hold by luck.
 	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU); err != nil {
@@ -109,8 +109,8 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	close(goOn)
 	heard = append(heard, <-late)
 	report := h.Judge(t, heard...)
-	lost := slices.ContainsFunc(report.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleLostUpdate })
-	if lost != info.OneNode || !lost && report.Verdict == ledger.Oversold {
+	lost := slices.ContainsFunc(report.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleLostUpdate })
+	if lost != info.OneNode || !lost && report.Verdict == judge.Oversold {
 		t.Errorf("the audit says %s, %+v of %+v; want a lost update: %t", report.Verdict, report.Violations, heard, info.OneNode)
 	}
 	if (info.Unfit(lab.Galera) != "") != info.OneNode {

@@ -15,10 +15,9 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/wire"
 	"seckill/strategies"
 	"seckill/strategies/saletest"
 )
@@ -130,14 +129,14 @@ func (u *user) may(t *testing.T, rules ...any) {
 func (u *user) losesFor(t *testing.T, command string) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 200 * time.Millisecond, LockLease: 500 * time.Millisecond}}
 	s := saletest.Open(t, u.info, 3, catalog.Deps{Instance: u.mine, Settings: settings})
-	var told []ledger.Told
+	var told []judge.Told
 	calls := 0
 	buy := func(user int64) error { // a request of its own, each time
 		p := s.Purchase(user, 1)
 		calls++
 		p.RequestID += fmt.Sprint("-", calls)
 		r, err := s.Processes[0].Deduct(t.Context(), p)
-		told = append(told, wire.Told(p, r, err))
+		told = append(told, judge.CallOf(p, r, err))
 		return err
 	}
 	labtest.Must(t, buy(1))
@@ -174,11 +173,11 @@ func (u *user) losesFor(t *testing.T, command string) {
 		}, nil)
 	}
 	again("more than there is", func() error { return buy(5) }, seckill.ErrSoldOut)
-	s.Held(t, append(told, ledger.Told{Call: ledger.CallCancel, RequestID: told[0].RequestID, User: 1, Quantity: 1,
-		OrderID: order, Outcome: ledger.OutcomeCancelled})...)
+	s.Held(t, append(told, judge.Told{Call: judge.CallCancel, RequestID: told[0].RequestID, User: 1, Quantity: 1,
+		OrderID: order, Outcome: judge.OutcomeCancelled})...)
 
 	set, ok := s.Processes[0].(seckill.Resetter)
-	if !ok || u.info.Stock == ledger.InRow {
+	if !ok || u.info.Stock == seckill.InRow {
 		return
 	}
 	u.may(t, "-"+strings.ToLower(command))

@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies"
 	"seckill/strategies/saletest"
@@ -63,7 +63,7 @@ func TestCancellingWithSnapshotIsolation(t *testing.T) {
 				t.Error(err)
 			}
 			report := s.Judge(t)
-			if report.Verdict != ledger.Held || report.Cancelled != cancelled || cancelled == 0 {
+			if report.Verdict != judge.Held || report.Cancelled != cancelled || cancelled == 0 {
 				t.Errorf("%s: %d of %d cancelled; %+v", report.Verdict, report.Cancelled, cancelled, report.Violations)
 			}
 		})

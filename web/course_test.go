@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/game"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies"
 	"seckill/web"
@@ -223,7 +223,7 @@ func rulesOf(t *testing.T, strategy, question string, held bool) string {
 // A strategy that breaks by itself oversells or loses units in its counterexamples,
 // unless it says that it only refuses what is there.
 func TestWhatRefusesNeverOversells(t *testing.T) {
-	refusing := map[string]bool{ledger.RuleUndersold: true, ledger.RuleNothingSold: true}
+	refusing := map[string]bool{judge.RuleUndersold: true, judge.RuleNothingSold: true}
 	for _, info := range strategies.All() {
 		for _, q := range []catalog.Question{catalog.Oversell, catalog.LostUpdate, catalog.Processes} {
 			if info.Guarantees[q] != catalog.Breaks {

@@ -25,18 +25,18 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 	}{
 		{"../internal/fault/*.go", fault, 23, "static/text/", both, "", ""},
 		{"../internal/fault/*.go", fault, 23, "static/lab/text/", both, "", ""},
-		{"../internal/ledger/*.go", rule, 20, "static/text/", both, "", ""},
+		{"../internal/judge/*.go", rule, 20, "static/text/", both, "", ""},
 		{"../internal/explore/scenario.go", rule, 7, "static/text/", both, "", ""},
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faults: {", "\n  },"},
 		{"../internal/explore/scenario.go", exploring, 9, "static/trace/text/", both, "\n  faultHints: {", "\n  },"},
 		{"../internal/explore/does.go", actor, 11, "static/trace/text/", both, "", ""},
 		{"../internal/labapi/*.go", `(?:Code|kind\w+): "(\w+)"`, 15, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
-		{"../internal/wire/wire.go", `http\.Status\w+, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
+		{"../internal/judge/codes.go", `\d{3}, "(\w+)"`, 20, "static/text/", "zh", "\n  problem: (", "\n  }[code]"},
 		{"../internal/fault/fault.go", `(?m)^\tLack\w+ += "(\w+)"`, 3, "static/lab/text/", "zh", "\nconst lacks = {", "\n};"},
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 10, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
-		{"../internal/ledger/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
-		{"../internal/ledger/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
-		{"../internal/linear/linear.go", `because\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
+		{"../internal/judge/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
+		{"../internal/judge/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
+		{"../internal/judge/linear.go", `because\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
 	} {
 		codes := codesIn(t, list.files, list.code)
 		if len(codes) < list.least {

@@ -11,9 +11,9 @@ import (
 
 	"seckill/internal/chaos"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -33,7 +33,7 @@ func TestChaosOfEveryFault(t *testing.T) {
 			for i, c := range row.Cells {
 				tested[r.Faults[i]] = tested[r.Faults[i]] || c.Tested()
 				// Two hold it from the first moment on: no fault is needed.
-				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None && (c.Word == string(ledger.Oversold)) != (topology == lab.Galera) {
+				if row.Strategy == "get-lock" && r.Faults[i] == chaos.None && (c.Word == string(judge.Oversold)) != (topology == lab.Galera) {
 					t.Errorf("get-lock with topology %s: %s", topology, c.Word)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -153,15 +154,15 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 // agrees compares a verdict with what the strategy says of itself.
 func agrees(t *testing.T, info catalog.Info, r *loadtest.Result) {
 	t.Helper()
-	refused := r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict]
+	refused := r.Counts[judge.OutcomeBusy] + r.Counts[judge.OutcomeConflict]
 	switch {
 	case r.Copies == 0:
 		t.Error("nothing was copied")
 	case info.BreaksIn(2):
-		if r.Verdict != ledger.Oversold && r.Verdict != ledger.Lost {
+		if r.Verdict != judge.Oversold && r.Verdict != judge.Lost {
 			t.Errorf("shipped as broken, and the run says %s: %+v", r.Verdict, r.Audit)
 		}
-	case r.ExitStatus() != loadtest.ExitHeld || r.Counts[ledger.OutcomeUnknown] != 0:
+	case r.ExitStatus() != loadtest.ExitHeld || r.Counts[judge.OutcomeUnknown] != 0:
 		t.Errorf("the run says %s: %v %+v\n%v, %d copies", r.Verdict, r.Problems, r.Audit.Violations, r.Counts, r.Copies)
 	case r.Audit.Sold+int64(r.Cancellations.Done) < r.Settings.Stock && refused == 0:
 		t.Errorf("%d sold of %d, and no buyer was told busy or conflict", r.Audit.Sold, r.Settings.Stock)
@@ -179,7 +180,7 @@ func TestLoadRunWithReservations(t *testing.T) {
 		Stock: 60, Buyers: 240, Reserve: 2 * time.Second, Forget: .3, Cancellations: .2, Copies: .1, Retry: 1, Concurrency: 32}})
 	c, a := r.Reservations, r.Audit
 	t.Logf("%s: %+v, %+v, sold %d, reserved %d, expired %d, cancelled %d", r.Verdict, c, r.Cancellations, a.Sold, a.Reserved, a.Expired, a.Cancelled)
-	if r.Verdict != ledger.Held {
+	if r.Verdict != judge.Held {
 		t.Errorf("the verdict is %s: %+v %v", r.Verdict, a.Violations, r.Problems)
 	}
 	if c.Paid == 0 || c.Forgotten == 0 || a.Expired == 0 || c.Returned == 0 || r.Cancellations.Done == 0 || c.Refused+c.Unknown > 0 {
@@ -187,7 +188,7 @@ func TestLoadRunWithReservations(t *testing.T) {
 	}
 	// A buyer whose copies were told to wait may come to pay too late.
 	if a.Sold != int64(c.Paid) || a.Reserved != 0 || a.Expired+a.Cancelled != c.Forgotten+c.Expired+r.Cancellations.Done ||
-		a.Remaining != 60-a.Sold || r.Counts[ledger.OutcomeReserved] != c.Paid+c.Forgotten+c.Expired+r.Cancellations.Done {
+		a.Remaining != 60-a.Sold || r.Counts[judge.OutcomeReserved] != c.Paid+c.Forgotten+c.Expired+r.Cancellations.Done {
 		t.Errorf("the ledger and the buyers differ: %+v, %+v, %+v", c, r.Cancellations, a)
 	}
 }
@@ -204,7 +205,7 @@ func TestThoroughLoad(t *testing.T) {
 	r.Fault = end()
 	did, not := r.Exercised()
 	t.Logf("tried: %v, not: %v", did, not)
-	if r.Verdict != ledger.Held || r.Fault == "" || len(not) > 2 || r.Cut == 0 {
+	if r.Verdict != judge.Held || r.Fault == "" || len(not) > 2 || r.Cut == 0 {
 		t.Errorf("%s %v %+v, not tried: %v", r.Verdict, r.Problems, r.Audit, not)
 	}
 	if !processes[1].Alive() || processes[1].Done() == first {
@@ -230,10 +231,10 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 				kill()
 			}
 		}})
-	if r.Verdict != ledger.Held {
+	if r.Verdict != judge.Held {
 		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}
-	if r.Accepted < 300 || r.Counts[ledger.OutcomeAccepted] > 0 || r.Counts[ledger.OutcomeSold] < r.Accepted { // a copy may be told the order at once
+	if r.Accepted < 300 || r.Counts[judge.OutcomeAccepted] > 0 || r.Counts[judge.OutcomeSold] < r.Accepted { // a copy may be told the order at once
 		t.Errorf("%d accepted, and the requests came to %v", r.Accepted, r.Counts)
 	}
 	if processes[0].Alive() {

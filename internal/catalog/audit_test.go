@@ -13,11 +13,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 )
 
-var rowSeller = []catalog.Seller{seller("conditional", ledger.InRow, plain{})}
+var rowSeller = []catalog.Seller{seller("conditional", seckill.InRow, plain{})}
 
 // largeSales are so many SKUs, each sold out in n orders of one unit.
 func largeSales(t testing.TB, skus, n int) (*ledger.Store, *gorm.DB) {
@@ -70,21 +72,21 @@ func TestAuditTakesLittleMemory(t *testing.T) {
 	store, db := largeSales(t, 1, orders)
 	defer debug.SetGCPercent(debug.SetGCPercent(5)) // often, or garbage would count
 	for _, c := range []struct {
-		verdict ledger.Verdict
+		verdict judge.Verdict
 		change  string
 	}{
-		{ledger.Held, "UPDATE stock SET num = 0"},
-		{ledger.Held, "UPDATE orders SET remaining = remaining DIV 2"},
-		{ledger.Lost, "UPDATE stock SET num = 7"},
+		{judge.Held, "UPDATE stock SET num = 0"},
+		{judge.Held, "UPDATE orders SET remaining = remaining DIV 2"},
+		{judge.Lost, "UPDATE stock SET num = 7"},
 	} {
 		labtest.Must(t, db.Exec(c.change).Error)
-		var got ledger.Report
+		var got judge.Report
 		var err error
 		live := peak("/gc/heap/live:bytes", func() { got, err = catalog.Audit(t.Context(), store, 1, rowSeller) })
 		labtest.Must(t, err)
 		e, err := catalog.Evidence(t.Context(), store, 1, rowSeller)
 		labtest.Must(t, err)
-		if want := ledger.Judge(e); !reflect.DeepEqual(got, want) || got.Verdict != c.verdict {
+		if want := judge.Judge(e); !reflect.DeepEqual(got, want) || got.Verdict != c.verdict {
 			t.Errorf("after %s the audit says\n%+v, and the judge of a snapshot\n%+v", c.change, got, want)
 		}
 		t.Logf("%s: %d bytes for each order", c.change, live/orders)
@@ -104,7 +106,7 @@ func BenchmarkAudit(b *testing.B) {
 			for sku := range int64(skus) {
 				g.Go(func() error {
 					r, err := catalog.Audit(b.Context(), store, sku+1, rowSeller)
-					if err == nil && (r.Verdict != ledger.Held || r.Orders != orders) {
+					if err == nil && (r.Verdict != judge.Held || r.Orders != orders) {
 						b.Errorf("%+v", r)
 					}
 					return err

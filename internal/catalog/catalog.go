@@ -32,7 +32,7 @@ type Info struct {
 	// server. Empty if none is known to mend it.
 	Repair string               `json:"repair,omitempty"`
 	Needs  []backend.Capability `json:"needs"`
-	Stock  ledger.StockStore    `json:"stock"`
+	Stock  seckill.StockStore   `json:"stock"`
 	// Redis names the commands that it sends to Redis, the last of Needs, beside its scripts.
 	Redis []string `json:"-"`
 	// Also names what runs with the strategy's own file, and is shown with it:

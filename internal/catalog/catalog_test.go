@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -37,7 +38,7 @@ func (c counting) Count(context.Context, int64) (int64, error) {
 
 type plain struct{ seckill.Strategy }
 
-func seller(name string, stockStore ledger.StockStore, s seckill.Strategy) catalog.Seller {
+func seller(name string, stockStore seckill.StockStore, s seckill.Strategy) catalog.Seller {
 	return catalog.Seller{Info: catalog.Info{Name: name, Stock: stockStore}, Strategy: s}
 }
 
@@ -46,23 +47,23 @@ func TestHomes(t *testing.T) {
 	asked := 0
 	for name, c := range map[string]struct {
 		sellers []catalog.Seller
-		want    map[ledger.StockStore]int64
+		want    map[seckill.StockStore]int64
 	}{
-		"none": {nil, map[ledger.StockStore]int64{}},
-		"the row is no counter": {[]catalog.Seller{seller("conditional", ledger.InRow, plain{})},
-			map[ledger.StockStore]int64{}},
+		"none": {nil, map[seckill.StockStore]int64{}},
+		"the row is no counter": {[]catalog.Seller{seller("conditional", seckill.InRow, plain{})},
+			map[seckill.StockStore]int64{}},
 		"strategies of one home are asked once": {[]catalog.Seller{
-			seller("a", ledger.InRedis, counting{left: 3, asked: &asked}),
-			seller("b", ledger.InRowAndRedis, counting{left: 4, asked: &asked}),
-			seller("c", ledger.InLockTable, counting{left: 5})},
-			map[ledger.StockStore]int64{ledger.InRedis: 3, ledger.InLockTable: 5}},
+			seller("a", seckill.InRedis, counting{left: 3, asked: &asked}),
+			seller("b", seckill.InRowAndRedis, counting{left: 4, asked: &asked}),
+			seller("c", seckill.InLockTable, counting{left: 5})},
+			map[seckill.StockStore]int64{seckill.InRedis: 3, seckill.InLockTable: 5}},
 		"one that fails is missing": {[]catalog.Seller{
-			seller("a", ledger.InRedis, counting{err: down}), seller("c", ledger.InLockTable, counting{left: 5})},
-			map[ledger.StockStore]int64{ledger.InLockTable: 5}},
+			seller("a", seckill.InRedis, counting{err: down}), seller("c", seckill.InLockTable, counting{left: 5})},
+			map[seckill.StockStore]int64{seckill.InLockTable: 5}},
 		"the next of the same home may know": {[]catalog.Seller{
-			seller("a", ledger.InRedis, counting{err: down}), seller("b", ledger.InRedis, counting{left: 2})},
-			map[ledger.StockStore]int64{ledger.InRedis: 2}},
-		"one that cannot run here": {[]catalog.Seller{seller("a", ledger.InRedis, nil)}, map[ledger.StockStore]int64{}},
+			seller("a", seckill.InRedis, counting{err: down}), seller("b", seckill.InRedis, counting{left: 2})},
+			map[seckill.StockStore]int64{seckill.InRedis: 2}},
+		"one that cannot run here": {[]catalog.Seller{seller("a", seckill.InRedis, nil)}, map[seckill.StockStore]int64{}},
 	} {
 		if got := catalog.StockStores(t.Context(), 1, c.sellers); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -88,7 +89,7 @@ func newSale(t *testing.T) *sale {
 }
 
 // of begins a run of 10 units, of which each strategy sells one.
-func (s *sale) of(strategies ...string) ledger.Stock {
+func (s *sale) of(strategies ...string) judge.Stock {
 	s.Helper()
 	set, err := s.Reset(s.Context(), 1, "", 10)
 	if err != nil {
@@ -112,7 +113,7 @@ func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 	back := s.db.Exec("UPDATE stock SET run = run - 1 WHERE id = 1").Error
 	r, err := catalog.Audit(t.Context(), s.Store, 1, nil)
 	labtest.Must(t, errors.Join(back, err))
-	if r.Verdict != ledger.NotValid || !slices.ContainsFunc(r.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleStraggler }) {
+	if r.Verdict != judge.NotValid || !slices.ContainsFunc(r.Violations, func(v judge.Violation) bool { return v.Rule == judge.RuleStraggler }) {
 		t.Errorf("an order of a higher run: %+v", r)
 	}
 }
@@ -121,17 +122,17 @@ func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
 // row alone. (What the judge makes of that is tested in package ledger.)
 func TestAuditReadsTheCounters(t *testing.T) {
 	sellers := []catalog.Seller{
-		seller("row", ledger.InRow, plain{}), seller("redis", ledger.InRedis, counting{left: 7}), seller("table", ledger.InLockTable, counting{left: 10}),
+		seller("row", seckill.InRow, plain{}), seller("redis", seckill.InRedis, counting{left: 7}), seller("table", seckill.InLockTable, counting{left: 10}),
 	}
 	s := newSale(t)
 	for name, c := range map[string]struct {
 		orders  []string
-		verdict ledger.Verdict
+		verdict judge.Verdict
 	}{
-		"redis":                          {[]string{"redis", "redis", "redis"}, ledger.Held},
-		"redis, too few":                 {[]string{"redis", "redis"}, ledger.Lost},
-		"unknown":                        {[]string{"redis", "magic"}, ledger.NotValid},
-		"no order, but the counter fell": {nil, ledger.Lost},
+		"redis":                          {[]string{"redis", "redis", "redis"}, judge.Held},
+		"redis, too few":                 {[]string{"redis", "redis"}, judge.Lost},
+		"unknown":                        {[]string{"redis", "magic"}, judge.NotValid},
+		"no order, but the counter fell": {nil, judge.Lost},
 	} {
 		set := s.of(c.orders...)
 		if r, err := catalog.Audit(t.Context(), s.Store, 1, sellers); err != nil || r.Verdict != c.verdict {

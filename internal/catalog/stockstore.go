@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -17,8 +18,8 @@ type Seller struct {
 // StockStores asks every counter outside the stock row what is left of sku, once
 // each. A counter that does not answer, or was not set for the current run, is
 // missing from the answer: the judge misses it where it matters.
-func StockStores(ctx context.Context, sku int64, sellers []Seller) map[ledger.StockStore]int64 {
-	stockStores := map[ledger.StockStore]int64{}
+func StockStores(ctx context.Context, sku int64, sellers []Seller) map[seckill.StockStore]int64 {
+	stockStores := map[seckill.StockStore]int64{}
 	for _, s := range sellers {
 		stockStore := s.Info.Stock.Counter()
 		c, counts := s.Strategy.(seckill.Counter)
@@ -39,18 +40,18 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[ledger.St
 // StockStores are no part of the database's consistent view, so while buyers are
 // between the counter and their order, units seem to be missing: read it when
 // the sale has come to rest.
-func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Evidence, error) {
+func Evidence(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (judge.Evidence, error) {
 	snap, err := store.Snapshot(ctx, sku)
 	if err != nil {
-		return ledger.Evidence{}, err
+		return judge.Evidence{}, err
 	}
 	snap.StockStores = StockStores(ctx, sku, sellers)
 	set := snap.Stock
-	return ledger.Evidence{Snapshot: snap, Initial: set.Initial, Run: set.Run, StockStoreOf: storesOf(sellers)}, nil
+	return judge.Evidence{Snapshot: snap, Initial: set.Initial, Run: set.Run, StockStoreOf: storesOf(sellers)}, nil
 }
 
-func storesOf(sellers []Seller) map[string]ledger.StockStore {
-	of := make(map[string]ledger.StockStore, len(sellers))
+func storesOf(sellers []Seller) map[string]seckill.StockStore {
+	of := make(map[string]seckill.StockStore, len(sellers))
 	for _, s := range sellers {
 		of[s.Info.Name] = s.Info.Stock
 	}
@@ -60,11 +61,11 @@ func storesOf(sellers []Seller) map[string]ledger.StockStore {
 // Audit judges one SKU's run from the ledger and the counters alone. It changes
 // nothing, and keeps no order in memory. It asks the counters first: some need a
 // connection, and the view keeps one.
-func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report ledger.Report, err error) {
+func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (report judge.Report, err error) {
 	counted := StockStores(ctx, sku, sellers)
-	err = store.View(ctx, sku, func(e ledger.Evidence) {
+	err = store.View(ctx, sku, func(e judge.Evidence) {
 		e.Snapshot.StockStores, e.StockStoreOf = counted, storesOf(sellers)
-		report = ledger.Judge(e)
+		report = judge.Judge(e)
 	})
 	return report, err
 }

@@ -15,8 +15,8 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
-	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -141,7 +141,7 @@ func (o Options) runCell(ctx context.Context, info catalog.Info, name fault.Name
 	t.sale.Scenario = o.scenario(info.Name, name)
 	if err := o.runBothParts(ctx, t); err != nil {
 		if t.problems = append(t.problems, err.Error()); !t.isBroken() { // damage that was proven stays proven
-			t.verdict = ledger.NotValid
+			t.verdict = judge.NotValid
 		}
 	}
 	mayAnswerWrongly := info.Broken() || info.Guarantees[catalog.SoldOut] == catalog.Breaks
@@ -188,7 +188,7 @@ func (o Options) runFirstPart(ctx context.Context, t *trial) (int64, error) {
 	sale.OnProgress = func(p loadtest.Progress) {
 		// After the last buyer a pause means nothing.
 		if at := tenths(time.Since(began)); !p.Settling && !began.IsZero() && at <= tenths(sale.Duration) {
-			t.Course = append(t.Course, [3]int{at, p.Counts[ledger.OutcomeSold], p.Uncertain()})
+			t.Course = append(t.Course, [3]int{at, p.Counts[judge.OutcomeSold], p.Uncertain()})
 		}
 	}
 	in := fault.NewInjector(ctx, o.Lab.Inject, []fault.Sale{{Strategy: sale.Strategy, SKU: sku}}, nil)
@@ -244,7 +244,7 @@ func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error 
 	defer standstill.Stop()
 	sold := -1
 	sale.OnProgress = func(p loadtest.Progress) {
-		if now := p.Counts[ledger.OutcomeSold]; now > sold {
+		if now := p.Counts[judge.OutcomeSold]; now > sold {
 			sold = now
 			standstill.Reset(maxStandstill)
 		}
@@ -254,6 +254,6 @@ func (o Options) runSecondPart(ctx context.Context, t *trial, left int64) error 
 		return err
 	}
 	t.addPart(second, false)
-	t.Units.Left, t.After = left, second.Counts[ledger.OutcomeSold]
+	t.Units.Left, t.After = left, second.Counts[judge.OutcomeSold]
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
-	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -53,14 +53,14 @@ var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Breaks(cata
 var mortal = catalog.Info{Name: "mortal", Guarantees: sound.Guarantees.Breaks(catalog.DeadHolder)}
 
 // wrongAnswers returns a sale whose ledger balances although buyers got wrong answers.
-func wrongAnswers() *loadtest.Result { return sale(ledger.Lost, 600, 600, ledger.RuleNotLinearizable) }
+func wrongAnswers() *loadtest.Result { return sale(judge.Lost, 600, 600, judge.RuleNotLinearizable) }
 
 // sale returns the result of one part of a sale.
-func sale(verdict ledger.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
-	r := &loadtest.Result{Verdict: verdict, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold},
-		Audit: &ledger.Report{Verdict: verdict, Initial: 720, Sold: units}}
+func sale(verdict judge.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
+	r := &loadtest.Result{Verdict: verdict, Counts: map[judge.Outcome]int{judge.OutcomeSold: sold},
+		Audit: &judge.Report{Verdict: verdict, Initial: 720, Sold: units}}
 	for _, rule := range rules {
-		r.Audit.Violations = append(r.Audit.Violations, ledger.Violation{Rule: rule, Message: rule + " was broken"})
+		r.Audit.Violations = append(r.Audit.Violations, judge.Violation{Rule: rule, Message: rule + " was broken"})
 	}
 	return r
 }
@@ -106,13 +106,13 @@ func TestCells(t *testing.T) {
 	took := paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
 	idle := paperLab{effect: fault.Effect{TookEffect: true, Why: fault.Idle}}
 	parts := func(all ...*loadtest.Result) []*loadtest.Result { return all }
-	held := func() *loadtest.Result { return sale(ledger.Held, 600, 600) }
-	stopped := sale(ledger.NotValid, 0, 600)
+	held := func() *loadtest.Result { return sale(judge.Held, 600, 600) }
+	stopped := sale(judge.NotValid, 0, 600)
 	stopped.Interrupted = true
-	stalled := sale(ledger.NotValid, 1, 601)
+	stalled := sale(judge.NotValid, 1, 601)
 	stalled.Interrupted, stalled.Problems = true, []loadtest.Problem{{Text: "interrupted"}}
-	stalled.Audit.Served = &ledger.Served{State: ledger.ServedBlocked}
-	early := sale(ledger.NotValid, 50, 650)
+	stalled.Audit.Served = &judge.Served{State: judge.ServedBlocked}
+	early := sale(judge.NotValid, 50, 650)
 	early.Interrupted, early.Problems = true, []loadtest.Problem{{Text: "interrupted"}, {Text: "read too early"}}
 	for name, c := range map[string]struct {
 		lab    paperLab
@@ -122,24 +122,24 @@ func TestCells(t *testing.T) {
 		wrong  bool
 		exit   int
 	}{
-		"held": {took, parts(held(), sale(ledger.Held, 120, 720)),
+		"held": {took, parts(held(), sale(judge.Held, 120, 720)),
 			nil, "held", false, loadtest.ExitHeld},
-		"oversold in the first part": {took, parts(sale(ledger.Oversold, 800, 800), held()),
+		"oversold in the first part": {took, parts(sale(judge.Oversold, 800, 800), held()),
 			nil, "oversold", true, loadtest.ExitOversold},
-		"oversold, and then no sale was run": {took, parts(sale(ledger.Oversold, 800, 800)),
+		"oversold, and then no sale was run": {took, parts(sale(judge.Oversold, 800, 800)),
 			nil, "oversold", true, loadtest.ExitOversold},
 		"no sale could be run afterwards": {took, parts(held()),
 			nil, "proves nothing", false, loadtest.ExitNotValid},
-		"oversold in the second": {took, parts(held(), sale(ledger.Oversold, 300, 900)),
+		"oversold in the second": {took, parts(held(), sale(judge.Oversold, 300, 900)),
 			nil, "oversold", true, loadtest.ExitOversold},
-		"lost": {took, parts(sale(ledger.Lost, 600, 500, "lost"), held()),
+		"lost": {took, parts(sale(judge.Lost, 600, 500, "lost"), held()),
 			nil, "lost", true, loadtest.ExitLost},
-		"lost, as it is known to be": {took, parts(sale(ledger.Lost, 600, 500), held()),
+		"lost, as it is known to be": {took, parts(sale(judge.Lost, 600, 500), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{mortal} }, "lost", false, loadtest.ExitHeld},
 		"wrong answers": {took, parts(wrongAnswers(), held()), nil, "lost", true, loadtest.ExitLost},
 		"wrong answers, not promised": {took, parts(wrongAnswers(), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, loadtest.ExitHeld},
-		"lost, and wrong answers": {took, parts(sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()),
+		"lost, and wrong answers": {took, parts(sale(judge.Lost, 600, 500, "lost", judge.RuleNotLinearizable), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", true, loadtest.ExitLost},
 		"blocked": {took, parts(sale(loadtest.Blocked, 100, 100), held()),
 			nil, "blocked", true, loadtest.ExitBlocked},
@@ -147,18 +147,18 @@ func TestCells(t *testing.T) {
 		"one sale, and no more":      {took, parts(held(), stalled), nil, "blocked", true, loadtest.ExitBlocked},
 		"cut off, and read early": {took, parts(held(), early),
 			nil, "proves nothing", false, loadtest.ExitNotValid},
-		"nothing is left to sell": {took, parts(sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)),
+		"nothing is left to sell": {took, parts(sale(judge.Held, 720, 720), sale(judge.Held, 0, 720)),
 			nil, "held", false, loadtest.ExitHeld},
 		"without effect": {paperLab{}, parts(held(), held()),
 			nil, "not tested", false, loadtest.ExitNotValid},
 		"could not matter": {idle, parts(held(), held()), nil, "not tested", false, loadtest.ExitNotValid},
-		"without effect, and broken": {paperLab{}, parts(sale(ledger.Oversold, 800, 800), held()),
+		"without effect, and broken": {paperLab{}, parts(sale(judge.Oversold, 800, 800), held()),
 			nil, "oversold", true, loadtest.ExitOversold},
 		"the fault fails": {paperLab{fails: errors.New("no")}, parts(held(), held()),
 			nil, "not tested", false, loadtest.ExitNotValid},
 		"no services": {paperLab{serves: errors.New("no")}, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
 		"no load":     {took, nil, nil, "proves nothing", false, loadtest.ExitNotValid},
-		"a first part that proves nothing": {took, parts(sale(ledger.NotValid, 0, 0), held()), nil,
+		"a first part that proves nothing": {took, parts(sale(judge.NotValid, 0, 0), held()), nil,
 			"proves nothing", false, loadtest.ExitNotValid},
 		"not available here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "", false, loadtest.ExitNotValid},
 		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "", false, loadtest.ExitNotValid},
@@ -166,9 +166,9 @@ func TestCells(t *testing.T) {
 			o.Strategies = []catalog.Info{{Name: "quorum", Needs: []backend.Capability{backend.RedisQuorum}}}
 			o.Faults = []fault.Name{fault.RestartRedis}
 		}, "", false, loadtest.ExitNotValid},
-		"a broken one, caught": {took, parts(sale(ledger.Oversold, 800, 800), held()),
+		"a broken one, caught": {took, parts(sale(judge.Oversold, 800, 800), held()),
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, loadtest.ExitHeld},
-		"the control run": {paperLab{}, parts(held(), sale(ledger.Held, 120, 720)),
+		"the control run": {paperLab{}, parts(held(), sale(judge.Held, 120, 720)),
 			func(o *Options) { o.Faults = []fault.Name{None} }, "held", false, loadtest.ExitHeld},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestNoSecondPart(t *testing.T) {
 	asked := 0
 	o.load = func(context.Context, loadtest.Config) (*loadtest.Result, error) {
 		asked++
-		r := sale(ledger.NotValid, 0, 0)
+		r := sale(judge.NotValid, 0, 0)
 		r.Problems = []loadtest.Problem{{Text: "the sale could not be reset"}}
 		return r, nil
 	}
@@ -208,11 +208,11 @@ func TestNoSecondPart(t *testing.T) {
 
 // A cell that did not hold has its course, and the begin and the end of its fault. A cell that held is short.
 func TestCourseOfACell(t *testing.T) {
-	for _, verdict := range []ledger.Verdict{ledger.Held, ledger.Lost} {
+	for _, verdict := range []judge.Verdict{judge.Held, judge.Lost} {
 		c := (&trial{Cell: Cell{Stood: 1.3, Course: [][3]int{{1, 3, 0}}}, verdict: verdict,
 			happened: &fault.Happening{Planned: fault.Planned{At: 510}, Until: 2130,
 				Effect: &fault.Effect{TookEffect: true, CouldMatter: true}}}).newCell(false)
-		lost := verdict == ledger.Lost
+		lost := verdict == judge.Lost
 		if c.Word != string(verdict) || c.Stood != 1.3 || slices.Equal(c.Fault, []int{5, 21}) != lost || (len(c.Course) == 1) != lost {
 			t.Errorf("%s: %+v", verdict, c)
 		}
@@ -225,8 +225,8 @@ func TestStockIsGone(t *testing.T) {
 		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
 		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
-		}, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore),
-			sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore)).Rows[0].Cells[0]
+		}, sale(judge.NotValid, 31, 31, judge.RuleUnknownStore),
+			sale(judge.NotValid, 0, 31, judge.RuleUnknownStore)).Rows[0].Cells[0]
 		if c.Word != want || want == "stopped" && !strings.Contains(c.Said, "unknown_stock was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word, c.Said, want)
 		}
@@ -238,21 +238,21 @@ func TestStockIsGone(t *testing.T) {
 func TestTheNumberIsCorrected(t *testing.T) {
 	for _, try := range []struct {
 		fault  fault.Name
-		second ledger.Verdict
+		second judge.Verdict
 		want   string
 	}{
-		{fault.RestartRedis, ledger.Held, "held"},
-		{fault.RestartRedis, ledger.Lost, "lost"},
-		{fault.KillService, ledger.Held, "lost"},
+		{fault.RestartRedis, judge.Held, "held"},
+		{fault.RestartRedis, judge.Lost, "lost"},
+		{fault.KillService, judge.Held, "lost"},
 	} {
 		l := &paperLab{effect: fault.Effect{TookEffect: true, CouldMatter: true}}
 		second := sale(try.second, 31, 62)
-		if try.second == ledger.Lost {
-			second = sale(try.second, 31, 62, ledger.RuleCounterDisagrees)
+		if try.second == judge.Lost {
+			second = sale(try.second, 31, 62, judge.RuleCounterDisagrees)
 		}
 		c := runParts(t, l, func(o *Options) {
 			o.Faults, o.Strategies[0].Needs = []fault.Name{try.fault}, []backend.Capability{backend.Redis}
-		}, sale(ledger.Lost, 31, 31, ledger.RuleCounterDisagrees), second).Rows[0].Cells[0]
+		}, sale(judge.Lost, 31, 31, judge.RuleCounterDisagrees), second).Rows[0].Cells[0]
 		if c.Word != try.want {
 			t.Errorf("%s, and %s afterwards: %s (%s), want %s", try.fault, try.second, c.Word, c.Said, try.want)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -71,9 +71,9 @@ func (r *Result) ExitStatus() int {
 		return false
 	}
 	switch {
-	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Oversold) }):
+	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(judge.Oversold) }):
 		return loadtest.ExitOversold
-	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(ledger.Lost) }):
+	case has(func(c *Cell) bool { return c.Wrong && c.Word == string(judge.Lost) }):
 		return loadtest.ExitLost
 	case r.Left > 0, !has((*Cell).Tested), has(func(c *Cell) bool { return c.Word == wordNotValid }):
 		return loadtest.ExitNotValid
@@ -94,7 +94,7 @@ func (r *Result) Summary() string {
 	}
 	words["not run"], words["not applicable"] = r.Left, words[""]
 	var said []string
-	for _, word := range []string{string(ledger.Held), string(ledger.Oversold), string(ledger.Lost), string(loadtest.Blocked), wordStopped,
+	for _, word := range []string{string(judge.Held), string(judge.Oversold), string(judge.Lost), string(loadtest.Blocked), wordStopped,
 		wordNotTested, wordNotValid, "not applicable", "not run"} {
 		if words[word] > 0 {
 			said = append(said, fmt.Sprintf("%d %s", words[word], word))
@@ -125,7 +125,7 @@ func (r *Result) table() measure.Table {
 				line = append(line, "")
 			case c.Word == "":
 				line = append(line, measure.None)
-			case c.Word == string(ledger.Held) && c.Stood >= 1:
+			case c.Word == string(judge.Held) && c.Stood >= 1:
 				line = append(line, fmt.Sprintf("held %.1f s", c.Stood))
 			default:
 				line = append(line, c.Word)
@@ -210,7 +210,7 @@ const (
 // didNotHold reports whether the sale broke or stood still.
 func (c *Cell) didNotHold() bool {
 	switch c.Word {
-	case string(ledger.Oversold), string(ledger.Lost), string(loadtest.Blocked), wordStopped:
+	case string(judge.Oversold), string(judge.Lost), string(loadtest.Blocked), wordStopped:
 		return true
 	}
 	return false
@@ -228,12 +228,12 @@ type trial struct {
 	sale  loadtest.Config // of the first part
 
 	happened   *fault.Happening // nil in a control run
-	verdict    ledger.Verdict   // the worse one of both parts
-	violations []ledger.Violation
+	verdict    judge.Verdict    // the worse one of both parts
+	violations []judge.Violation
 	problems   []string
 }
 
-func (t *trial) isBroken() bool { return t.verdict == ledger.Oversold || t.verdict == ledger.Lost }
+func (t *trial) isBroken() bool { return t.verdict == judge.Oversold || t.verdict == judge.Lost }
 
 // newCell returns the cell of a trial that has ended.
 func (t *trial) newCell(may bool) *Cell {
@@ -266,7 +266,7 @@ func (t *trial) wordAndReasons() (string, []string) {
 		return string(t.verdict), messages
 	case t.verdict == loadtest.Blocked:
 		return string(t.verdict), t.problems
-	case t.verdict == ledger.NotValid:
+	case t.verdict == judge.NotValid:
 		return wordNotValid, t.problems
 	case !t.isMeaningful() && t.happened != nil && t.happened.Error != "":
 		return wordNotTested, []string{t.happened.Error}
@@ -280,32 +280,32 @@ func (t *trial) wordAndReasons() (string, []string) {
 }
 
 // onlyAnswersAreWrong reports whether the ledger balances although buyers got wrong answers.
-func (t *trial) onlyAnswersAreWrong() bool { return onlyRule(t.violations, ledger.RuleNotLinearizable) }
+func (t *trial) onlyAnswersAreWrong() bool { return onlyRule(t.violations, judge.RuleNotLinearizable) }
 
 // onlyRule reports whether there are violations, all of them of one rule.
-func onlyRule(violations []ledger.Violation, rule string) bool {
+func onlyRule(violations []judge.Violation, rule string) bool {
 	return len(violations) > 0 &&
-		!slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != rule })
+		!slices.ContainsFunc(violations, func(v judge.Violation) bool { return v.Rule != rule })
 }
 
 // addPart adds the result of one part of the sale. It accepts that the second part was cut off, because a
 // sale that stands still would never end.
 func (t *trial) addPart(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
-	var violations []ledger.Violation
+	var violations []judge.Violation
 	if r.Audit != nil {
 		violations = r.Audit.Violations
 	}
-	if first && t.onlyDataWasLost(violations, ledger.RuleCounterDisagrees) {
+	if first && t.onlyDataWasLost(violations, judge.RuleCounterDisagrees) {
 		// A refusal by the row corrects the number in Redis, and the second part has one.
-		verdict, violations = ledger.Held, nil
+		verdict, violations = judge.Held, nil
 	}
 	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // the only problem is the interruption
-	case verdict != ledger.NotValid || r.Audit == nil:
-	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // without a sale it has stopped
+	case verdict != judge.NotValid || r.Audit == nil:
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[judge.OutcomeSold] > 0: // without a sale it has stopped
 		verdict = loadtest.Blocked
-	case cutOff || t.onlyDataWasLost(violations, ledger.RuleUnknownStore):
-		verdict = ledger.Held
+	case cutOff || t.onlyDataWasLost(violations, judge.RuleUnknownStore):
+		verdict = judge.Held
 	}
 	when := "after the fault: "
 	if first {
@@ -318,17 +318,17 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 	if verdict == loadtest.Blocked {
 		t.problems = append(t.problems, when+r.DescribeStandstill())
 	}
-	t.Units.ToldSold += int64(r.Counts[ledger.OutcomeSold])
+	t.Units.ToldSold += int64(r.Counts[judge.OutcomeSold])
 	t.Units.Unknown += int64(r.Uncertain())
 	if r.Audit != nil {
 		t.Units.Initial, t.Units.InLedger = r.Audit.Initial, r.Audit.Sold
 		for _, v := range violations {
-			if !slices.ContainsFunc(t.violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
+			if !slices.ContainsFunc(t.violations, func(known judge.Violation) bool { return known.Rule == v.Rule }) {
 				t.violations = append(t.violations, v)
 			}
 		}
 	}
-	if verdict == ledger.NotValid {
+	if verdict == judge.NotValid {
 		for _, p := range r.Problems {
 			t.problems = append(t.problems, p.Text)
 		}
@@ -337,7 +337,7 @@ func (t *trial) addPart(r *loadtest.Result, first bool) {
 
 // onlyDataWasLost reports whether the fault emptied a server and only one rule is broken: the number of units
 // in that server cannot be read, or differs from the row. The orders are right.
-func (t *trial) onlyDataWasLost(violations []ledger.Violation, rule string) bool {
+func (t *trial) onlyDataWasLost(violations []judge.Violation, rule string) bool {
 	f, _ := fault.Find(t.fault)
 	return t.faultTookEffect() && f.Question == catalog.NodeLoss && onlyRule(violations, rule)
 }

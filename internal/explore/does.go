@@ -14,10 +14,9 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/wire"
 )
 
 // Does is what an actor does.
@@ -51,7 +50,7 @@ type actorKind struct {
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performs
 	// told is what the actor knows, for the ledger's judge; nil: nothing.
-	told func(*World, Outcome) []ledger.Told
+	told func(*World, Outcome) []judge.Told
 	// answer is what it was told, in words, when it worked; "": what it was sold.
 	answer string
 }
@@ -108,7 +107,7 @@ var actorKinds = map[Does]actorKind{
 	// It is a Redis that comes back without its data, where the row has the last word, and
 	// a buyer for whom the number is made anew, all in one step.
 	Forgets: {
-		can: func(i catalog.Info) bool { return i.Stock == ledger.InRowAndRedis },
+		can: func(i catalog.Info) bool { return i.Stock == seckill.InRowAndRedis },
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 			o.Err = tap.Do(ctx, Work, func() *tap.Command {
 				return &tap.Command{Name: "loses its data", Text: "loses its data"}
@@ -142,19 +141,19 @@ var actorKinds = map[Does]actorKind{
 			return o.Err
 		},
 		perform: asks.perform,
-		told: func(w *World, o Outcome) []ledger.Told {
-			before := wire.Told(w.purchase(o.Buyer), w.placed[o.Name], nil)
+		told: func(w *World, o Outcome) []judge.Told {
+			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
 			before.Sent, before.Answered = 1, 2 // before any step
-			return append([]ledger.Told{before}, asks.told(w, o)...)
+			return append([]judge.Told{before}, asks.told(w, o)...)
 		},
 	},
 
 	// These are at one order, or reservation, that was placed before they came. Several may
 	// be at the same (Buyer.Same). They ask again when that failed (Buyer.Again).
-	Cancels:  atOrder(ledger.OutcomeSold, "cancelled", ledger.CallCancel, asking(seckill.Strategy.Restore)),
-	Pays:     atReservation("paid", ledger.CallPay, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
-	PaysLate: atReservation("paid", ledger.CallPay, payLate),
-	Releases: atReservation("cancelled", ledger.CallCancel, asking(seckill.Reserver.Release, seckill.ErrPaid)),
+	Cancels:  atOrder(judge.OutcomeSold, "cancelled", judge.CallCancel, asking(seckill.Strategy.Restore)),
+	Pays:     atReservation("paid", judge.CallPay, asking(seckill.Reserver.Pay, seckill.ErrExpired, seckill.ErrCancelled)),
+	PaysLate: atReservation("paid", judge.CallPay, payLate),
+	Releases: atReservation("cancelled", judge.CallCancel, asking(seckill.Reserver.Release, seckill.ErrPaid)),
 	Sweeps:   atReservation("swept", "", sweep),
 }
 
@@ -167,18 +166,18 @@ func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
 	}
 }
 
-func tellPurchase(w *World, o Outcome) []ledger.Told {
-	return []ledger.Told{tell(w.purchase(o.Buyer), o)}
+func tellPurchase(w *World, o Outcome) []judge.Told {
+	return []judge.Told{tell(w.purchase(o.Buyer), o)}
 }
 
 // tell is what a buyer knows of a purchase. Who has died has heard no refusal.
-func tell(p seckill.Purchase, o Outcome) ledger.Told {
-	t := wire.Told(p, o.Receipt, o.Err)
+func tell(p seckill.Purchase, o Outcome) judge.Told {
+	t := judge.CallOf(p, o.Receipt, o.Err)
 	switch {
 	case o.Dead && o.Err != nil:
-		t.Outcome = ledger.OutcomeUnknown
+		t.Outcome = judge.OutcomeUnknown
 	case o.Accepted && !o.Dead:
-		t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
+		t.Outcome, t.OrderID, t.Remaining = judge.OutcomeAccepted, "", 0
 	}
 	return t
 }
@@ -239,8 +238,8 @@ func (w *World) overdue(ctx context.Context, p *process) error {
 
 // atReservation is an actor at a reservation. Its deadline is far away until an actor has
 // the time pass: so the scheduler decides what is in time.
-func atReservation(answer string, asked ledger.Call, perform performs) actorKind {
-	d := atOrder(ledger.OutcomeReserved, answer, asked, perform)
+func atReservation(answer string, asked judge.Call, perform performs) actorKind {
+	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
 	d.next = Sweeps // what a dead sweeper has left is given back
 	d.can = func(i catalog.Info) bool { return i.Reserves }
 	return d
@@ -248,7 +247,7 @@ func atReservation(answer string, asked ledger.Call, perform performs) actorKind
 
 // atOrder is an actor at an order whose buyer was told placed. asked is what it asks of
 // it, and answer what it is told when that worked.
-func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, perform performs) actorKind {
+func atOrder(placed judge.Outcome, answer string, asked judge.Call, perform performs) actorKind {
 	return actorKind{
 		perform: perform,
 		answer:  answer,
@@ -257,7 +256,7 @@ func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, perform pe
 				return nil
 			}
 			var r seckill.Receipt
-			if placed == ledger.OutcomeReserved {
+			if placed == judge.OutcomeReserved {
 				r, err = first.Strategy.(seckill.Reserver).Reserve(ctx, w.purchase(b), time.Hour)
 			} else {
 				r, err = first.Strategy.Deduct(ctx, w.purchase(b))
@@ -268,7 +267,7 @@ func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, perform pe
 			w.placed[b.owner()] = r
 			return nil
 		},
-		told: func(w *World, o Outcome) (told []ledger.Told) {
+		told: func(w *World, o Outcome) (told []judge.Told) {
 			if o.Name == NextBuyer {
 				return nil
 			}
@@ -280,17 +279,17 @@ func atOrder(placed ledger.Outcome, answer string, asked ledger.Call, perform pe
 			if asked == "" {
 				return told
 			}
-			t.Call, t.Outcome, t.Late = asked, ledger.OutcomeUnknown, o.Does == PaysLate
+			t.Call, t.Outcome, t.Late = asked, judge.OutcomeUnknown, o.Does == PaysLate
 			switch {
-			case o.Err == nil && asked == ledger.CallPay:
-				t.Outcome = ledger.OutcomeSold
+			case o.Err == nil && asked == judge.CallPay:
+				t.Outcome = judge.OutcomeSold
 			case o.Err == nil:
-				t.Outcome = ledger.OutcomeCancelled
+				t.Outcome = judge.OutcomeCancelled
 			case o.Dead: // and has heard no refusal
 			case errors.Is(o.Err, seckill.ErrExpired):
-				t.Outcome = ledger.OutcomeExpired
+				t.Outcome = judge.OutcomeExpired
 			case seckill.NothingTaken(o.Err):
-				t.Outcome = ledger.OutcomeError
+				t.Outcome = judge.OutcomeError
 			}
 			return append(told, t)
 		},
@@ -367,9 +366,9 @@ var asks = actorKind{
 			return !again
 		})
 	},
-	told: func(w *World, o Outcome) []ledger.Told {
+	told: func(w *World, o Outcome) []judge.Told {
 		if o.Dead && len(o.Told) > 0 { // the last answer was not heard
-			o.Told[len(o.Told)-1].Outcome = ledger.OutcomeUnknown
+			o.Told[len(o.Told)-1].Outcome = judge.OutcomeUnknown
 		}
 		return o.Told
 	},
@@ -385,7 +384,7 @@ const strangeUser = 98
 
 // ask sends one request and reads its answer: what its buyer knows, and whether a
 // client sends it again.
-func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told ledger.Told, again bool) {
+func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Told, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"
 	if o.Does == Reserves {
@@ -406,30 +405,30 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	if rec.Code == http.StatusOK && json.Unmarshal(rec.Body.Bytes(), &got) == nil {
 		o.Receipt = got.Receipt
 		o.Receipt.OrderID = cmp.Or(got.OrderID, got.Reservation)
-		told = wire.Told(p, o.Receipt, nil)
+		told = judge.CallOf(p, o.Receipt, nil)
 		if got.State == seckill.Reserved {
-			told.Outcome = ledger.OutcomeReserved
+			told.Outcome = judge.OutcomeReserved
 		}
 		told.Replayed = rec.Header().Get("Idempotency-Replayed") == "true"
 		return told, false
 	}
 	var problem struct{ Code, Detail, Ask string }
 	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
-	r, known := wire.Coded(problem.Code)
+	r, known := judge.FindCode(problem.Code)
 	if !known {
-		r = wire.Internal
+		r = judge.Internal
 	}
 	refusal := r.Err
 	switch r.Outcome {
-	case ledger.OutcomeInProgress:
+	case judge.OutcomeInProgress:
 		refusal, again = seckill.ErrBusy, true
-	case ledger.OutcomeUnknown:
+	case judge.OutcomeUnknown:
 		refusal, again = seckill.ErrUnknown, true
 	default:
-		again = r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
+		again = r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
 	}
 	o.Err = fmt.Errorf("%w: %s (%s)", refusal, problem.Detail, problem.Code)
-	told = wire.Told(p, o.Receipt, r.Err)
+	told = judge.CallOf(p, o.Receipt, r.Err)
 	told.ThisCall = problem.Ask != "" || errors.Is(r.Err, seckill.ErrMismatch)
 	return told, again
 }

@@ -57,7 +57,7 @@ func Example() {
 		{Name: "A", Quantity: 1, Does: explore.Buys}, {Name: "B", Process: 1, Quantity: 1, Does: explore.Buys}}}
 	for _, read := range []string{"SELECT num FROM stock WHERE id = ?", "SELECT num FROM stock WHERE id = ? FOR UPDATE"} {
 		// READ COMMITTED, as a newer MariaDB writes no row that has changed since a REPEATABLE READ.
-		world, err := explore.Open(ctx, catalog.Info{Name: "sale", Stock: ledger.InRow, New: func(d catalog.Deps) (seckill.Strategy, error) {
+		world, err := explore.Open(ctx, catalog.Info{Name: "sale", Stock: seckill.InRow, New: func(d catalog.Deps) (seckill.Strategy, error) {
 			return sale{store: d.Ledger.ReadCommitted(), read: read}, nil
 		}}, servers.Config(), explore.Options{})
 		if err != nil {

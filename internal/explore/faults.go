@@ -10,7 +10,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/explore/policy"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/lock"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
@@ -116,7 +116,7 @@ var faultKinds = map[Fault]faultKind{
 			r.send(c, step)
 			c.answer <- r.world.admin.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, "+
 				"run, status, reason) VALUES (?, '', 'taken', ?, ?, 1, 0, 'another', ?, ?, 'sold_out')",
-				ids[len(ids)-1][1], strangeUser, r.world.sku, firstRun, ledger.Refused).Error
+				ids[len(ids)-1][1], strangeUser, r.world.sku, firstRun, judge.Refused).Error
 		},
 	},
 	ReplyLost: {

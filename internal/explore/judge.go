@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -26,13 +26,13 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	e.Initial, e.Run, e.Told = w.stock, firstRun, []ledger.Told{}
+	e.Initial, e.Run, e.Told = w.stock, firstRun, []judge.Told{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			told := tell(w, b)
 			for i := range told {
-				if told[i].Outcome == ledger.OutcomeAccepted && s.mayBeOver(b) {
-					told[i].Outcome = ledger.OutcomeUnknown
+				if told[i].Outcome == judge.OutcomeAccepted && s.mayBeOver(b) {
+					told[i].Outcome = judge.OutcomeUnknown
 				}
 			}
 			e.Told = append(e.Told, told...)
@@ -44,7 +44,7 @@ func (r *run) judge(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Audit = ledger.Judge(e)
+	s.Audit = judge.Judge(e)
 	s.Problems = slices.Concat(problems(s), w.contradictions(s, e.Snapshot.Orders), w.untold(ctx, p, s))
 	return nil
 }
@@ -54,28 +54,28 @@ func (r *run) judge(ctx context.Context) error {
 // another request under way; and units that came back may have come too late for one who
 // is told sold out. Here it is known what else there was. A refusal beside a reset is of the sale before or of that
 // after it: what can be true of neither is found.
-func (w *World) contradictions(s *Schedule, orders []ledger.Order) (list []Problem) {
+func (w *World) contradictions(s *Schedule, orders []judge.Order) (list []Problem) {
 	for _, b := range s.Buyers {
 		user := w.purchase(b.Buyer).User
-		ordered := slices.ContainsFunc(orders, func(o ledger.Order) bool { return o.UserID == user })
+		ordered := slices.ContainsFunc(orders, func(o judge.Order) bool { return o.UserID == user })
 		alone := !slices.ContainsFunc(s.Buyers, func(o Outcome) bool { return o.Name != b.Name && w.purchase(o.Buyer).User == user })
 		paid := slices.ContainsFunc(s.Buyers, func(o Outcome) bool {
 			return o.owner() == b.owner() && (o.Does == Pays || o.Does == PaysLate) && o.Err == nil && !o.Dead
 		})
 		switch {
 		case b.Other && b.Does == Asks && !errors.Is(b.Err, seckill.ErrBusy) && b.Receipt.SKU != w.other():
-			list = append(list, Problem{ledger.RuleKeyRefused, b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
+			list = append(list, Problem{judge.RuleKeyRefused, b.Name + " has the other SKU for themselves, and was refused, or told of another order"})
 		case b.Dead || b.Other:
 		case b.Does == Releases && b.Err == nil && paid:
-			list = append(list, Problem{ledger.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
+			list = append(list, Problem{judge.RulePaidReleased, "one was told that the reservation is paid, and " + b.Name + " that it is cancelled"})
 		case b.Does == PaysLate && errors.Is(b.Err, seckill.ErrConflict):
-			list = append(list, Problem{ledger.RuleExpiredHeld, b.Name + " paid after the deadline, was not told so, and the units were held still"})
+			list = append(list, Problem{judge.RuleExpiredHeld, b.Name + " paid after the deadline, was not told so, and the units were held still"})
 		case errors.Is(b.Err, seckill.ErrDuplicate) && !ordered && (alone || !s.Scenario.does(Resets)):
-			list = append(list, Problem{ledger.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
+			list = append(list, Problem{judge.RuleFalseDuplicate, b.Name + " was told that they have an order already, and no request of theirs came to one"})
 		case errors.Is(b.Err, seckill.ErrSoldOut) && s.Scenario.does(Resets) && s.wanted() <= s.Scenario.Stock:
-			list = append(list, Problem{ledger.RuleUndersold, b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
+			list = append(list, Problem{judge.RuleUndersold, b.Name + " was told sold out, and both sales had as many units as all buyers want together"})
 		case b.Name == NextBuyer && errors.Is(b.Err, seckill.ErrSoldOut) && b.Quantity <= s.Audit.Remaining:
-			list = append(list, Problem{ledger.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
+			list = append(list, Problem{judge.RuleUndersold, fmt.Sprintf("the next buyer was told sold out, and the stock left is %d", s.Audit.Remaining)})
 		}
 	}
 	return list
@@ -100,17 +100,17 @@ func (s *Schedule) mayBeOver(b Outcome) bool {
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
 // and refusals, which may be of either. A request that got an order of the new
 // sale after one of the old is of the new: a reset forgets requests.
-func (w *World) ofThisRun(ctx context.Context, told []ledger.Told, run int64) ([]ledger.Told, error) {
+func (w *World) ofThisRun(ctx context.Context, told []judge.Told, run int64) ([]judge.Told, error) {
 	var earlier []string
-	err := w.admin.DB.WithContext(ctx).Model(&ledger.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
+	err := w.admin.DB.WithContext(ctx).Model(&judge.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
 		"(SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)", w.sku, run, w.sku, run).Pluck("request_id", &earlier).Error
 	if err != nil {
 		return nil, fmt.Errorf("find the orders before the reset: %w", err)
 	}
 	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
-	return slices.DeleteFunc(told, func(t ledger.Told) bool {
-		refused := t.Outcome != ledger.OutcomeCancelled && t.Outcome != ledger.OutcomeAccepted && t.Outcome != ledger.OutcomeSold &&
-			t.Outcome != ledger.OutcomeUnknown
+	return slices.DeleteFunc(told, func(t judge.Told) bool {
+		refused := t.Outcome != judge.OutcomeCancelled && t.Outcome != judge.OutcomeAccepted && t.Outcome != judge.OutcomeSold &&
+			t.Outcome != judge.OutcomeUnknown
 		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next
 	}), nil
 }
@@ -136,9 +136,9 @@ func problems(s *Schedule) (list []Problem) {
 	for _, v := range s.Audit.Violations {
 		// The only buyer who could have bought may be the one who died, or may
 		// have bought before the reset.
-		nothing := v.Rule == ledger.RuleNothingSold && (s.Faulty() || resets)
+		nothing := v.Rule == judge.RuleNothingSold && (s.Faulty() || resets)
 		// A copy that reaches a strategy past the service is refused as any buyer is.
-		copied := v.Rule == ledger.RuleKeyRefused && !s.Scenario.does(Asks)
+		copied := v.Rule == judge.RuleKeyRefused && !s.Scenario.does(Asks)
 		if sells && !nothing && !copied {
 			add(v.Rule, "%s", v.Message)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -13,7 +13,7 @@ import (
 // What must not happen is found in schedules of two buyers that are written by hand.
 func TestProblems(t *testing.T) {
 	a, b := Buyer{Name: "A", Does: Buys}, Buyer{Name: "B", Does: Buys}
-	lost := ledger.Report{Violations: []ledger.Violation{{Rule: ledger.RuleLostUpdate}, {Rule: ledger.RuleNothingSold}}}
+	lost := judge.Report{Violations: []judge.Violation{{Rule: judge.RuleLostUpdate}, {Rule: judge.RuleNothingSold}}}
 	step := func(who string, f Fault) Step { return Step{Choice: Choice{Who: who, Fault: f}} }
 	ends, leaves, dies := step("A", LeaseEnds), step("A", Leaves), step("A", Dies)
 	ends.Command = "SET"

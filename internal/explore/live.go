@@ -8,9 +8,8 @@ import (
 	"slices"
 
 	"seckill/internal/explore/policy"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/probe"
-	"seckill/internal/wire"
 )
 
 // A Live is one schedule that a person chooses, step by step. While they think
@@ -151,7 +150,7 @@ type ActorView struct {
 	// "died"; "" until then.
 	Told string `json:"told,omitempty"`
 	// Outcome is Told as a code: "sold", "died", "done" (not a purchase), or a refusal's
-	// ledger.Outcome; "" until then.
+	// judge.Outcome; "" until then.
 	Outcome string `json:"outcome,omitempty"`
 }
 
@@ -216,9 +215,9 @@ func (r *run) actorView(a *actor) ActorView {
 		v.State, v.Told, v.Outcome = StateDone, r.schedule.names.Normalize(a.outcome.Answer()), "done"
 		switch err := a.outcome.Err; {
 		case err != nil:
-			v.Outcome = string(wire.Of(err).Outcome)
+			v.Outcome = string(judge.CodeOf(err).Outcome)
 		case a.Does == Buys:
-			v.Outcome = string(ledger.OutcomeSold)
+			v.Outcome = string(judge.OutcomeSold)
 		}
 	case program.sleeper() != nil:
 		v.State = StateBacksOff

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"seckill/internal/explore/policy"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
@@ -165,7 +165,7 @@ type Schedule struct {
 	// Preemptions counts turns taken from a buyer that could go on.
 	Preemptions int
 	Buyers      []Outcome
-	Audit       ledger.Report
+	Audit       judge.Report
 	// Held says when buyers believed that they had the lock.
 	Held     []Belief
 	Problems []Problem
@@ -200,7 +200,7 @@ type Outcome struct {
 	Receipt seckill.Receipt
 	Err     error
 	// Told are the answers to each call, of a buyer that asks the service.
-	Told []ledger.Told
+	Told []judge.Told
 	Dead bool
 	// GaveUp: it waited, nothing could ever wake it any more, and its time was
 	// up. WaitedFor counts leases that had to end before it got through.

@@ -9,11 +9,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/wire"
 )
 
 // A Trace is a recording, in real time, of one purchase or of two that raced. It has every
@@ -98,7 +98,7 @@ func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
 
 func (r *traceRun) record(ctx context.Context, t *Trace) error {
 	t.Before = r.probes.Look(ctx, r.sku, r.names.Normalize)
-	told := make([]ledger.Told, len(t.Buyers))
+	told := make([]judge.Told, len(t.Buyers))
 	t.Told = make([]Answer, len(t.Buyers))
 	// All buyers wait before their first command until every buyer has reached it, so that
 	// none wins the race only because it was started first.
@@ -115,7 +115,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 				return false
 			})), p)
 			arrive() // a buyer that sends no command must not block the others
-			told[i] = wire.Told(p, got, err)
+			told[i] = judge.CallOf(p, got, err)
 			t.Told[i] = Answer{Who: b.Name, Answer: Outcome{Buyer: b, Receipt: got, Err: err}.Answer()}
 		})
 	}
@@ -133,7 +133,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 		return fmt.Errorf("audit the trace: %w", err)
 	}
 	e.Initial, e.Told = traceStock, told
-	for _, v := range ledger.Judge(e).Violations {
+	for _, v := range judge.Judge(e).Violations {
 		t.Problems = append(t.Problems, Problem{Rule: v.Rule, Message: v.Message})
 	}
 	return nil

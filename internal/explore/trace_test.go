@@ -12,8 +12,8 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies"
 	"seckill/strategies/sqlrow"
@@ -60,7 +60,7 @@ func TestTraceOfOnePurchase(t *testing.T) {
 func TestTracedRaceIsLost(t *testing.T) {
 	for range 20 {
 		tr := record(t, "naive", 2)
-		if slices.ContainsFunc(tr.Problems, func(p explore.Problem) bool { return p.Rule == ledger.RuleLostUpdate }) {
+		if slices.ContainsFunc(tr.Problems, func(p explore.Problem) bool { return p.Rule == judge.RuleLostUpdate }) {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
@@ -197,13 +198,13 @@ const firstRun = 1
 // seed writes a stock row as its first reset leaves it, in place of the row of another
 // SKU, if there is one: strategies that scan the table would meet all that ever were.
 func (w *World) seed(ctx context.Context, first *process, last, sku int64, s *Scenario) error {
-	row := ledger.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
+	row := judge.Stock{ID: sku, Name: skuName, Initial: s.Stock, Num: s.Stock, Version: 1, Run: firstRun, UpdatedAt: time.Now()}
 	if s.does(Starts) {
-		later := ledger.MomentOf(row.UpdatedAt.Add(time.Hour))
+		later := judge.MomentOf(row.UpdatedAt.Add(time.Hour))
 		row.StartsAt = &later
 	}
 	db := w.admin.DB.WithContext(ctx)
-	res := db.Model(&ledger.Stock{}).Where("id = ?", last).Select("*").UpdateColumns(&row)
+	res := db.Model(&judge.Stock{}).Where("id = ?", last).Select("*").UpdateColumns(&row)
 	if res.Error == nil && res.RowsAffected == 0 {
 		res = db.Create(&row)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/judge"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // adminMark is set in the context of requests to the admin listener.
@@ -25,7 +25,7 @@ func (s *Server) admin(c *gin.Context) error {
 
 func forbidden(c *gin.Context, detail string) error {
 	c.Header("WWW-Authenticate", "Bearer")
-	return refused(wire.ErrForbidden, detail)
+	return refused(judge.ErrForbidden, detail)
 }
 
 func (s *Server) isAdmin(c *gin.Context) bool {
@@ -36,10 +36,10 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 // on this machine there, so Host and Origin are checked.
 func (s *Server) asAdmin(c *gin.Context) error {
 	if why := web.NotLocal(c.Request); why != "" {
-		return refused(wire.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
+		return refused(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
 	}
 	if page := web.ForeignPage(c.Request); page != "" {
-		return refused(wire.ErrForbidden, page+" may not make admin calls.")
+		return refused(judge.ErrForbidden, page+" may not make admin calls.")
 	}
 	c.Set(adminMark, true)
 	return nil

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
@@ -24,10 +24,10 @@ const auditTimeout = time.Minute
 // Who asks joins the audit that waits: the audit that reads may have missed the caller's order.
 type audits struct{ waiting, reading singleflight.Group }
 
-type auditor func(context.Context) (ledger.Report, error)
+type auditor func(context.Context) (judge.Report, error)
 
 // share returns the report of an audit that began after share was called. Callers who leave end no audit.
-func (a *audits) share(ctx context.Context, sku int64, audit auditor) (ledger.Report, error) {
+func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Report, error) {
 	key := strconv.FormatInt(sku, 10)
 	shared := a.waiting.DoChan(key, func() (report any, err error) {
 		for began := false; !began; { // Do waits for the audit that reads
@@ -43,9 +43,9 @@ func (a *audits) share(ctx context.Context, sku int64, audit auditor) (ledger.Re
 	})
 	select {
 	case got := <-shared:
-		return got.Val.(ledger.Report), got.Err
+		return got.Val.(judge.Report), got.Err
 	case <-ctx.Done():
-		return ledger.Report{}, fmt.Errorf("%w: the audit takes too long: %w", seckill.ErrBusy, ctx.Err())
+		return judge.Report{}, fmt.Errorf("%w: the audit takes too long: %w", seckill.ErrBusy, ctx.Err())
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *Server) audit(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
 	defer cancel()
-	report, err := s.audits.share(ctx, sku, func(ctx context.Context) (ledger.Report, error) {
+	report, err := s.audits.share(ctx, sku, func(ctx context.Context) (judge.Report, error) {
 		return catalog.Audit(ctx, s.ledger, sku, s.catalogued)
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 )
 
@@ -23,11 +23,11 @@ func TestAuditsAreShared(t *testing.T) {
 		answers := map[string]string{}
 		ask := func(ctx context.Context, who string, sku int64) {
 			go func() {
-				r, err := a.share(ctx, sku, func(ctx context.Context) (ledger.Report, error) {
+				r, err := a.share(ctx, sku, func(ctx context.Context) (judge.Report, error) {
 					reads++ // one at a time: each of them is waited for
 					n := reads
 					<-goOn
-					return ledger.Report{Orders: n}, ctx.Err()
+					return judge.Report{Orders: n}, ctx.Err()
 				})
 				mu.Lock()
 				defer mu.Unlock()

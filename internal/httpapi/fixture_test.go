@@ -16,6 +16,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -53,7 +54,7 @@ const (
 )
 
 func (f *fake) info() catalog.Info {
-	return catalog.Info{Name: fakeName, Stock: ledger.InRow,
+	return catalog.Info{Name: fakeName, Stock: seckill.InRow,
 		New: func(d catalog.Deps) (seckill.Strategy, error) {
 			f.ledger = d.Ledger
 			return f, nil
@@ -127,7 +128,7 @@ type reply struct {
 
 type sale = seckill.Receipt
 
-type orders struct{ Orders []ledger.Order }
+type orders struct{ Orders []judge.Order }
 
 func purchase(user, quantity int) string {
 	return fmt.Sprintf(`{"sku_id":1,"user_id":%d,"quantity":%d}`, user, quantity)

@@ -13,9 +13,9 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/point"
-	"seckill/internal/wire"
 	"seckill/strategies"
 )
 
@@ -58,7 +58,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	}
 	labtest.Must(t, json.Unmarshal(doc.Components["schemas"]["Problem"], &problem))
 	var codes []string
-	for _, refusal := range wire.Refusals {
+	for _, refusal := range judge.ErrorCodes {
 		codes = append(codes, refusal.Code)
 	}
 	if slices.Sort(codes); !slices.Equal(slices.Sorted(slices.Values(problem.Properties.Code.Enum)), codes) {

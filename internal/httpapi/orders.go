@@ -9,10 +9,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // deadline bounds what a call may cost; it also ends when the caller hangs up.
@@ -22,7 +22,7 @@ func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) 
 
 // A list of orders, the oldest first.
 type list struct {
-	Orders []ledger.Order `json:"orders"`
+	Orders []judge.Order `json:"orders"`
 	// Request is there when the call names one request of one user.
 	Request *requestState `json:"request,omitempty"`
 }
@@ -84,8 +84,8 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 		return err
 	}
 	sl, err := s.available(o.Strategy)
-	if errors.Is(err, wire.ErrUnknownStrategy) {
-		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
+	if errors.Is(err, judge.ErrUnknownStrategy) {
+		return refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
 	}
 	if err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/wire"
 	"seckill/strategies/sqlrow"
 )
 
@@ -36,28 +36,28 @@ func TestWhatErrorsComeTo(t *testing.T) {
 		err     error
 		status  int
 		code    string
-		outcome ledger.Outcome
+		outcome judge.Outcome
 	}{
-		{seckill.ErrInvalid, 400, "invalid", ledger.OutcomeError},
-		{seckill.ErrUnknownSKU, 404, "unknown_sku", ledger.OutcomeError},
-		{seckill.ErrNotStarted, 409, "not_started", ledger.OutcomeError},
-		{seckill.ErrTooManyUnits, 409, "too_many_units", ledger.OutcomeError},
-		{seckill.ErrSoldOut, 409, "sold_out", ledger.OutcomeSoldOut},
-		{seckill.ErrDuplicate, 409, "duplicate", ledger.OutcomeDuplicate},
-		{seckill.ErrConflict, 409, "conflict", ledger.OutcomeConflict},
-		{seckill.ErrBusy, 429, "busy", ledger.OutcomeBusy},
-		{seckill.ErrUnavailable, 503, "backend_unavailable", ledger.OutcomeError},
-		{seckill.ErrUnknown, 504, "unknown_outcome", ledger.OutcomeUnknown},
-		{fmt.Errorf("%w: %w", seckill.ErrUnknown, seckill.ErrSoldOut), 504, "unknown_outcome", ledger.OutcomeUnknown},
-		{errors.New("an error of no kind"), 504, "unknown_outcome", ledger.OutcomeUnknown},
-		{context.DeadlineExceeded, 504, "unknown_outcome", ledger.OutcomeUnknown},
+		{seckill.ErrInvalid, 400, "invalid", judge.OutcomeError},
+		{seckill.ErrUnknownSKU, 404, "unknown_sku", judge.OutcomeError},
+		{seckill.ErrNotStarted, 409, "not_started", judge.OutcomeError},
+		{seckill.ErrTooManyUnits, 409, "too_many_units", judge.OutcomeError},
+		{seckill.ErrSoldOut, 409, "sold_out", judge.OutcomeSoldOut},
+		{seckill.ErrDuplicate, 409, "duplicate", judge.OutcomeDuplicate},
+		{seckill.ErrConflict, 409, "conflict", judge.OutcomeConflict},
+		{seckill.ErrBusy, 429, "busy", judge.OutcomeBusy},
+		{seckill.ErrUnavailable, 503, "backend_unavailable", judge.OutcomeError},
+		{seckill.ErrUnknown, 504, "unknown_outcome", judge.OutcomeUnknown},
+		{fmt.Errorf("%w: %w", seckill.ErrUnknown, seckill.ErrSoldOut), 504, "unknown_outcome", judge.OutcomeUnknown},
+		{errors.New("an error of no kind"), 504, "unknown_outcome", judge.OutcomeUnknown},
+		{context.DeadlineExceeded, 504, "unknown_outcome", judge.OutcomeUnknown},
 	} {
 		f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
 			return seckill.Receipt{}, fmt.Errorf("%w: %s", c.err, secret)
 		}
 		r := ask(t, s, "POST", "/api/v1/seckill", good)
 		r.want(t, c.err.Error(), c.status, c.code)
-		if told := wire.Told(seckill.Purchase{}, seckill.Receipt{}, c.err); told.Outcome != c.outcome {
+		if told := judge.CallOf(seckill.Purchase{}, seckill.Receipt{}, c.err); told.Outcome != c.outcome {
 			t.Errorf("%v: a buyer knows %s, want %s", c.err, told.Outcome, c.outcome)
 		}
 		if strings.Contains(string(r.body), "hunter2") {
@@ -253,9 +253,9 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 		return err
 	}
 	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 2 * time.Second, Instance: s.Instance})
-	var got ledger.Order
+	var got judge.Order
 	ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
-	if got.Status != ledger.Cancelled {
+	if got.Status != judge.Cancelled {
 		t.Errorf("a cancellation that took long is answered %+v", got)
 	}
 	f.restore = func(context.Context, string) error { return seckill.ErrBusy }

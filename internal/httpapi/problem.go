@@ -7,10 +7,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // askAgain is when a buyer who was told busy or in progress may ask again, in seconds.
@@ -21,9 +20,9 @@ const askAgain = 1
 // refused is err with words for the caller. All other errors may hold secrets:
 // they are logged, and not shown.
 func refused(err error, detail string) *web.Problem {
-	r := wire.Of(err)
+	r := judge.CodeOf(err)
 	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
-	if r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeInProgress {
+	if r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeInProgress {
 		p.RetryAfter = askAgain
 	}
 	return p
@@ -38,7 +37,7 @@ func codeOf(err error) string {
 	if errors.As(err, &p) {
 		return p.Code
 	}
-	return wire.Of(err).Code
+	return judge.CodeOf(err).Code
 }
 
 func (s *Server) refuse(c *gin.Context, err error) {
@@ -50,7 +49,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
 	default:
-		p = refused(err, wire.Of(err).Detail)
+		p = refused(err, judge.CodeOf(err).Detail)
 		s.logFailure(c, p)
 	}
 	p.Write(c.Writer)
@@ -69,9 +68,9 @@ func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 }
 
 func notFound(c *gin.Context) error {
-	return refused(wire.ErrNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
+	return refused(judge.ErrNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
 }
 
 func methodNotAllowed(c *gin.Context) error {
-	return refused(wire.ErrMethod, c.Request.Method+" does not work here; the header Allow says what does.")
+	return refused(judge.ErrMethod, c.Request.Method+" does not work here; the header Allow says what does.")
 }

@@ -13,11 +13,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // A purchaseBody is what a buyer sends.
@@ -45,7 +45,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (outcome string, err err
 			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc() // it never got as far as a strategy
 			return err
 		}
-		outcome := wire.Internal.Code // of a panic
+		outcome := judge.Internal.Code // of a panic
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)
@@ -158,7 +158,7 @@ func (s *Server) sell(c *gin.Context, sl *seller, p seckill.Purchase, keyed bool
 	if keyed {
 		request := requestKey{p.SKU, p.User, p.RequestID}
 		if _, underWay := s.underWay.LoadOrStore(request, true); underWay {
-			return a, ledger.ErrInProgress
+			return a, judge.ErrInProgress
 		}
 		defer s.underWay.Delete(request)
 	}
@@ -201,7 +201,7 @@ func (s *Server) explain(c *gin.Context, sl *seller, p attempt, cause error) (An
 	// The purchase's own time may be what ran out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	var known ledger.Order
+	var known judge.Order
 	var err error
 	switch final := errors.Is(cause, seckill.ErrSoldOut) || errors.Is(cause, seckill.ErrDuplicate); {
 	case errors.Is(cause, seckill.ErrNotStarted):
@@ -238,10 +238,10 @@ func (s *Server) explain(c *gin.Context, sl *seller, p attempt, cause error) (An
 
 // askedBefore is cause, as a refusal that says nothing about other calls with the same key where there may be some.
 func askedBefore(p attempt, cause error) error {
-	if refusal := wire.Of(cause); !p.keyed || refusal.Err != seckill.ErrBusy && refusal.Err != seckill.ErrConflict && refusal.Err != seckill.ErrUnavailable {
+	if refusal := judge.CodeOf(cause); !p.keyed || refusal.Err != seckill.ErrBusy && refusal.Err != seckill.ErrConflict && refusal.Err != seckill.ErrUnavailable {
 		return cause
 	}
-	problem := refused(cause, wire.Of(cause).Detail+" This is said of this call; GET "+askOf(p.User, p.SKU, p.RequestID)+
+	problem := refused(cause, judge.CodeOf(cause).Detail+" This is said of this call; GET "+askOf(p.User, p.SKU, p.RequestID)+
 		" tells what an earlier call with the same Idempotency-Key has come to.")
 	problem.RequestID, problem.Ask = p.RequestID, askOf(p.User, p.SKU, p.RequestID)
 	return problem
@@ -351,13 +351,13 @@ func readPurchase(c *gin.Context, body any, b *purchaseBody) (p seckill.Purchase
 }
 
 // replay is the answer that a request was given before: an order, or a refusal.
-func replay(known ledger.Order, p seckill.Purchase) (Answer, error) {
+func replay(known judge.Order, p seckill.Purchase) (Answer, error) {
 	if known.Quantity != p.Quantity {
 		return Answer{}, refused(seckill.ErrMismatch, fmt.Sprintf(
 			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", known.Quantity, known.SKUID))
 	}
-	if known.Status == ledger.Refused {
-		refusal, _ := wire.Coded(known.Reason)
+	if known.Status == judge.Refused {
+		refusal, _ := judge.FindCode(known.Reason)
 		return Answer{}, refusal.Err
 	}
 	return Answer{known.Receipt(), outcomeSold, true}, nil

@@ -10,10 +10,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // How long units may be held for a buyer, in seconds.
@@ -31,13 +30,13 @@ type held struct {
 	Remaining int64                    `json:"remaining"`
 	Strategy  string                   `json:"strategy"`
 	State     seckill.ReservationState `json:"state"`
-	ExpiresAt ledger.Moment            `json:"expires_at,omitzero"` // 0: one call bought and paid
+	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0: one call bought and paid
 	// ExpiresIn is what is left until then by the database's clock, in
 	// milliseconds, for buyers whose own clock is another.
 	ExpiresIn int64 `json:"expires_in_ms"`
 }
 
-func heldAs(o ledger.Order) held {
+func heldAs(o judge.Order) held {
 	left := int64(0)
 	if o.Reservation.State == seckill.Reserved {
 		left = max(0, o.Reservation.Left/1000)
@@ -84,7 +83,7 @@ func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error)
 }
 
 // reservation reads a reservation, even when the call's own time is over.
-func (s *Server) reservation(ctx context.Context, id string) (ledger.Order, error) {
+func (s *Server) reservation(ctx context.Context, id string) (judge.Order, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	return s.ledger.Reservation(ctx, id)
@@ -133,7 +132,7 @@ func (s *Server) showReservation(c *gin.Context) error {
 var noReservation = refused(seckill.ErrUnknownOrder, "There is no such reservation.")
 
 // namedReservation is the reservation that a call names.
-func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o ledger.Order, err error) {
+func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o judge.Order, err error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {
 		return o, noReservation
@@ -145,7 +144,7 @@ func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o ledger
 }
 
 func (s *Server) payReservation(c *gin.Context) error {
-	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *ledger.Order) error {
+	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Pay(ctx, o.PublicID)
 		if err == nil {
 			o.Reservation.State = seckill.Paid
@@ -156,7 +155,7 @@ func (s *Server) payReservation(c *gin.Context) error {
 
 // cancelReservation reads what it has come to: the reservation may have expired before.
 func (s *Server) cancelReservation(c *gin.Context) error {
-	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *ledger.Order) error {
+	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
 		if err != nil {
 			return err
@@ -170,7 +169,7 @@ func (s *Server) cancelReservation(c *gin.Context) error {
 
 // withReservation does something to the reservation that a call names, and answers
 // with what it is then.
-func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *ledger.Order) error) error {
+func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.namedReservation(ctx, c)
@@ -179,7 +178,7 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 	}
 	reserver := s.reserver(o.Strategy)
 	if reserver == nil {
-		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
+		return refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
 	switch err = do(ctx, reserver, &o); {

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/wire"
 )
 
 // A seller is a strategy as this server offers it.
@@ -43,7 +43,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 func (s *Server) available(name string) (*seller, error) {
 	sl, err := s.find(name)
 	if err == nil && sl.strategy == nil {
-		return nil, refused(wire.ErrStrategyUnavailable,
+		return nil, refused(judge.ErrStrategyUnavailable,
 			fmt.Sprintf("The strategy %s cannot run here: %s.", sl.info.Name, strings.Join(sl.missing, "; ")))
 	}
 	return sl, err
@@ -57,7 +57,7 @@ func (s *Server) find(name string) (*seller, error) {
 	if info, found := catalog.Find(s.Infos, name); found {
 		return s.byName[info.Name], nil
 	}
-	return nil, refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
+	return nil, refused(judge.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q.%s There are: %s.",
 		name, catalog.DidYouMean(s.Infos, name), s.names()))
 }
 

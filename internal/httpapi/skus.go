@@ -16,10 +16,9 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
-	"seckill/internal/wire"
 )
 
 // mostSKUs bounds the list of SKUs, which any buyer may ask for.
@@ -52,9 +51,9 @@ func (s *Server) showSKU(c *gin.Context) error {
 // A product is a SKU's row, the time, and what the counters outside of the row
 // say.
 type product struct {
-	ledger.Stock
-	Now         ledger.Moment               `json:"now"` // by the clock that StartsAt is judged by
-	StockStores map[ledger.StockStore]int64 `json:"stock_stores,omitempty"`
+	judge.Stock
+	Now         judge.Moment                 `json:"now"` // by the clock that StartsAt is judged by
+	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
 	// NotReset are the strategies that a reset did not reach. They do not sell this SKU until one does.
 	NotReset []string `json:"not_reset,omitempty"`
 }
@@ -124,7 +123,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 // resetOutside resets what strategies keep outside the stock row, and returns the names of those that failed.
 // Strategies whose locks and counters are in different backends do not wait for each other: one that hangs takes all
 // the time there is. Those of one backend take turns, since many use the same lock.
-func (s *Server) resetOutside(ctx context.Context, set ledger.Stock) (failed []string) {
+func (s *Server) resetOutside(ctx context.Context, set judge.Stock) (failed []string) {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
@@ -151,7 +150,7 @@ func (s *Server) resetOutside(ctx context.Context, set ledger.Stock) (failed []s
 }
 
 // reset resets what the strategy keeps outside the stock row, or remembers the run that its reset failed for.
-func (sl *seller) reset(ctx context.Context, set ledger.Stock, log *slog.Logger) {
+func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) {
 	err := sl.strategy.(seckill.Resetter).Reset(ctx, set.ID, set.Initial)
 	if err == nil {
 		sl.notReset.Delete(set.ID)
@@ -173,7 +172,7 @@ func (s *Server) wasReset(ctx context.Context, sl *seller, sku int64) error {
 	case now.Run != run:
 		sl.notReset.CompareAndDelete(sku, run)
 	default:
-		err = refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
+		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
 			"ledger was not reset (a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
 	}
 	return err
@@ -183,7 +182,7 @@ func (s *Server) wasReset(ctx context.Context, sl *seller, sku int64) error {
 type setting struct {
 	name     string // "": as it was
 	stock    int64
-	startsAt *ledger.Moment // nil: at once
+	startsAt *judge.Moment // nil: at once
 }
 
 func readSKU(c *gin.Context) (want setting, err error) {
@@ -209,7 +208,7 @@ func readSKU(c *gin.Context) (want setting, err error) {
 		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // stricter than time.Parse
 			return want, invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
-		m := ledger.MomentOf(t)
+		m := judge.MomentOf(t)
 		if year := m.Time().Year(); year < 0 || year > 9999 { // it could not be written with four digits
 			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
 		}

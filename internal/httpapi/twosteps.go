@@ -12,9 +12,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/judge"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/wire"
 )
 
 // respondAsync is the preference of RFC 7240 by which buyers ask for an answer
@@ -67,21 +67,21 @@ type requestState struct {
 
 // became says what became of a request that had no order when it was looked up, and
 // lists its order if it has one by now.
-func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []ledger.Order) ([]ledger.Order, requestState) {
+func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []judge.Order) ([]judge.Order, requestState) {
 	if len(orders) > 0 {
 		return orders, requestState{Status: requestOrdered}
 	}
 	known, err := s.ledger.AwaitRequest(ctx, f.SKU, f.User, f.RequestID)
 	switch a := s.acceptor(); {
-	case err == nil && known.Status == ledger.Refused:
-		refusal, _ := wire.Coded(known.Reason)
+	case err == nil && known.Status == judge.Refused:
+		refusal, _ := judge.FindCode(known.Reason)
 		return orders, requestState{Status: requestRefused, Code: refusal.Code, Detail: refusal.Detail, RefusedAt: &known.CreatedAt}
 	case err == nil:
-		return []ledger.Order{known}, requestState{Status: requestOrdered}
+		return []judge.Order{known}, requestState{Status: requestOrdered}
 	case errors.Is(err, seckill.ErrUnknownOrder) && a != nil:
 		if err = a.Became(ctx, f.SKU, f.User, f.RequestID); err == nil { // its order was written since
 			if known, err = s.ledger.FindRequest(ctx, f.SKU, f.User, f.RequestID); err == nil {
-				return []ledger.Order{known}, requestState{Status: requestOrdered}
+				return []judge.Order{known}, requestState{Status: requestOrdered}
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 	case errors.Is(err, seckill.ErrPending):
 		return orders, requestState{Status: requestPending}
 	case isRefusal(err):
-		r := wire.Of(err)
+		r := judge.CodeOf(err)
 		return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
 	}
 	s.log(c, slog.LevelWarn, "look a request up", "error", err)

@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/httpapi"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -76,7 +77,7 @@ func TestCommittedAndNotReadBack(t *testing.T) {
 	req = newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
 	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
 	got := do(t, s, req.WithContext(failsAfter(req.Context(), "COMMIT", context.DeadlineExceeded)))
-	var is ledger.Stock
+	var is judge.Stock
 	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
 	if is.Initial != 20 || got.status != 504 || !strings.Contains(got.Detail, "was reset") {
 		t.Errorf("a reset to 20: answered %d %s %q, and it is %d", got.status, got.Code, got.Detail, is.Initial)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/loadtest/compare"
 )
 
@@ -44,7 +44,7 @@ func (f *fakeComparing) run(ctx context.Context, _ []catalog.Info, o compare.Opt
 // measured returns the result of a comparison in which one broken strategy oversold.
 func measured(stock int64) *compare.Result {
 	r := &compare.Result{Settings: compare.Presets()[0].Settings, Entries: []*compare.Entry{{
-		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: ledger.Oversold, Expected: true}}}
+		Candidate: compare.Candidate{Strategy: "conditional", Breaks: true}, Concurrency: 64, Verdict: judge.Oversold, Expected: true}}}
 	r.Settings.Stock = stock
 	return r
 }

@@ -7,8 +7,8 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
-	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -122,7 +122,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := opened(t, h.URL)
-	held := &loadtest.Result{Verdict: ledger.Held}
+	held := &loadtest.Result{Verdict: judge.Held}
 	for _, comes := range []bool{true, false} {
 		begun := beginRun(t, h.URL, goodRun)
 		id, config := begun.ID, <-load.configs

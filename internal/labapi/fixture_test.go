@@ -17,9 +17,9 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -124,7 +124,7 @@ func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result
 		case r := <-f.results:
 			return r, nil
 		case <-ctx.Done():
-			return &loadtest.Result{Interrupted: true, Verdict: ledger.NotValid}, nil
+			return &loadtest.Result{Interrupted: true, Verdict: judge.NotValid}, nil
 		}
 	}
 }

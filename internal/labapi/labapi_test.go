@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/loadtest"
 )
 
@@ -112,7 +112,7 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 	}
 	late := opened(t, h.URL)
 	load.progress <- loadtest.Progress{Elapsed: 999*time.Second + time.Millisecond, Requests: 2000}
-	load.results <- &loadtest.Result{Verdict: ledger.Held}
+	load.results <- &loadtest.Result{Verdict: judge.Held}
 	var whole Run
 	call{method: "GET", path: "/api/lab/v1/runs/none"}.wants(t, h.URL, 404, "unknown_run")
 	for _, page := range []*events{first, late} {
@@ -120,7 +120,7 @@ func TestPagesHaveWholeRuns(t *testing.T) {
 		_, body, _ := call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
 		json.Unmarshal([]byte(body), &whole)
 		l := told.Lanes[0]
-		if !reflect.DeepEqual(told.Lanes, whole.Lanes) || l.Result.Verdict != ledger.Held || l.Progress.Requests != 2000 {
+		if !reflect.DeepEqual(told.Lanes, whole.Lanes) || l.Result.Verdict != judge.Held || l.Progress.Requests != 2000 {
 			t.Errorf("a page is told of %+v, and the lab has %+v", told.Lanes, whole.Lanes)
 		}
 		if n := len(l.Points); n < maxPoints/2 || n > maxPoints || l.Points[0].At != 0 || l.Points[n-1].At != 999 {

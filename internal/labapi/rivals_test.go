@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/loadtest"
 )
@@ -22,15 +22,15 @@ const rivalsPath = "/api/lab/v1/shop/rivals"
 // A fakeShop is the ledger of the shop's sale.
 type fakeShop struct {
 	mu   sync.Mutex
-	snap ledger.Snapshot
+	snap judge.Snapshot
 	err  error
 }
 
-func (f *fakeShop) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) {
+func (f *fakeShop) Snapshot(_ context.Context, sku int64) (judge.Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if sku != loadtest.ShopSKU {
-		return ledger.Snapshot{}, fmt.Errorf("SKU %d was read", sku)
+		return judge.Snapshot{}, fmt.Errorf("SKU %d was read", sku)
 	}
 	return f.snap, f.err
 }
@@ -42,7 +42,7 @@ func (f *fakeShop) set(change func(*fakeShop)) {
 }
 
 func newFakeShop() *fakeShop {
-	return &fakeShop{snap: ledger.Snapshot{Stock: ledger.Stock{ID: loadtest.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
+	return &fakeShop{snap: judge.Snapshot{Stock: judge.Stock{ID: loadtest.ShopSKU, Initial: 100, Num: 100, Run: 7}}}
 }
 
 func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, *fakeShop) {
@@ -92,14 +92,14 @@ func TestRivals(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.wants(t, base, 409, "")
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 409, "500 rivals still buy")
 	for range 2 { // the second is taken when the first has been told
-		load.progress <- loadtest.Progress{Requests: 70, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 60}}
+		load.progress <- loadtest.Progress{Requests: 70, Counts: map[judge.Outcome]int{judge.OutcomeSold: 60}}
 	}
 	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 || r.Settings.Buyers != 500 {
 		t.Errorf("the shop meanwhile: %+v", r)
 	}
-	load.results <- &loadtest.Result{Verdict: ledger.Oversold, Requests: 500, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 131}}
+	load.results <- &loadtest.Result{Verdict: judge.Oversold, Requests: 500, Counts: map[judge.Outcome]int{judge.OutcomeSold: 131}}
 	page.until(ended)
-	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != ledger.Oversold || r.ID != begun.ID {
+	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != judge.Oversold || r.ID != begun.ID {
 		t.Errorf("the shop afterwards: %+v", r)
 	}
 	call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}.wants(t, base, 200, "")
@@ -107,7 +107,7 @@ func TestRivals(t *testing.T) {
 
 func TestRivalsAreRefused(t *testing.T) {
 	_, base, load, shop := startShop(t, nil)
-	soon := ledger.MomentOf(time.Now().Add(30 * time.Second))
+	soon := judge.MomentOf(time.Now().Add(30 * time.Second))
 	sends(`{"buyers":99}`).wants(t, base, 400, "at least 100")
 	sends(`{"buyers":5001}`).wants(t, base, 400, "at most 5000")
 	for _, c := range []struct {
@@ -136,9 +136,9 @@ func TestPagesShareTheLedger(t *testing.T) {
 		b, reads := &ledgerCache{}, 0
 		open := func(want int) {
 			t.Helper()
-			_, err := b.pageFor(1, ledger.InRow, func() (ledger.Snapshot, error) {
+			_, err := b.pageFor(1, seckill.InRow, func() (judge.Snapshot, error) {
 				reads++
-				return ledger.Snapshot{}, nil
+				return judge.Snapshot{}, nil
 			})
 			if err != nil || reads != want {
 				t.Errorf("the ledger was read %d times (%v), want %d", reads, err, want)
@@ -163,7 +163,7 @@ func TestShopLedger(t *testing.T) {
 	}
 	shop.set(func(f *fakeShop) {
 		for user := range int64(200) {
-			f.snap.Orders = append(f.snap.Orders, ledger.Order{UserID: user + 1, Quantity: 1, Remaining: 99 - user/20, Status: ledger.Active})
+			f.snap.Orders = append(f.snap.Orders, judge.Order{UserID: user + 1, Quantity: 1, Remaining: 99 - user/20, Status: judge.Active})
 		}
 	})
 	page := read("?user_id=25")

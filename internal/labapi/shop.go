@@ -11,7 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
@@ -43,9 +43,9 @@ func (s *Server) answerShop(c *gin.Context) {
 }
 
 // visibleStock returns the store of the number of units that buyers see.
-func visibleStock(i catalog.Info) ledger.StockStore {
-	if i.Stock == ledger.InRowAndRedis || i.Stock == ledger.InStream {
-		return ledger.InRow
+func visibleStock(i catalog.Info) seckill.StockStore {
+	if i.Stock == seckill.InRowAndRedis || i.Stock == seckill.InStream {
+		return seckill.InRow
 	}
 	return i.Stock
 }
@@ -125,9 +125,9 @@ func (s *Server) startRivals(c *gin.Context) error {
 }
 
 // shopSale returns the stock row of the shop. The error is noService or nothingOnSale if the shop cannot sell.
-func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
+func (s *Server) shopSale(ctx context.Context) (judge.Stock, error) {
 	if len(s.liveServices()) == 0 {
-		return ledger.Stock{}, noService
+		return judge.Stock{}, noService
 	}
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
@@ -139,9 +139,9 @@ func (s *Server) shopSale(ctx context.Context) (ledger.Stock, error) {
 }
 
 // readShop reads the ledger of the shop's sale.
-func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
+func (s *Server) readShop(ctx context.Context) (judge.Snapshot, error) {
 	if s.Ledger == nil {
-		return ledger.Snapshot{}, noLedger
+		return judge.Snapshot{}, noLedger
 	}
 	snap, err := s.Ledger.Snapshot(ctx, loadtest.ShopSKU)
 	switch {
@@ -176,8 +176,8 @@ type ledgerCache struct {
 	mu      sync.Mutex
 	readAt  time.Time
 	page    ledgerPage
-	orders  []ledger.Order
-	holders *ledger.Holders
+	orders  []judge.Order
+	holders *judge.Holders
 	err     error
 }
 
@@ -229,7 +229,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	s.shop.mu.Lock()
 	stock := s.shop.strategy.Stock
 	s.shop.mu.Unlock()
-	page, err := s.shop.ledger.pageFor(user, stock, func() (ledger.Snapshot, error) { return s.readShop(ctx) })
+	page, err := s.shop.ledger.pageFor(user, stock, func() (judge.Snapshot, error) { return s.readShop(ctx) })
 	if err == nil {
 		c.JSON(http.StatusOK, page)
 	}
@@ -237,8 +237,8 @@ func (s *Server) shopLedger(c *gin.Context) error {
 }
 
 // pageFor returns the page for a user. It reads the ledger again if the last read is too old.
-func (l *ledgerCache) pageFor(user int64, stock ledger.StockStore,
-	read func() (ledger.Snapshot, error)) (ledgerPage, error) {
+func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
+	read func() (judge.Snapshot, error)) (ledgerPage, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Since(l.readAt) >= ledgerInterval {
@@ -248,7 +248,7 @@ func (l *ledgerCache) pageFor(user int64, stock ledger.StockStore,
 	}
 	page := l.page
 	for i, o := range l.orders {
-		if o.UserID == user && o.Status == ledger.Active {
+		if o.UserID == user && o.Status == judge.Active {
 			yours := l.orderAt(i)
 			page.Yours = &yours
 			break
@@ -257,13 +257,13 @@ func (l *ledgerCache) pageFor(user int64, stock ledger.StockStore,
 	return page, l.err
 }
 
-func (l *ledgerCache) setSnapshot(snap ledger.Snapshot, stock ledger.StockStore) {
-	l.orders, l.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
+func (l *ledgerCache) setSnapshot(snap judge.Snapshot, stock seckill.StockStore) {
+	l.orders, l.holders = snap.Orders, judge.HoldersOf(snap.Orders, stock)
 	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Latest: []shopOrder{},
 		Twice: l.holders.Twice(), Known: l.holders.Known()}
 	for _, o := range snap.Orders {
 		switch {
-		case o.Status != ledger.Active:
+		case o.Status != judge.Active:
 		case o.Reservation != nil && o.Reservation.State == seckill.Reserved:
 			l.page.Reserved += o.Quantity
 		default:

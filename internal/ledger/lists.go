@@ -1,6 +1,10 @@
 package ledger
 
-import "context"
+import (
+	"context"
+
+	"seckill/internal/judge"
+)
 
 // MaxOrders bounds a list of orders.
 const MaxOrders = 1000
@@ -33,8 +37,8 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 }
 
 // SKUs lists stock rows by id, at most limit of them; 0: no limit.
-func (s *Store) SKUs(ctx context.Context, limit int) ([]Stock, error) {
-	all := []Stock{}
+func (s *Store) SKUs(ctx context.Context, limit int) ([]judge.Stock, error) {
+	all := []judge.Stock{}
 	q := s.db.WithContext(ctx).Order("id")
 	if limit != 0 {
 		q = q.Limit(limit)

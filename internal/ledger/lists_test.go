@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -30,7 +31,7 @@ func TestEveryListReadsLittle(t *testing.T) {
 		labtest.Must(t, err)
 		r := ledger.Refusal{Purchase: seckill.Purchase{SKU: sku, User: 7, Quantity: 1, RequestID: key}, Run: now.Run, Reason: "sold_out"}
 		o, err := refusals.Write(ctx, r)
-		if err != nil || (o.Status == ledger.Active) != (key == "k7") {
+		if err != nil || (o.Status == judge.Active) != (key == "k7") {
 			t.Fatalf("the refusal of %s: %+v, %v", key, o, err)
 		}
 	}

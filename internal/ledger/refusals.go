@@ -3,19 +3,16 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"gorm.io/gorm"
 
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
-
-// ErrInProgress means that another copy of the same request is being worked on.
-var ErrInProgress = errors.New("another copy of this request is in progress")
 
 // ErrRunOver means that the sale was set anew since the refusal was decided, so that the
 // refusal says nothing about the sale that is on.
@@ -26,7 +23,7 @@ type Refusal struct {
 	seckill.Purchase
 	Run      int64  // in which the request was refused
 	Strategy string // that refused it
-	Reason   string // a code of package wire: sold_out or duplicate
+	Reason   string // a code of package judge: sold_out or duplicate
 }
 
 // Refusals writes final refusals as rows of the table orders. The unique key on (request,
@@ -201,7 +198,7 @@ func (s *Store) confirmRuns(ctx context.Context, batch []*writtenRefusal) error 
 			skus = append(skus, one.SKU)
 		}
 	}
-	var stocks []Stock
+	var stocks []judge.Stock
 	err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE id IN ?", skus).Scan(&stocks).Error
 	for _, st := range stocks {
 		for _, one := range batch {

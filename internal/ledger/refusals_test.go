@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gorm.io/gorm"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -22,9 +23,9 @@ func soldOut(user, run int64) ledger.Refusal {
 }
 
 // wantRefused checks that a row is the refusal of a user who was told sold out.
-func wantRefused(t *testing.T, what string, o ledger.Order, err error) {
+func wantRefused(t *testing.T, what string, o judge.Order, err error) {
 	t.Helper()
-	if err != nil || o.Status != ledger.Refused || o.Reason != "sold_out" || o.Quantity != 1 {
+	if err != nil || o.Status != judge.Refused || o.Reason != "sold_out" || o.Quantity != 1 {
 		t.Errorf("%s: %+v, %v, want the refusal", what, o, err)
 	}
 }
@@ -66,7 +67,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 		}
 		sold, err := sell(ctx, s, soldOut(4, 0).Purchase, set.Run)
 		labtest.Must(t, err)
-		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != ledger.Active {
+		if o, err = refusals.Write(ctx, soldOut(4, set.Run)); err != nil || o.PublicID != sold.OrderID || o.Status != judge.Active {
 			t.Errorf("a refusal after the order: %+v, %v, want order %s", o, err, sold.OrderID)
 		}
 
@@ -112,7 +113,7 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 			})
 		}()
 		<-written
-		got := make(chan ledger.Order, 1)
+		got := make(chan judge.Order, 1)
 		go func() {
 			o, err := ledger.NewRefusals(s).Write(t.Context(), r)
 			if err != nil {
@@ -131,7 +132,7 @@ func TestARefusalWaitsForACopy(t *testing.T) {
 			waits <- seckill.ErrSoldOut
 		}
 		<-copied
-		if o := <-got; (o.Status == ledger.Active) != commits || (o.Status == ledger.Refused) == commits {
+		if o := <-got; (o.Status == judge.Active) != commits || (o.Status == judge.Refused) == commits {
 			t.Errorf("the copy commits: %t; the refused copy is answered with %+v", commits, o)
 		}
 	}
@@ -156,7 +157,7 @@ func TestRefusalsShareAnInsert(t *testing.T) {
 			switch {
 			case user == 2 && !errors.Is(err, seckill.ErrBusy):
 				return fmt.Errorf("a request whose copy stands still: %+v, %v, want %w", o, err, seckill.ErrBusy)
-			case user != 2 && (err != nil || o.UserID != user || o.Status != ledger.Refused):
+			case user != 2 && (err != nil || o.UserID != user || o.Status != judge.Refused):
 				return fmt.Errorf("user %d: %+v, %w", user, o, err)
 			}
 			return nil

@@ -5,7 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/seckill"
+	"seckill/internal/judge"
 )
 
 // The table of reservations. On SQLite no strategy uses it.
@@ -30,16 +30,6 @@ var reservationSchema = []string{
 ) ENGINE=InnoDB`,
 }
 
-// A Reservation is the row of one, as it was read.
-type Reservation struct {
-	State    seckill.ReservationState `json:"state"`
-	Ends     Moment                   `json:"expires_at,omitzero"` // 0: no deadline, since one call bought and paid
-	Released int64                    `json:"released"`            // units given back
-	// Left is how many microseconds the deadline was away by the database's clock;
-	// not above 0: it is past, or there is none.
-	Left int64 `json:"expires_in_us,omitzero"`
-}
-
 // reservationColumns are those of a Reservation. SQLite has no reservation, and none of these functions.
 func reservationColumns(db *gorm.DB) string {
 	if db.Name() == "sqlite" {
@@ -56,7 +46,7 @@ func (s *Store) Reservation(ctx context.Context, id string) (Order, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Reservation = &Reservation{}
+	o.Reservation = &judge.Reservation{}
 	err = s.Read(ctx, o.Reservation, "SELECT "+reservationColumns(s.db)+
 		"FROM reservations AS r WHERE sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID)
 	return o, unknownOrder(err)

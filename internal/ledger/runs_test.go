@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -86,7 +87,7 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 	})
 }
 
-func second1(_ ledger.Order, err error) error { return err }
+func second1(_ judge.Order, err error) error { return err }
 
 // A reset that comes between the look at an order and the giving back: the
 // units go nowhere, and the order stays.

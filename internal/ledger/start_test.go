@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -59,7 +60,7 @@ func TestMomentsRoundUp(t *testing.T) {
 		`"2026-11-11T08:00:00.000000001+08:00"`: `"2026-11-11T00:00:00.001Z"`,
 		`"2026-11-11T08:00:00.999+08:00"`:       `"2026-11-11T00:00:00.999Z"`,
 	} {
-		var m ledger.Moment
+		var m judge.Moment
 		labtest.Must(t, json.Unmarshal([]byte(text), &m))
 		if got, err := json.Marshal(m); err != nil || string(got) != want {
 			t.Errorf("%s is written as %s (%v), want %s", text, got, err, want)

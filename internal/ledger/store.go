@@ -13,6 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"seckill/internal/judge"
 	"seckill/internal/seckill"
 	"seckill/internal/sqlerr"
 )
@@ -375,14 +376,14 @@ func (s *Store) findRequest(ctx context.Context, sku, user int64, requestID, loc
 }
 
 // SKU reads one stock row; ErrUnknownSKU if there is none.
-func (s *Store) SKU(ctx context.Context, id int64) (Stock, error) {
-	var st Stock
+func (s *Store) SKU(ctx context.Context, id int64) (judge.Stock, error) {
+	var st judge.Stock
 	err := s.Read(ctx, &st, "SELECT * FROM stock WHERE id = ?", id)
 	return st, err
 }
 
 // Reset is Schedule for a sale that starts at once.
-func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (Stock, error) {
+func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (judge.Stock, error) {
 	return s.Schedule(ctx, id, name, stock, nil)
 }
 
@@ -395,8 +396,8 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 // another lock, which counts in other steps. A late holder of that run cannot
 // use the low fence, because every check of a token checks the run, too:
 // the pair of run and fence never falls (package lock, fenced.go).
-func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
-	var st Stock
+func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *judge.Moment) (judge.Stock, error) {
+	var st judge.Stock
 	if err := s.create(ctx, id); err != nil {
 		return st, err
 	}
@@ -429,8 +430,8 @@ func insertIgnore(db *gorm.DB) string {
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent
 // view.
-func (s *Store) Snapshot(ctx context.Context, sku int64) (snap Snapshot, err error) {
-	err = s.View(ctx, sku, func(e Evidence) {
+func (s *Store) Snapshot(ctx context.Context, sku int64) (snap judge.Snapshot, err error) {
+	err = s.View(ctx, sku, func(e judge.Evidence) {
 		snap = e.Snapshot
 		snap.Orders = []Order{}
 		for o := range e.ByAge {
@@ -447,9 +448,9 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (snap Snapshot, err err
 // View is Snapshot for a large sale: look reads the orders (Evidence.ByAge, ByUnit), and
 // none is kept. Orders of higher runs are evidence, too: the stock row was put back to an
 // older state beneath them, and nothing that it says can be trusted.
-func (s *Store) View(ctx context.Context, sku int64, look func(Evidence)) (err error) {
+func (s *Store) View(ctx context.Context, sku int64, look func(judge.Evidence)) (err error) {
 	read := func(tx *gorm.DB) error {
-		var snap Snapshot
+		var snap judge.Snapshot
 		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
 			return err
 		}
@@ -459,7 +460,7 @@ func (s *Store) View(ctx context.Context, sku int64, look func(Evidence)) (err e
 				err = errors.Join(err, eachOrder(tx, yield, "o.sku_id = ? AND o.run >= ? "+which, sku, run))
 			}
 		}
-		look(Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run, ByAge: orders("ORDER BY o.run, o.id"),
+		look(judge.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: run, ByAge: orders("ORDER BY o.run, o.id"),
 			ByUnit: orders("AND o.status = 'active' ORDER BY o.remaining + o.quantity DESC, o.run, o.id")})
 		return err
 	}
@@ -489,7 +490,7 @@ func eachOrder(db *gorm.DB, yield func(*Order) bool, where string, args ...any) 
 			return err
 		}
 		if state.Valid {
-			o.Reservation = &Reservation{state.V, Moment(ends.Int64), released.Int64, left.Int64}
+			o.Reservation = &judge.Reservation{State: state.V, Ends: judge.Moment(ends.Int64), Released: released.Int64, Left: left.Int64}
 		}
 		if !yield(&o) {
 			return nil

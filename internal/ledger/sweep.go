@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"seckill/internal/judge"
 )
 
 // sweepPiece is how many orders one transaction of Sweep removes: few enough
@@ -19,7 +21,7 @@ const sweepPiece = 1000
 // for the next call. Several processes may sweep at once.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for _, table := range []string{"orders", "stock_units", "reservations"} {
-		var stale []Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
+		var stale []judge.Stock // with rows of earlier runs in the table, whose primary key begins with SKU and run
 		err := s.DB(ctx).Raw("SELECT id, run FROM stock WHERE run > " +
 			"(SELECT run FROM " + table + " WHERE sku_id = stock.id ORDER BY run LIMIT 1)").Scan(&stale).Error
 		if err != nil {
@@ -41,7 +43,7 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 // remove removes the rows of a table that belong to a SKU's runs before st. It reads
 // committed rows only: a repeatable read would lock the gap before the current run's
 // first order, and with it the first buyers.
-func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int64, err error) {
+func (s *Store) remove(ctx context.Context, table string, st judge.Stock) (removed int64, err error) {
 	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {
 		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
@@ -73,7 +74,7 @@ func (s *fencedSale) has(num, fence int64, orders ...int64) {
 	labtest.Must(s, err)
 	var active []int64
 	for _, o := range snap.Orders {
-		if o.Status == ledger.Active {
+		if o.Status == judge.Active {
 			active = append(active, o.UserID)
 		}
 	}

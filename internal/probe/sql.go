@@ -15,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -25,7 +26,7 @@ type SQL struct {
 	db    *gorm.DB
 	store *ledger.Store
 	locks bool // there are locks in tables
-	stock ledger.StockStore
+	stock seckill.StockStore
 	// Now is what the processes' clocks show: they compare deadlines with it.
 	Now func() time.Time
 }
@@ -70,9 +71,9 @@ func (s *SQL) expire(ctx context.Context, key string, _ *Holder) (did string, er
 }
 
 // pieces is what there is to see of a stock that is not in the row.
-var pieces = map[ledger.StockStore]struct{ name, list, of string }{
-	ledger.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
-	ledger.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
+var pieces = map[seckill.StockStore]struct{ name, list, of string }{
+	seckill.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
+	seckill.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 }
 
 // look shows the row of the stock and the records of the lock.

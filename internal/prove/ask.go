@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"seckill/internal/explore"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // answer asks a question.
@@ -70,7 +70,7 @@ func notOverlap(rule string) bool {
 // wrongStock: the ledger is wrong. That nothing was sold may be a death's doing,
 // and that a lock stays behind is another question.
 func wrongStock(rule string) bool {
-	return explore.LedgerRule(rule) && rule != ledger.RuleNothingSold
+	return explore.LedgerRule(rule) && rule != judge.RuleNothingSold
 }
 
 // atTheLock is two holders, or a lock that another has freed or renewed.

@@ -10,9 +10,9 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies"
 	"seckill/strategies/counter"
@@ -64,7 +64,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua,
 		redislock.RedisFenced, counter.RedisCounter, counter.RedisCounterMySQL)
 	for name, want := range map[string][]string{"redis-fenced": {explore.RuleOverlap},
-		"redis-counter": {ledger.RuleOversold, ledger.RuleLostUpdate}} {
+		"redis-counter": {judge.RuleOversold, judge.RuleLostUpdate}} {
 		var broken []string
 		for _, p := range examples[name].Problems {
 			broken = append(broken, p.Rule)
@@ -78,8 +78,8 @@ func TestFailoverLosesTheLock(t *testing.T) {
 	}
 	for _, name := range []string{"redsync", "redis-lua"} {
 		c, e := cells[name], examples[name]
-		if c.Answer != prove.Breaks || c.Rule != ledger.RuleOversold || c.Example == "" {
-			t.Errorf("%s: %+v, want that it breaks by %s, with a counterexample", name, c, ledger.RuleOversold)
+		if c.Answer != prove.Breaks || c.Rule != judge.RuleOversold || c.Example == "" {
+			t.Errorf("%s: %+v, want that it breaks by %s, with a counterexample", name, c, judge.RuleOversold)
 			continue
 		}
 		if !slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == explore.RuleOverlap }) {

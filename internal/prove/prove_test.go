@@ -12,9 +12,9 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/game"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -101,7 +101,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	if len(m.Backends) == 0 || m.Seed != 1 || m.Schedules != bound(60) {
 		t.Errorf("the matrix does not say what it was made with: %+v, seed %d, %d schedules", m.Backends, m.Seed, m.Schedules)
 	}
-	if e := kept["naive.oversell"]; e.Problems[0].Rule != ledger.RuleOversold {
+	if e := kept["naive.oversell"]; e.Problems[0].Rule != judge.RuleOversold {
 		t.Errorf("naive oversells, and its file says %+v", e.Problems)
 	}
 	sameAgain(t, m, kept)

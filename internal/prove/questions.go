@@ -6,7 +6,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/explore"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
+	"seckill/internal/seckill"
 )
 
 // A Question is a column of the matrix: a search in scenarios, or whatever ask does.
@@ -106,7 +107,7 @@ func Questions() []Question {
 			Asks: "Two buyers each want all units, or one wants more than there are, or one of them dies, " +
 				"or a batch follows one that may fail: is a buyer told sold out of units that stay unsold to the end?",
 			premise: "it breaks with enough for all",
-			breaks:  func(rule string) bool { return rule == ledger.RuleUndersold },
+			breaks:  func(rule string) bool { return rule == judge.RuleUndersold },
 			scenarios: func(b *bench, processes int) []*explore.Scenario {
 				all, more := buyers(processes, explore.Buys, explore.Buys), buyers(processes, explore.Buys, explore.Buys)
 				all[1].Quantity = 2
@@ -127,7 +128,7 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "a batch behind another, whose COMMIT may be lost", Stock: 4,
 						Buyers: batches, Faults: []explore.Fault{explore.CommandLost}})
 				}
-				if b.info.Stock == ledger.InRowAndRedis { // units that come back to neither are refused to the next buyer
+				if b.info.Stock == seckill.InRowAndRedis { // units that come back to neither are refused to the next buyer
 					back := buyers(processes, explore.Cancels, explore.Forgets)
 					list = append(list, &explore.Scenario{Name: "the last units come back while Redis loses its data", Stock: 2, Next: true, Buyers: back})
 				}
@@ -191,7 +192,7 @@ func Questions() []Question {
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: ends},
 					{Name: "one buys, one cancels, the holder's lease ends", Stock: 4, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Cancels), Faults: ends}}
-				if b.info.Stock == ledger.InRowAndRedis { // which keeps for each user what is open
+				if b.info.Stock == seckill.InRowAndRedis { // which keeps for each user what is open
 					list = append(list, &explore.Scenario{Name: "one user buys with two keys, a lease ends", Stock: 4, Next: true,
 						Buyers: oneUser(processes, explore.Buys), Faults: ends})
 				}
@@ -272,7 +273,7 @@ func Questions() []Question {
 				beside[1].Again = 1
 				more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
 					b.reserved()...)
-				if b.info.Stock == ledger.InBuckets { // one bucket has them all then
+				if b.info.Stock == seckill.InBuckets { // one bucket has them all then
 					more = append(more, &explore.Scenario{Name: "the last units come back, and two want them", Stock: 2, Next: true,
 						Buyers: buyers(processes, explore.Cancels, explore.Buys, explore.Buys)})
 				}
@@ -295,7 +296,7 @@ func Questions() []Question {
 					return &explore.Scenario{Name: name, Stock: 4, Next: true, Buyers: buyers(processes, does...)}
 				}
 				list := b.shared(2, explore.Resets, explore.Scenario{Name: "a shared transaction while the sale is set anew", Stock: 6})
-				if b.info.Stock == ledger.InRowAndRedis || b.info.Stock == ledger.InStream { // which let buyers through whom the row refuses
+				if b.info.Stock == seckill.InRowAndRedis || b.info.Stock == seckill.InStream { // which let buyers through whom the row refuses
 					list = append(list, &explore.Scenario{Name: "one user buys with two keys while the sale starts", Stock: 4, Next: true,
 						Buyers: oneUser(processes, explore.Buys, explore.Starts)})
 				}
@@ -304,11 +305,11 @@ func Questions() []Question {
 					list = append(list, &explore.Scenario{Name: "two accept the same request while the sale is set anew", Stock: 4, Next: true,
 						Buyers: copies})
 				}
-				if b.info.Stock != ledger.InRow {
+				if b.info.Stock != seckill.InRow {
 					list = append(list, b.refused("one cancels while the sale is set anew; Redis refuses a command, perhaps of a script",
 						buyers(processes, explore.Cancels, explore.Resets), "DEL", "HSET", "SET", "XGROUP")...)
 				}
-				if b.info.Stock == ledger.InStream { // a writer may sleep, and another refuse what it has read
+				if b.info.Stock == seckill.InStream { // a writer may sleep, and another refuse what it has read
 					taken := few("two buy while the sale starts, the writer's lease ends", explore.Buys, explore.Buys, explore.Starts)
 					taken.Faults = ends
 					list = append(list, taken)

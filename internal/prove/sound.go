@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"seckill/internal/explore"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 )
 
 // What a strategy does without any fault decides what else it is asked: a
@@ -103,4 +103,4 @@ func (s *soundness) of(counts func(rule string) bool) *brokenRules {
 	return &brokenRules{counts: counts, list: list}
 }
 
-func isOversell(rule string) bool { return rule == ledger.RuleOversold || rule == ledger.RuleNegative }
+func isOversell(rule string) bool { return rule == judge.RuleOversold || rule == judge.RuleNegative }

@@ -11,7 +11,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -97,7 +97,7 @@ func newComparison(o Options) *comparison {
 // add adds the entry of k with so many buyers at a time, unless it is there.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
-		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []ledger.Violation{}, Problems: []string{},
+		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []judge.Violation{}, Problems: []string{},
 			Rounds: []Round{}, Ratios: map[string]measure.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 	}
 }
@@ -114,7 +114,7 @@ func (c *comparison) finishEntries() {
 	for _, e := range r.Entries {
 		e.summarizeRounds()
 		if e.Verdict == "" && !e.Baseline {
-			e.Verdict = ledger.NotValid
+			e.Verdict = judge.NotValid
 		}
 	}
 	r.setRatios()
@@ -226,7 +226,7 @@ func worseSign(a, b loadtest.Sign) loadtest.Sign {
 // judge takes a sale's verdict, also of sales that are not measured.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
-	if r.Interrupted && r.Verdict == ledger.NotValid { // it proves nothing but the violations it found
+	if r.Interrupted && r.Verdict == judge.NotValid { // it proves nothing but the violations it found
 		return
 	}
 	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0
@@ -237,7 +237,7 @@ func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 		}
 	}
 	if r.Verdict == loadtest.Blocked {
-		e.addViolation(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
+		e.addViolation(judge.Violation{Rule: string(loadtest.Blocked), Message: r.DescribeStandstill()})
 	}
 	for _, p := range r.Problems {
 		if !slices.Contains(e.Problems, p.Text) {
@@ -246,8 +246,8 @@ func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	}
 }
 
-func (e *Entry) addViolation(v ledger.Violation) {
-	if !slices.ContainsFunc(e.Violations, func(known ledger.Violation) bool { return known.Rule == v.Rule }) {
+func (e *Entry) addViolation(v judge.Violation) {
+	if !slices.ContainsFunc(e.Violations, func(known judge.Violation) bool { return known.Rule == v.Rule }) {
 		e.Violations = append(e.Violations, v)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -27,11 +27,11 @@ const (
 
 // load is a sale of a second that sells out in half of it, unless plays changes it.
 func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, error) {
-	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: ledger.Held, Signs: loadtest.Signs{Served: loadtest.Yes},
-		Counts:      map[ledger.Outcome]int{ledger.OutcomeSold: int(c.Stock), ledger.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, ledger.OutcomeUnknown: 8},
+	r := &loadtest.Result{Requests: c.Buyers, Seconds: 1, SellingSeconds: .5, Verdict: judge.Held, Signs: loadtest.Signs{Served: loadtest.Yes},
+		Counts:      map[judge.Outcome]int{judge.OutcomeSold: int(c.Stock), judge.OutcomeSoldOut: c.Buyers - int(c.Stock) - 8, judge.OutcomeUnknown: 8},
 		SoldLatency: loadtest.Latency{P50: 4000, P99: 20_000}, RefusedLatency: loadtest.Latency{P50: 1000, P99: 2000},
 		Processor: loadtest.Processor{Services: new(.08)}, Commands: []loadtest.Commands{{Backend: "sql", PerPurchase: 3}, {Backend: "redis", PerPurchase: 1}},
-		Audit: &ledger.Report{Verdict: ledger.Held, Initial: c.Stock, Sold: c.Stock}}
+		Audit: &judge.Report{Verdict: judge.Held, Initial: c.Stock, Sold: c.Stock}}
 	if c.Buyers != testBuyers {
 		return r, nil
 	}
@@ -52,8 +52,8 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 }
 
 func oversells(_ int, r *loadtest.Result) error {
-	r.Verdict, r.Audit.Sold = ledger.Oversold, r.Audit.Initial+10
-	r.Audit.Violations = []ledger.Violation{{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "10 too many"}}
+	r.Verdict, r.Audit.Sold = judge.Oversold, r.Audit.Initial+10
+	r.Audit.Violations = []judge.Violation{{Rule: judge.RuleOversold, Verdict: judge.Oversold, Message: "10 too many"}}
 	return nil
 }
 
@@ -112,7 +112,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("answers in two steps are compared with those in one: %+v", r.Entries[2].Ratios)
 	}
 	b.plays, b.keyless = nil, oversells
-	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitOversold || r.Entries[0].Verdict != ledger.Held {
+	if r := Run(t.Context(), o); r.ExitStatus() != loadtest.ExitOversold || r.Entries[0].Verdict != judge.Held {
 		t.Errorf("oversold without keys: exit status %d, with keys %s", r.ExitStatus(), r.Entries[0].Verdict)
 	}
 	o.Retry = 1
@@ -234,9 +234,9 @@ func TestAnswer(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	lost := func(_ int, r *loadtest.Result) error { r.Verdict = ledger.Lost; return nil }
+	lost := func(_ int, r *loadtest.Result) error { r.Verdict = judge.Lost; return nil }
 	stands := func(_ int, r *loadtest.Result) error {
-		r.Verdict, r.Audit.Served = loadtest.Blocked, &ledger.Served{}
+		r.Verdict, r.Audit.Served = loadtest.Blocked, &judge.Served{}
 		return nil
 	}
 	for _, c := range []struct {
@@ -250,7 +250,7 @@ func TestOutcomes(t *testing.T) {
 		{"good", lost, loadtest.ExitLost, "LOST"},
 		{"good", stands, loadtest.ExitBlocked, "yes"},
 		{"good", func(_ int, r *loadtest.Result) error {
-			r.Verdict, r.Problems = ledger.NotValid, []loadtest.Problem{{Text: "why"}}
+			r.Verdict, r.Problems = judge.NotValid, []loadtest.Problem{{Text: "why"}}
 			return nil
 		}, loadtest.ExitNotValid, "NOT VALID"},
 		{"bad", oversells, loadtest.ExitHeld, "oversold, as known"},
@@ -274,9 +274,9 @@ func TestInterrupted(t *testing.T) {
 		return oversells(n, r)
 	}}}
 	r := Run(ctx, options(b, "a", "b"))
-	nothing := func(_ int, r *loadtest.Result) error { r.Interrupted, r.Verdict = true, ledger.NotValid; return nil }
+	nothing := func(_ int, r *loadtest.Result) error { r.Interrupted, r.Verdict = true, judge.NotValid; return nil }
 	b = &script{plays: map[string]func(int, *loadtest.Result) error{"a": nothing}}
-	if r := Run(t.Context(), options(b, "a")); r.ExitStatus() != loadtest.ExitNotValid || r.Entries[0].Verdict != ledger.Held {
+	if r := Run(t.Context(), options(b, "a")); r.ExitStatus() != loadtest.ExitNotValid || r.Entries[0].Verdict != judge.Held {
 		t.Errorf("after its warm-up held: status %d, %s", r.ExitStatus(), r.Entries[0].Verdict)
 	}
 	if !r.Interrupted || r.ExitStatus() != loadtest.ExitOversold || len(r.Entries) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -81,9 +81,9 @@ func (e *Entry) rightCell() string {
 	switch {
 	case e.Baseline:
 		return measure.None
-	case e.Verdict == ledger.Held && e.Breaks:
+	case e.Verdict == judge.Held && e.Breaks:
 		return "NOT CAUGHT"
-	case e.Verdict == ledger.Held:
+	case e.Verdict == judge.Held:
 		return "yes"
 	case e.Expected:
 		return word + ", as known"
@@ -111,7 +111,7 @@ func (e *Entry) describeFindings() string {
 		parts = append(parts, measure.Count(e.Over, "unit")+" too many")
 	}
 	for _, v := range e.Violations {
-		if v.Rule != ledger.RuleOversold || e.Over <= 0 {
+		if v.Rule != judge.RuleOversold || e.Over <= 0 {
 			parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -63,12 +63,12 @@ type Entry struct {
 
 	// Verdict is the worst of all rounds; empty: nothing was judged. Expected: it
 	// held, or is known to break and did.
-	Verdict    ledger.Verdict     `json:"verdict"`
-	Expected   bool               `json:"expected"`
-	Served     loadtest.Sign      `json:"served"`     // the worst, too
-	Over       int64              `json:"over"`       // units beyond the stock, at worst
-	Violations []ledger.Violation `json:"violations"` // each rule once
-	Problems   []string           `json:"problems"`
+	Verdict    judge.Verdict     `json:"verdict"`
+	Expected   bool              `json:"expected"`
+	Served     loadtest.Sign     `json:"served"`     // the worst, too
+	Over       int64             `json:"over"`       // units beyond the stock, at worst
+	Violations []judge.Violation `json:"violations"` // each rule once
+	Problems   []string          `json:"problems"`
 
 	Figures map[string]measure.Spread `json:"figures"` // by metric
 	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
@@ -91,7 +91,7 @@ const WithoutKeys = "without_keys"
 type Round struct {
 	Round       int                `json:"round"` // from 1
 	Sales       int                `json:"sales"` // how often the sale was run
-	Verdict     ledger.Verdict     `json:"verdict"`
+	Verdict     judge.Verdict      `json:"verdict"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 }
@@ -127,17 +127,17 @@ func (e *Entry) summarizeRounds() {
 	for _, round := range e.Rounds {
 		e.Verdict = loadtest.Worst(e.Verdict, round.Verdict)
 	}
-	e.Expected = e.Baseline || e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
+	e.Expected = e.Baseline || e.Verdict == judge.Held && !e.Breaks || e.Broken() && e.Breaks
 	if e.histogram != nil && e.histogram.TotalCount() > 0 {
 		e.Latency = loadtest.Curve(e.histogram)
 	}
 }
 
 // Broken reports that it was seen to oversell, or to lose.
-func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict == ledger.Lost }
+func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
 // right reports that its speed counts for something.
-func (e *Entry) isRight() bool { return e.Verdict == ledger.Held && !e.Breaks }
+func (e *Entry) isRight() bool { return e.Verdict == judge.Held && !e.Breaks }
 
 // compare sets every entry's factor to RelativeTo, and its ratios.
 func (r *Result) setRatios() {
@@ -176,11 +176,11 @@ func (r *Result) ExitStatus() int {
 	}
 	lacks := slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }) // one that was named
 	switch {
-	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Oversold }):
+	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Oversold }):
 		return loadtest.ExitOversold
-	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == ledger.Lost }):
+	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Lost }):
 		return loadtest.ExitLost
-	case r.Interrupted, len(r.MainEntries()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == ledger.NotValid || e.Verdict == "" }):
+	case r.Interrupted, len(r.MainEntries()) == 0, lacks, has(func(e *Entry) bool { return e.Verdict == judge.NotValid || e.Verdict == "" }):
 		return loadtest.ExitNotValid
 	case has(func(e *Entry) bool { return e.Verdict == loadtest.Blocked }):
 		return loadtest.ExitBlocked
@@ -201,7 +201,7 @@ func (r *Result) Tally() Tally {
 	t := Tally{NotRun: len(r.NotRun)}
 	for _, e := range r.MainEntries() {
 		switch {
-		case e.Expected && e.Verdict == ledger.Held:
+		case e.Expected && e.Verdict == judge.Held:
 			t.Held++
 		case e.Expected:
 			t.Caught++
@@ -258,7 +258,7 @@ func requestsOf(r *loadtest.Result) float64 { return float64(r.Requests) }
 
 // sold counts sales; what is reserved is sold when it is paid.
 func salesOf(r *loadtest.Result) float64 {
-	return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid)
+	return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid)
 }
 
 // rate divides sums over all sales; nothing is not known.

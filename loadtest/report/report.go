@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/internal/measure"
 	"seckill/loadtest"
 )
@@ -37,9 +37,9 @@ func answerLines(r *loadtest.Result) []string {
 	all := []string{strings.ToUpper(strings.ReplaceAll(string(r.Verdict), "_", " ")) + "  " + r.Summary()}
 	switch {
 	case !r.Strategy.Broken:
-	case r.Verdict == ledger.Held:
+	case r.Verdict == judge.Held:
 		all = append(all, r.Strategy.Name+" held this time, and is shipped to break: seckill prove shows a schedule that does it.")
-	case r.Verdict == ledger.Oversold, r.Verdict == ledger.Lost:
+	case r.Verdict == judge.Oversold, r.Verdict == judge.Lost:
 		all = append(all, r.Strategy.Name+" is shipped to break like this: compare it with the strategies that hold.")
 	}
 	did, not := r.Exercised()
@@ -124,7 +124,7 @@ func factRows(r *loadtest.Result) (all rows) {
 func (all *rows) addOutcomes(r *loadtest.Result) {
 	var counts []string
 	for _, o := range loadtest.Outcomes {
-		if n := r.Counts[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
+		if n := r.Counts[o]; n > 0 || o == judge.OutcomeSold || o == judge.OutcomeSoldOut {
 			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+measure.Thousands(n))
 		}
 	}
@@ -133,7 +133,7 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 		all.addRow("  repeated", "%s and %s", measure.CountOf(r.Copies, "copy", "copies"), measure.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
-		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
+		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
 			all.addRow(string(a.Outcome), "%s × %s: %s", a.Code, measure.Thousands(a.Count), a.Sample)
 		}
 	}
@@ -143,7 +143,7 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 	all.addRow("speed", "%s requests/s · %s sales/s · %s in %s", measure.Thousands(int64(r.RequestsPerSec+.5)), measure.Thousands(int64(r.SalesPerSec+.5)),
 		measure.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
 	all.addRow("latency", "%s", formatLatency(r.Latency)) // with two steps: of the first
-	if r.Counts[ledger.OutcomeSold] > 0 {
+	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%s", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
@@ -190,7 +190,7 @@ func Line(p loadtest.Progress, units int64) string {
 	if p.Units > units {
 		oversold = " OVERSOLD"
 	}
-	if n := p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown]; n > 0 {
+	if n := p.Counts[judge.OutcomeError] + p.Counts[judge.OutcomeUnknown]; n > 0 {
 		trouble = ", " + measure.Thousands(n) + " without an answer"
 	}
 	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", measure.Thousands(p.Requests), measure.Thousands(p.Buyers),

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 	"seckill/loadtest"
 )
 
@@ -39,25 +40,25 @@ func example() *loadtest.Result {
 	return &loadtest.Result{
 		Settings: loadtest.Scenario{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, Timeout: 10 * time.Second, Seed: 42,
 			Profile: loadtest.Closed, SKUs: 1},
-		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", StockStore: ledger.InRow},
+		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", StockStore: seckill.InRow},
 		Targets:  []loadtest.Target{{URL: "http://127.0.0.1:8081", Backends: backends}, {URL: "http://127.0.0.1:8082", Backends: backends}},
 		Start:    time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), Seconds: 1.25, Requests: 3000,
-		Counts: map[ledger.Outcome]int{
-			ledger.OutcomeSold: 500, ledger.OutcomeSoldOut: 2500, ledger.OutcomeBusy: 0, ledger.OutcomeConflict: 0,
-			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
+		Counts: map[judge.Outcome]int{
+			judge.OutcomeSold: 500, judge.OutcomeSoldOut: 2500, judge.OutcomeBusy: 0, judge.OutcomeConflict: 0,
+			judge.OutcomeDuplicate: 0, judge.OutcomeUnknown: 0, judge.OutcomeError: 0,
 		},
 		Signs:          loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes, Short: []loadtest.Problem{}},
-		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
+		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: judge.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
 		RequestsPerSec: 2400, SalesPerSec: 400,
 		Latency:     loadtest.Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},
 		SoldLatency: loadtest.Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
 		Commands:    []loadtest.Commands{{Backend: "sql", Count: 7500, PerPurchase: 2.5}, {Backend: "redis", Count: 3000, PerPurchase: 1}},
-		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
-			StockStore: ledger.InRow, Violations: []ledger.Violation{},
-			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
+		Audit: &judge.Report{Verdict: judge.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
+			StockStore: seckill.InRow, Violations: []judge.Violation{},
+			Served: &judge.Served{State: judge.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
 		Linearizable: loadtest.Linearizability{Answer: loadtest.LinearYes, Checked: 3000}, Checks: []loadtest.Check{},
-		SellingSeconds: 1.1, Settled: true, Problems: []loadtest.Problem{}, Verdict: ledger.Held,
+		SellingSeconds: 1.1, Settled: true, Problems: []loadtest.Problem{}, Verdict: judge.Held,
 	}
 }
 
@@ -69,35 +70,35 @@ func TestWrite(t *testing.T) {
 		{"held", func(*loadtest.Result) {}},
 		{"blocked", func(r *loadtest.Result) {
 			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
-			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
+			r.Counts = map[judge.Outcome]int{judge.OutcomeSold: 76, judge.OutcomeBusy: 2922, judge.OutcomeUnknown: 2}
 			r.Cancellations = loadtest.Cancellations{Done: 5}
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
-			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310}
+			r.Audit.Served = &judge.Served{State: judge.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310}
 			r.Verdict = loadtest.Blocked
 		}},
 		{"oversold", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
-			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 1523, 1477
+			r.Counts[judge.OutcomeSold], r.Counts[judge.OutcomeSoldOut] = 1523, 1477
 			r.Audit.Sold, r.Audit.Orders = 1523, 1523
-			r.Audit.Violations = []ledger.Violation{
-				{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "1523 units sold out of 500: 1023 too many", Count: 1},
-				{Rule: ledger.RuleLostUpdate, Verdict: ledger.Lost, Message: "0 left + 1523 sold = 1523, 1023 more than the 500 there were: deductions were overwritten", Count: 1},
+			r.Audit.Violations = []judge.Violation{
+				{Rule: judge.RuleOversold, Verdict: judge.Oversold, Message: "1523 units sold out of 500: 1023 too many", Count: 1},
+				{Rule: judge.RuleLostUpdate, Verdict: judge.Lost, Message: "0 left + 1523 sold = 1523, 1023 more than the 500 there were: deductions were overwritten", Count: 1},
 			}
-			r.Verdict = ledger.Oversold
+			r.Verdict = judge.Oversold
 		}},
 		{"lost", func(r *loadtest.Result) {
-			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
+			r.Counts[judge.OutcomeUnknown], r.Counts[judge.OutcomeError], r.Counts[judge.OutcomeSoldOut] = 2, 3, 2495
 			r.Answers = append(r.Answers,
-				loadtest.Answer{Code: "backend_unavailable", Outcome: ledger.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
-				loadtest.Answer{Code: "timeout", Outcome: ledger.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
+				loadtest.Answer{Code: "backend_unavailable", Outcome: judge.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
+				loadtest.Answer{Code: "timeout", Outcome: judge.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
 			r.Commands, r.CommandsMissing = nil, "http://127.0.0.1:8082 has no metric seckill_backend_commands_total"
 			r.Targets[1].Backends = []backend.Status{{Name: "mysql", Tier: backend.Given, Address: "db:3306", Error: "connection refused"}}
 			r.Audit.Cancelled = 1
-			r.Audit.Violations = []ledger.Violation{
-				{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost, Message: "sales that buyers were told of and the ledger does not have",
+			r.Audit.Violations = []judge.Violation{
+				{Rule: judge.RuleMissingOrder, Verdict: judge.Lost, Message: "sales that buyers were told of and the ledger does not have",
 					Count: 1234, Examples: []string{"user 5 was given order A", "user 6 was given order B"}},
 			}
-			r.Verdict = ledger.Lost
+			r.Verdict = judge.Lost
 		}},
 		{"open-loop", func(r *loadtest.Result) {
 			r.Settings.Profile, r.Settings.Rate, r.Settings.Duration = loadtest.Constant, 2400, 1250*time.Millisecond
@@ -120,7 +121,7 @@ func TestWrite(t *testing.T) {
 
 func TestLine(t *testing.T) {
 	p := loadtest.Progress{Elapsed: 1500 * time.Millisecond, Requests: 1234, Buyers: 20_000, Units: 501, Rate: 2310, P99: 31,
-		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 501, ledger.OutcomeUnknown: 3}}
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: 501, judge.OutcomeUnknown: 3}}
 	if got, want := Line(p, 500), "1,234 of 20,000 buyers, sold 501 of 500 OVERSOLD, 3 without an answer, 2,310/s, p99 31.0 ms, 1.5s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -13,12 +13,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
-	"seckill/internal/wire"
 	"seckill/strategies/counter"
 	"seckill/strategies/saletest"
 )
@@ -41,7 +40,7 @@ type shop struct {
 	seckill.Strategy
 	in    *backend.Instance
 	ahead *atomic.Int64 // of the real clock
-	told  []ledger.Told
+	told  []judge.Told
 }
 
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
@@ -72,7 +71,7 @@ func (sh *shop) later() { sh.ahead.Store(int64(lease + time.Second)) }
 func (sh *shop) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
 	p := sh.Purchase(user, quantity)
 	r, err := sh.Deduct(ctx, p)
-	sh.told = append(sh.told, wire.Told(p, r, err))
+	sh.told = append(sh.told, judge.CallOf(p, r, err))
 	return r, err
 }
 
@@ -106,7 +105,7 @@ func (sh *shop) reconnect(t *testing.T) {
 	t.Fatal("Redis neither answers nor refuses")
 }
 
-func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...string) {
+func judged(t *testing.T, r judge.Report, verdict judge.Verdict, rules ...string) {
 	t.Helper()
 	var broken []string
 	for _, v := range r.Violations {
@@ -132,7 +131,7 @@ func (sh *shop) settled(t *testing.T, left int64) {
 	}
 }
 
-func behindRow(info catalog.Info) bool { return info.Stock == ledger.InRowAndRedis }
+func behindRow(info catalog.Info) bool { return info.Stock == seckill.InRowAndRedis }
 
 // Redis comes back empty: nobody sells from a number that is not there. Behind
 // the row a new one is made from it. (That one which comes back with an older number
@@ -152,14 +151,14 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			sh.mustBuy(t, 2, 6)
 			sh.refused(t, 3, 1, seckill.ErrSoldOut)
 			sh.settled(t, 0)
-			judged(t, sh.Judge(t, sh.told...), ledger.Held)
+			judged(t, sh.Judge(t, sh.told...), judge.Held)
 			return
 		}
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
 		if left := sh.in.Redis.DBSize(t.Context()).Val(); left != 0 {
 			t.Errorf("a refused purchase left %d keys behind", left)
 		}
-		judged(t, sh.Judge(t, sh.told...), ledger.NotValid, ledger.RuleUnknownStore)
+		judged(t, sh.Judge(t, sh.told...), judge.NotValid, judge.RuleUnknownStore)
 		sh.Reset(t, 10)
 		sh.mustBuy(t, 2, 10)
 	})
@@ -183,7 +182,7 @@ func TestRefusalsCorrectTheNumber(t *testing.T) {
 	sh.refused(t, 3, 4, seckill.ErrSoldOut)
 	sh.settled(t, 2)
 	sh.mustBuy(t, 6, 2)
-	judged(t, sh.Judge(t, sh.told...), ledger.Held)
+	judged(t, sh.Judge(t, sh.told...), judge.Held)
 }
 
 // A cancellation that the database has certainly not done leaves nothing open: nobody
@@ -238,7 +237,7 @@ func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
 	p.SKU = sh.SKU
 	sh.dies(t, p)
 	alive.mustBuy(t, 2, 1)
-	judged(t, alive.Judge(t, alive.told...), ledger.Held)
+	judged(t, alive.Judge(t, alive.told...), judge.Held)
 	alive.later()
 	alive.mustBuy(t, 3, 4)
 	alive.settled(t, 0)

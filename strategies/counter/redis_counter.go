@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -25,7 +24,7 @@ var RedisCounter = catalog.Info{
 			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"MULTI", "DECRBY", "GET", "EXEC"},
-	Stock: ledger.InRedis,
+	Stock: seckill.InRedis,
 	Also:  []string{"give_back.lua", "number.go", "seed.lua", "count.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil

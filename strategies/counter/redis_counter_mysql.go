@@ -45,7 +45,7 @@ var RedisCounterMySQL = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: ledger.InRowAndRedis,
+	Stock: seckill.InRowAndRedis,
 	Also: []string{
 		"take.lua", "settle.lua", "undo.lua", "open.lua", "number.go",
 		"seed.lua", "count.lua", "give_back.lua"},

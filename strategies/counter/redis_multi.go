@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -29,7 +28,7 @@ var RedisMulti = catalog.Info{
 			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"WATCH", "MGET", "MULTI", "SET", "EXEC", "UNWATCH"},
-	Stock: ledger.InRedis,
+	Stock: seckill.InRedis,
 	Also:  []string{"number.go", "seed.lua", "count.lua", "give_back.lua"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisMulti{number{d.Redis, d.Ledger},

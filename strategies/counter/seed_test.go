@@ -7,8 +7,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
 	"seckill/strategies/saletest"
@@ -77,7 +77,7 @@ func TestAnotherDatabaseTakesOver(t *testing.T) {
 			t.Errorf("the count of another database's number: %v, want unknown SKU", err)
 		}
 		o.numberIs(t, "15")
-		judged(t, o.Judge(t), ledger.Held)
+		judged(t, o.Judge(t), judge.Held)
 
 		sh.Reset(t, 3) // and back
 		sh.mustBuy(t, 3, 1)

@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // Etcd is the queue of keys, in the order of their create revisions. A holder
@@ -23,7 +23,7 @@ var Etcd = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil

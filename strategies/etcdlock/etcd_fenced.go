@@ -5,8 +5,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // EtcdFenced is the queue, and a stock row that refuses the write of an earlier
@@ -24,7 +24,7 @@ var EtcdFenced = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Etcd},
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"etcd.go", "session.go", "contender.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // EtcdNode is one key that only one can create. Every release wakes all
@@ -23,7 +23,7 @@ var EtcdNode = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"session.go", "contender.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &etcdNode{newSessions(d.Etcd, d.Settings.LockLease)}, nil

@@ -22,7 +22,7 @@ var Bucketed = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InBuckets,
+	Stock: seckill.InBuckets,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketed{bucketStock{d.Ledger}}, nil
 	},

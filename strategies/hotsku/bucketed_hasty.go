@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -25,7 +24,7 @@ var BucketedHasty = catalog.Info{
 	Refuses: true,
 	Repair:  "bucketed",
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:   ledger.InBuckets,
+	Stock:   seckill.InBuckets,
 	Also:    []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketedHasty{bucketStock{d.Ledger}}, nil

@@ -28,7 +28,7 @@ var Merged = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Shares: true,
 	Also:   []string{"one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

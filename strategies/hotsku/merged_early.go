@@ -7,7 +7,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -24,7 +23,7 @@ var MergedEarly = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Shares: true,
 	Also:   []string{"merged.go", "one_trip.go", "one_trip.sql"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

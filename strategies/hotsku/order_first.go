@@ -21,7 +21,7 @@ var OrderFirst = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &orderFirst{d.Ledger}, nil
 	},

@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -26,7 +25,7 @@ var Queued = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures,
 		backend.ReadCommitted},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"one_trip.sql", "one_trip.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		trip, err := newOneTrip(d)

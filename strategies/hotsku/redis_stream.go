@@ -53,7 +53,7 @@ var RedisStream = catalog.Info{
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Redis: []string{"GET", "HGET", "XLEN"},
-	Stock: ledger.InStream,
+	Stock: seckill.InStream,
 	Also: []string{
 		"stream_accept.lua", "stream_writer.go", "stream_next.lua",
 		"stream_settle.lua", "stream_cancel.lua", "undo.lua",

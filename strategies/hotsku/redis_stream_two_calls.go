@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -26,7 +25,7 @@ var RedisStreamTwoCalls = catalog.Info{
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Redis:  []string{"XADD", "GET", "HGET", "XLEN"},
-	Stock:  ledger.InStream,
+	Stock:  seckill.InStream,
 	Also: []string{
 		"stream_accept.lua", "redis_stream.go", "stream_writer.go",
 		"stream_next.lua", "stream_settle.lua", "stream_cancel.lua",

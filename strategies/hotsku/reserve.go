@@ -26,7 +26,7 @@ var Reserve = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:    ledger.InRow,
+	Stock:    seckill.InRow,
 	Also:     []string{"order_first.go"},
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -3,7 +3,6 @@ package hotsku
 import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -19,7 +18,7 @@ var ReserveLate = catalog.Info{
 		Breaks(catalog.Cancel),
 	Repair:   "reserve",
 	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:    ledger.InRow,
+	Stock:    seckill.InRow,
 	Also:     []string{"reserve.go", "order_first.go"},
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
@@ -71,13 +71,13 @@ func (s *streamed) age(t *testing.T) {
 	}
 }
 
-func (s *streamed) order(t *testing.T, user int64) (ledger.Order, bool) {
+func (s *streamed) order(t *testing.T, user int64) (judge.Order, bool) {
 	t.Helper()
 	o, err := s.Store.FindRequest(t.Context(), s.SKU, user, s.Purchase(user, 1).RequestID)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Fatal(err)
 	}
-	return o, err == nil && o.Status != ledger.Refused
+	return o, err == nil && o.Status != judge.Refused
 }
 
 // A process that lives and cannot reach its database keeps trying. After a lease
@@ -156,7 +156,7 @@ func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
 // although the reason has passed. The same request may be accepted and sold afterwards.
 func TestStreamRefusalsHoldAgainstASuccessor(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
-	start := ledger.MomentOf(time.Now().Add(time.Hour))
+	start := judge.MomentOf(time.Now().Add(time.Hour))
 	s.Start = &start
 	s.Reset(t, 2)
 	s.accepted(t, 1, 1)
@@ -266,7 +266,7 @@ func TestStreamTimeIsUp(t *testing.T) {
 		t.Errorf("a cancellation: got %v, want %v", err, seckill.ErrUnknown)
 	}
 	s.drain(t, 1)
-	if o, _ := s.order(t, 1); o.Status != ledger.Cancelled {
+	if o, _ := s.order(t, 1); o.Status != judge.Cancelled {
 		t.Errorf("the order that was cancelled is %s", o.Status)
 	}
 	s.Held(t)

@@ -27,7 +27,7 @@ var UnitRows = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked,
 		backend.ReadCommitted},
-	Stock: ledger.InUnits,
+	Stock: seckill.InUnits,
 	Also:  []string{"bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRows{unitStock{d.Ledger}}, nil

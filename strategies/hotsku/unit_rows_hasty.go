@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -26,7 +25,7 @@ var UnitRowsHasty = catalog.Info{
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked,
 		backend.ReadCommitted},
-	Stock: ledger.InUnits,
+	Stock: seckill.InUnits,
 	Also:  []string{"unit_rows.go", "bucketed.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unitRowsHasty{unitStock{d.Ledger}}, nil

@@ -6,7 +6,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -22,7 +21,7 @@ var Mutex = catalog.Info{
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
 	},

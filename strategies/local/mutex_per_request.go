@@ -5,8 +5,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // MutexPerRequest locks a mutex that no other request can see, so that it
@@ -17,7 +17,7 @@ var MutexPerRequest = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "get-lock",
-	Stock:      ledger.InRow,
+	Stock:      seckill.InRow,
 	Also:       []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return mutexPerRequest{}, nil

@@ -7,8 +7,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // MutexPerSKU is one mutex per SKU. A second process has mutexes of its own,
@@ -21,7 +21,7 @@ var MutexPerSKU = catalog.Info{
 		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL},
 	Repair: "get-lock",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"mutex.go"},
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return &skuMutexes{byKey: map[string]*countedMutex{}}, nil

@@ -25,7 +25,7 @@ var UnlockBeforeCommit = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "conditional",
-	Stock:      ledger.InRow,
+	Stock:      seckill.InRow,
 	Also:       []string{"mutex_per_sku.go", "mutex.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &unlockBeforeCommit{skuMutexes{byKey: map[string]*countedMutex{}},

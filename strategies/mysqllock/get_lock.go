@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -29,7 +28,7 @@ var GetLock = catalog.Info{
 			catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
-	Stock:   ledger.InRow,
+	Stock:   seckill.InRow,
 	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		limit, err := maxRowWait(d.LockDB)

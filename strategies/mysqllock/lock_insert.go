@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -26,7 +26,7 @@ var LockInsert = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &insertLock{d.LockDB, d.Settings.LockLease,

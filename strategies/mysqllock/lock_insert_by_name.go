@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // LockInsertByName writes into the row when the lock ends, and deletes rows
@@ -23,7 +23,7 @@ var LockInsertByName = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &insertByName{d.LockDB, d.Settings.LockLease,

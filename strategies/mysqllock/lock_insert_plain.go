@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // LockInsertPlain is a unique key and nothing else: of several INSERTs of one
@@ -23,7 +23,7 @@ var LockInsertPlain = catalog.Info{
 			catalog.LostReply, catalog.LateCommand),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &insertPlain{d.LockDB, d.Settings.LockPoll, named{}}

@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -31,7 +30,7 @@ var LockRow = catalog.Info{
 			catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	OneNode: true,
-	Stock:   ledger.InRow,
+	Stock:   seckill.InRow,
 	Also:    []string{"session.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		if err := createTables(d.LockDB, lockRowTable); err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // LockTableCentral locks one row that is always there before it looks for the
@@ -23,7 +23,7 @@ var LockTableCentral = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"tables.go", "central.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, func(string) string { return centralRow }),

@@ -3,8 +3,8 @@ package mysqllock
 import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // LockTableSegmented is lock-table-central with a hundred central rows. The
@@ -17,7 +17,7 @@ var LockTableSegmented = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"lock_table_central.go", "central.go", "tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return newTableLock(d, segmentRow), createCentralTables(d.LockDB)

@@ -10,7 +10,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -26,7 +25,7 @@ var LockTableV1 = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair: "get-lock",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &tableV1{d.LockDB, d.Settings.LockPoll, named{}}

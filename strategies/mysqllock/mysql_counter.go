@@ -21,7 +21,7 @@ var MySQLCounter = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InLockTable,
+	Stock: seckill.InLockTable,
 	Also:  []string{"central.go", "tables.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &mysqlCounter{d.Ledger}, createCentralTables(d.DB)

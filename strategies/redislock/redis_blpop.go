@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
@@ -40,7 +39,7 @@ var RedisBLPOP = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "BLPOP"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
 	Renews: true, // in A an optional parameter

@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 //go:embed fenced_lock.lua
@@ -38,7 +38,7 @@ var RedisFenced = catalog.Info{
 			catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also: []string{
 		"fenced_lock.lua", "compare_and_delete.lua", "answers.go",
 		"redis_lua.go"},

@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisGetSet looks whether the lock is there and then puts it there. Looking
@@ -25,7 +25,7 @@ var RedisGetSet = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"GET", "SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &getSetLock{d.Redis, d.Settings.LockPoll}, nil

@@ -24,7 +24,7 @@ var RedisLockMySQL = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
 	Redis: []string{"SET"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"redis_lua.go", "compare_and_delete.lua", "answers.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		front, err := RedisLua.Locker(d)

@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 //go:embed compare_and_delete.lua
@@ -34,7 +34,7 @@ var RedisLua = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"compare_and_delete.lua", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &luaLock{d.Redis, d.Settings.LockPoll,

@@ -10,8 +10,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
@@ -28,7 +28,7 @@ var RedisMultiLock = catalog.Info{
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{
 		"WATCH", "EXISTS", "MULTI", "SET", "EXEC", "UNWATCH", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &multiLock{d.Redis, d.Settings.LockPoll,

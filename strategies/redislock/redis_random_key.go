@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisRandomKey looks and puts in one command: SETNX sets a key only if it is
@@ -26,7 +26,7 @@ var RedisRandomKey = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &randomKeyLock{d.Redis, d.Settings.LockPoll}, nil

@@ -14,8 +14,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 //go:embed registry.lua
@@ -36,7 +36,7 @@ var RedisRegistry = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also: []string{"registry.lua", "compare_and_delete.lua", "redis_lua.go",
 		"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

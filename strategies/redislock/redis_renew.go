@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisRenew extends the lease while the holder works. Neither the renewer nor
@@ -26,7 +26,7 @@ var RedisRenew = catalog.Info{
 			catalog.Renewal, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Renews: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

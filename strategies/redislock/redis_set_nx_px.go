@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisSetNXPX sets a key only if it is not there, together with its end, in
@@ -25,7 +25,7 @@ var RedisSetNXPX = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setNXPXLock{d.Redis, d.Settings.LockPoll,

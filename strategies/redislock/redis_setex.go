@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
@@ -24,7 +24,7 @@ var RedisSetEX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"PSETEX", "DEL"},
 	Repair: "redis-lua",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setexLock{d.Redis, d.Settings.LockPoll,

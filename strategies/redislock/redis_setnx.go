@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisSetNX has one key for all buyers, and exactly one of them sets it.
@@ -24,7 +24,7 @@ var RedisSetNX = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "DEL"},
 	Repair: "redis-lua",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxLock{d.Redis, d.Settings.LockPoll}, nil

@@ -9,8 +9,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisSetNXExpire gives the key an end, so that a dead holder's key goes away,
@@ -28,7 +28,7 @@ var RedisSetNXExpire = catalog.Info{
 	Needs:  []backend.Capability{backend.Redis},
 	Redis:  []string{"SET", "PEXPIRE", "DEL"},
 	Repair: "redis-lua",
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &setnxExpireLock{d.Redis, d.Settings.LockPoll,

@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisSetNXTimestamp writes into the value until when the lock is good.
@@ -29,7 +29,7 @@ var RedisSetNXTimestamp = catalog.Info{
 			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"GET", "SET", "PEXPIRE", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &timestampLock{d.Redis, d.Settings.LockPoll,

@@ -11,8 +11,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // RedisToken writes a random token as the value, and looks before it frees
@@ -28,7 +28,7 @@ var RedisToken = catalog.Info{
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "GET", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &tokenLock{d.Redis, d.Settings.LockPoll,

@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -50,7 +49,7 @@ var RedisWatchdog = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SUBSCRIBE"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also: []string{
 		"answers.go", "watchdog_lock.lua", "watchdog_renew.lua",
 		"watchdog_unlock.lua"},

@@ -15,8 +15,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
@@ -35,7 +35,7 @@ var Redlock = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.RedisQuorum},
 	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		l := &redsyncLock{nodes: len(d.RedisNodes), maxAttempt: redlockMaxAttempt,

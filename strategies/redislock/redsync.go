@@ -14,7 +14,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -32,7 +31,7 @@ var Redsync = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Redis: []string{"SET", "EVALSHA", "EVAL", "GET", "DEL"},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		// An attempt may last a quarter of the lease. The library's own

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
@@ -22,7 +23,7 @@ type Sale struct {
 	Processes       []seckill.Strategy
 	Store           *ledger.Store // of the last process
 	SKU, Run, Stock int64
-	Start           *ledger.Moment // of the runs to come; nil: at once
+	Start           *judge.Moment // of the runs to come; nil: at once
 }
 
 var lastSKU atomic.Int64 // every sale has one of its own
@@ -80,19 +81,19 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 }
 
 // Judge audits the run with what buyers were told, as far as that is given.
-func (s *Sale) Judge(t testing.TB, told ...ledger.Told) ledger.Report {
+func (s *Sale) Judge(t testing.TB, told ...judge.Told) judge.Report {
 	t.Helper()
 	// The last process: a test may have killed the first.
 	e, err := catalog.Evidence(t.Context(), s.Store, s.SKU, []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}})
 	labtest.Must(t, err)
 	e.Initial, e.Run, e.Told = s.Stock, s.Run, told
-	return ledger.Judge(e)
+	return judge.Judge(e)
 }
 
 // Held checks that the run holds.
-func (s *Sale) Held(t testing.TB, told ...ledger.Told) {
+func (s *Sale) Held(t testing.TB, told ...judge.Told) {
 	t.Helper()
-	if r := s.Judge(t, told...); r.Verdict != ledger.Held {
+	if r := s.Judge(t, told...); r.Verdict != judge.Held {
 		t.Errorf("the audit says %s, want held: %+v", r.Verdict, r.Violations)
 	}
 }

@@ -19,7 +19,7 @@ var Conditional = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditional{d.Ledger}, nil
 	},

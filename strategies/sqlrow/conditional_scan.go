@@ -21,7 +21,7 @@ var ConditionalScan = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults).
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditionalScan{d.Ledger}, nil
 	},

@@ -19,7 +19,7 @@ var ForUpdate = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdate{d.Ledger}, nil
 	},

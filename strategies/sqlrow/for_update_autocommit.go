@@ -19,7 +19,7 @@ var ForUpdateAutocommit = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Repair:     "for-update",
-	Stock:      ledger.InRow,
+	Stock:      seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateAutocommit{d.Ledger}, nil
 	},

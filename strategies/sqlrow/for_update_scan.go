@@ -20,7 +20,7 @@ var ForUpdateScan = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults).
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &forUpdateScan{d.Ledger}, nil
 	},

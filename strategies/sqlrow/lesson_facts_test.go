@@ -10,8 +10,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
 	"seckill/strategies/saletest"
@@ -93,7 +93,7 @@ func TestAutocommitWaitsForAWriter(t *testing.T) {
 			t.Errorf("a buyer beside one who is about to commit: %v %s, want busy", err, seen)
 		}
 	}), 1, 1)
-	if got := s.Judge(t); err != nil || got.Verdict != ledger.Held {
+	if got := s.Judge(t); err != nil || got.Verdict != judge.Held {
 		t.Errorf("got %v, and the audit says %s", err, got.Verdict)
 	}
 }

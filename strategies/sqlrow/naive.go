@@ -20,7 +20,7 @@ var Naive = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "conditional",
-	Stock:      ledger.InRow,
+	Stock:      seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger}, nil
 	},

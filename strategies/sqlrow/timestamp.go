@@ -24,7 +24,7 @@ var Timestamp = catalog.Info{
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Repair:     "version",
-	Stock:      ledger.InRow,
+	Stock:      seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &timestamp{d.Ledger, d.Settings.Retries,
 			d.Now, wholeSeconds}

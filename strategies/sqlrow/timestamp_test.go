@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/tap"
 	"seckill/internal/tap/taptest"
 	"seckill/strategies/saletest"
@@ -71,9 +71,9 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 			if _, err := s.Processes[1].Deduct(a, s.Purchase(3, c.quantityA)); err != nil {
 				t.Errorf("A: %v", err)
 			}
-			want, tries := ledger.Held, 2
+			want, tries := judge.Held, 2
 			if c.lost {
-				want, tries = ledger.Lost, 1
+				want, tries = judge.Lost, 1
 			}
 			if got := s.Judge(t); got.Verdict != want || attempts != tries {
 				t.Errorf("the audit says %s after %d attempts, want %s after %d: %+v",

@@ -23,7 +23,7 @@ var Version = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &version{d.Ledger, d.Settings.Retries}, nil
 	},

@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/zkclient"
@@ -30,7 +29,7 @@ var ZK = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkFirst}, nil

@@ -7,8 +7,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // ZKFenced is the queue, and a stock row that refuses the write of an earlier
@@ -28,7 +28,7 @@ var ZKFenced = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.ZooKeeper},
-	Stock:  ledger.InRow,
+	Stock:  seckill.InRow,
 	Also:   []string{"zk.go", "hold.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -8,8 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // ZKHerd is the queue in which all watch the directory: every change wakes all
@@ -22,7 +22,7 @@ var ZKHerd = catalog.Info{
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkAllWatch}, nil

@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -29,7 +28,7 @@ var ZKNode = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil

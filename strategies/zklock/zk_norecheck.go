@@ -5,8 +5,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 )
 
 // ZKNoRecheck is the queue whose waiters do not look again: when one gives up
@@ -20,7 +20,7 @@ var ZKNoRecheck = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.InRow,
+	Stock: seckill.InRow,
 	Also:  []string{"zk.go", "hold.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkLock{d.ZooKeeper, zkToldIsTaken}, nil

@@ -21,9 +21,9 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
+	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
-	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/internal/point"
 	"seckill/loadtest"
@@ -138,7 +138,7 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			r.Strategy.Name, r.Strategy.Broken = c.Strategy, c.Strategy == "naive"
 			return r, nil
 		case <-ctx.Done():
-			r := fakeResult(ledger.NotValid)
+			r := fakeResult(judge.NotValid)
 			r.Problems = []loadtest.Problem{{Text: "interrupted after 60 of 2,000 buyers", Code: loadtest.ProblemInterrupted,
 				Params: map[string]any{"sent": 60, "of": 2000}}, {Text: "something new", Code: "new"}}
 			return r, nil
@@ -149,25 +149,25 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 func fakeProgress(i, left, sold int) loadtest.Progress {
 	return loadtest.Progress{
 		Elapsed: time.Duration(i) * 100 * time.Millisecond, Requests: 20 * i, Buyers: 2000,
-		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold, ledger.OutcomeSoldOut: 20*i - sold},
+		Counts: map[judge.Outcome]int{judge.OutcomeSold: sold, judge.OutcomeSoldOut: 20*i - sold},
 		Units:  int64(sold), Left: int64(left), Rate: 900 + float64(i%7)*40, P50: 11.2, P99: 38 + float64(i)/4,
 	}
 }
 
-func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Result {
-	audit := &ledger.Report{Verdict: v, Initial: 100, Sold: 100, Orders: 100, Violations: violations}
-	if v == ledger.Oversold {
+func fakeResult(v judge.Verdict, violations ...judge.Violation) *loadtest.Result {
+	audit := &judge.Report{Verdict: v, Initial: 100, Sold: 100, Orders: 100, Violations: violations}
+	if v == judge.Oversold {
 		audit.Sold, audit.Orders = 131, 131
 	}
 	signs := loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes}
-	if v != ledger.Held {
+	if v != judge.Held {
 		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No, Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
 			Short: []loadtest.Problem{{Code: loadtest.ShortLate, Params: map[string]any{"p99_ms": 3100}}}}
 	}
 	return &loadtest.Result{
 		Signs: signs, Targets: []loadtest.Target{{Backends: fakeBackends}},
 		Requests: 2000, RequestsPerSec: 1033, SalesPerSec: 52, Seconds: 1.94, Verdict: v, Audit: audit,
-		Counts:   map[ledger.Outcome]int{ledger.OutcomeSold: int(audit.Sold), ledger.OutcomeSoldOut: 2000 - int(audit.Sold)},
+		Counts:   map[judge.Outcome]int{judge.OutcomeSold: int(audit.Sold), judge.OutcomeSoldOut: 2000 - int(audit.Sold)},
 		Latency:  loadtest.Latency{P50: 11200, P99: 61000},
 		Commands: []loadtest.Commands{{Backend: "mysql", Count: 8100, PerPurchase: 4.05}},
 	}
@@ -189,14 +189,14 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 }
 
 // measured is an entry of a comparison.
-func measured(name string, concurrency int, verdict ledger.Verdict, answers float64) compare.Entry {
+func measured(name string, concurrency int, verdict judge.Verdict, answers float64) compare.Entry {
 	figures := map[string]measure.Spread{}
 	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
 		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
 		figures[id] = measure.Spread{x, x, x}
 	}
-	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != ledger.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
-		Served: loadtest.Yes, Violations: []ledger.Violation{}, Problems: []string{}, Figures: figures,
+	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
+		Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}, Figures: figures,
 		Latency: []loadtest.Percentile{{Percent: 50, Micros: 4000}, {Percent: 99, Micros: 20_000}, {Percent: 100, Micros: 25_000}}}
 }
 
@@ -207,12 +207,12 @@ func goldenResult() *compare.Result {
 		NotRun: []compare.NotRun{}, Problems: []string{}}
 	r.Settings.Crowds = []int{8}
 	for _, concurrency := range []int{64, 8} {
-		for _, e := range []compare.Entry{measured("conditional", concurrency, ledger.Held, 3234), measured("redis-counter-mysql", concurrency, ledger.Held, 8408),
-			measured("naive", concurrency, ledger.Oversold, 9000), measured("<b>evil</b>", concurrency, ledger.Held, 3300)} {
+		for _, e := range []compare.Entry{measured("conditional", concurrency, judge.Held, 3234), measured("redis-counter-mysql", concurrency, judge.Held, 8408),
+			measured("naive", concurrency, judge.Oversold, 9000), measured("<b>evil</b>", concurrency, judge.Held, 3300)} {
 			r.Entries = append(r.Entries, &e)
 		}
 	}
-	keyless := measured("conditional", 64, ledger.Held, 3800)
+	keyless := measured("conditional", 64, judge.Held, 3800)
 	keyless.Keyless = true
 	r.Entries = append(r.Entries, &keyless)
 	r.Entries[0].Ratios = map[string]measure.Ratio{compare.WithoutKeys: {Times: .85, Low: .81, High: .89, Rounds: 3}}

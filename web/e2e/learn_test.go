@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"seckill/internal/judge"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/web/course"
 )
 
@@ -193,7 +193,7 @@ func TestPresentation(t *testing.T) {
 	tb.onSlide(live + 1) // the run goes on
 	tb.says(".slide:not([hidden])", "The first lost update")
 	tb.press(kb.ArrowLeft)
-	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
+	f.results <- fakeResult(judge.Oversold, judge.Violation{Rule: judge.RuleOversold, Verdict: judge.Oversold, Message: "31 too many", Count: 1})
 	tb.says(".slide-live .banner", "OVERSOLD")
 	tb.says(".slide-live .predict [role=status]", "You were right")
 

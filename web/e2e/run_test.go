@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"seckill/internal/ledger"
+	"seckill/internal/judge"
 	"seckill/loadtest"
 )
 
@@ -105,8 +105,8 @@ func TestRunByKeyboard(t *testing.T) {
 	tb.reach(".start .run")
 	tb.press("\r")
 	tb.says(".banner.busy", "selling")
-	f.results <- fakeResult(ledger.Held)
-	f.results <- fakeResult(ledger.Held)
+	f.results <- fakeResult(judge.Held)
+	f.results <- fakeResult(judge.Held)
 	tb.await(`document.querySelectorAll("[data-verdict=held]").length === 2`)
 }
 
@@ -134,17 +134,17 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.speak("en")
 
 	for _, v := range []struct {
-		verdict ledger.Verdict
+		verdict judge.Verdict
 		word    string
 	}{
-		{ledger.Held, "HELD"}, {ledger.Lost, "LOST"}, {ledger.Oversold, "OVERSOLD"},
+		{judge.Held, "HELD"}, {judge.Lost, "LOST"}, {judge.Oversold, "OVERSOLD"},
 	} {
 		tb.click("button.run")
 		tb.says(".banner.busy", "naive: selling")
 		f.progress <- fakeProgress(99, 0, 100)
-		var violations []ledger.Violation
-		if v.verdict != ledger.Held {
-			violations = []ledger.Violation{{Rule: ledger.RuleLostUpdate, Verdict: v.verdict, Message: "deductions were overwritten",
+		var violations []judge.Violation
+		if v.verdict != judge.Held {
+			violations = []judge.Violation{{Rule: judge.RuleLostUpdate, Verdict: v.verdict, Message: "deductions were overwritten",
 				Count: 31, Examples: []string{"order <i>ABC</i>", "user 7"}}}
 		}
 		f.results <- fakeResult(v.verdict, violations...)
@@ -205,8 +205,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	f.progress <- fakeProgress(12, 91, 9)
 	tb.click("[data-fault=pause_holder]")
 	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
-	blocked := fakeResult(ledger.Held)
-	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &ledger.Served{State: ledger.ServedBlocked, LongestMs: 11500}
+	blocked := fakeResult(judge.Held)
+	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &judge.Served{State: judge.ServedBlocked, LongestMs: 11500}
 	f.results <- blocked
 	tb.says("[data-verdict] .word", "BLOCKED")
 	tb.await(`location.hash === "#/"`) // a run that begins is shown
@@ -272,7 +272,7 @@ func TestLabWithToken(t *testing.T) {
 	stranger.fill("#token", "s3cret")
 	stranger.click("button.run")
 	stranger.says(".banner.busy", "naive: selling")
-	f.results <- fakeResult(ledger.Held)
+	f.results <- fakeResult(judge.Held)
 	stranger.says("[data-verdict] .word", "HELD")
 
 	// The address that the lab prints has the token.
@@ -280,6 +280,6 @@ func TestLabWithToken(t *testing.T) {
 	owner.await(`location.hash === ""`)
 	owner.click(".guided li:first-child button")
 	owner.says(".banner.busy", "naive: selling")
-	f.results <- fakeResult(ledger.Held)
+	f.results <- fakeResult(judge.Held)
 	owner.says("[data-verdict] .word", "HELD")
 }

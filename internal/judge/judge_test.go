@@ -1,4 +1,4 @@
-package ledger
+package judge
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func (t *Told) at(sent, answered int) {
 //	user 4  comes too late: sold out     user 8  bought 2 early on and cancelled
 func clean() *Evidence {
 	e := &Evidence{Initial: 10, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4}},
-		StockStoreOf: map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets, "stream": InStream, "table": InLockTable}}
+		StockStoreOf: map[string]seckill.StockStore{"conditional": seckill.InRow, "version": seckill.InRow, "redis-lua": seckill.InRedis, "front": seckill.InRowAndRedis, "pieces": seckill.InBuckets, "stream": seckill.InStream, "table": seckill.InLockTable}}
 	e.bought(8, 2, 8, Cancelled, OutcomeSold)
 	e.bought(1, 3, 7, Active, OutcomeSold)
 	e.bought(2, 3, 4, Active, OutcomeSold)
@@ -85,12 +85,12 @@ func clean() *Evidence {
 }
 
 // by has the sale of clean sold by a strategy with a counter that says counted.
-func by(strategy string, counter StockStore, counted int64) func(*Evidence) {
+func by(strategy string, counter seckill.StockStore, counted int64) func(*Evidence) {
 	return func(e *Evidence) {
 		for i := range e.Snapshot.Orders {
 			e.Snapshot.Orders[i].Strategy = strategy
 		}
-		e.Snapshot.StockStores = map[StockStore]int64{counter: counted}
+		e.Snapshot.StockStores = map[seckill.StockStore]int64{counter: counted}
 	}
 }
 
@@ -103,7 +103,7 @@ func cancelledOnly(e *Evidence) {
 // orders say remained names no units.
 func inPieces(counted int64) func(*Evidence) {
 	return func(e *Evidence) {
-		by("pieces", InBuckets, counted)(e)
+		by("pieces", seckill.InBuckets, counted)(e)
 		for i := range e.Snapshot.Orders {
 			e.Snapshot.Orders[i].Remaining = 1
 		}
@@ -257,26 +257,28 @@ func TestJudge(t *testing.T) {
 		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 5 }), "straggler oversold negative_stock"},
 
 		// Where the stock is kept.
-		{"two stores, and a third counter", func(e *Evidence) { by("redis-lua", InLockTable, 9)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
-		{"two stores, and the counter of one", func(e *Evidence) { by("redis-lua", InRedis, 3)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
-		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
-		{"the counter could not be read, and the row has more", all(by("redis-lua", InLockTable, 10), row(3)), "unknown_stock"},
-		{"the counter could not be read, and the row has less", all(by("redis-lua", InLockTable, 10), row(-1)), "unknown_stock"},
-		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", InLockTable, 10)), "oversold unknown_stock"},
-		{"stock in Redis", by("redis-lua", InRedis, 0), ""},
-		{"Redis went back to an older number", by("redis-lua", InRedis, 4), "counter_and_row_differ lost_update undersold"},
-		{"stock in the row, Redis in front", by("front", InRedis, 0), ""},
-		{"stock in Redis, and the row as it was set", all(by("redis-lua", InRedis, 0), row(10)), ""},
-		{"stock in Redis, and the row half sold", all(by("redis-lua", InRedis, 0), row(9)), "counter_and_row_differ"},
-		{"units vanished from Redis in front of a row as it was set", all(cancelledOnly, by("front", InRedis, 8)), "counter_and_row_differ"},
-		{"units vanished in front of a stream, and the row as it was set", all(cancelledOnly, by("stream", InStream, 8)), "counter_and_row_differ"},
-		{"units vanished from a lock table, and the row as it was set", all(cancelledOnly, by("table", InLockTable, 8)), "counter_and_row_differ lost_units"},
-		{"the row behind Redis lost an update", all(by("front", InRedis, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
-		{"the row behind a stream lost an update", all(by("stream", InStream, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
+		{"two stores, and a third counter", func(e *Evidence) { by("redis-lua", seckill.InLockTable, 9)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
+		{"two stores, and the counter of one", func(e *Evidence) { by("redis-lua", seckill.InRedis, 3)(e); e.order(6).Strategy = "version" }, "mixed_stocks"},
+		{"a strategy that is not known", by("magic", seckill.InRedis, 10), "unknown_stock"},
+		{"the counter could not be read, and the row has more", all(by("redis-lua", seckill.InLockTable, 10), row(3)), "unknown_stock"},
+		{"the counter could not be read, and the row has less", all(by("redis-lua", seckill.InLockTable, 10), row(-1)), "unknown_stock"},
+		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", seckill.InLockTable, 10)), "oversold unknown_stock"},
+		{"stock in Redis", by("redis-lua", seckill.InRedis, 0), ""},
+		{"Redis went back to an older number", by("redis-lua", seckill.InRedis, 4), "counter_and_row_differ lost_update undersold"},
+		{"stock in the row, Redis in front", by("front", seckill.InRedis, 0), ""},
+		{"stock in Redis, and the row as it was set", all(by("redis-lua", seckill.InRedis, 0), row(10)), ""},
+		{"stock in Redis, and the row half sold", all(by("redis-lua", seckill.InRedis, 0), row(9)), "counter_and_row_differ"},
+		{"units vanished from Redis in front of a row as it was set", all(cancelledOnly, by("front", seckill.InRedis, 8)), "counter_and_row_differ"},
+		{"units vanished in front of a stream, and the row as it was set", all(cancelledOnly, by("stream", seckill.InStream, 8)), "counter_and_row_differ"},
+		{"units vanished from a lock table, and the row as it was set", all(cancelledOnly, by("table", seckill.InLockTable, 8)), "counter_and_row_differ lost_units"},
+		{"the row behind Redis lost an update", all(by("front", seckill.InRedis, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
+		{"the row behind a stream lost an update", all(by("stream", seckill.InStream, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
 		{"in pieces, given back twice", inPieces(2), "lost_update"},
 		{"in pieces, and a purchase touched the row", all(inPieces(0), row(9)), "counter_and_row_differ"},
-		{"counters that were not used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }, ""},
-		{"units vanished from a counter that was not used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 8} }, "unused_counter_changed"},
+		{"counters that were not used", func(e *Evidence) {
+			e.Snapshot.StockStores = map[seckill.StockStore]int64{seckill.InRedis: 10, seckill.InLockTable: 10}
+		}, ""},
+		{"units vanished from a counter that was not used", func(e *Evidence) { e.Snapshot.StockStores = map[seckill.StockStore]int64{seckill.InRedis: 8} }, "unused_counter_changed"},
 
 		// Sales and their answers.
 		{"a sale to a retry without its order", all(tells(4, OutcomeBusy), func(e *Evidence) {
@@ -316,12 +318,12 @@ func TestJudge(t *testing.T) {
 		{"sold out with less left than was wanted", all(oneLeft, func(e *Evidence) { e.told(4, CallBuy).Quantity = 2 }), ""},
 		{"sold out beside a cancellation without an answer", all(oneLeft, func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown) }), ""},
 		{"sold out before a cancellation that no buyer asked for", func(e *Evidence) { e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3 }, "cancelled_unasked"},
-		{"sold out while a copy held the last unit in Redis", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(7, OutcomeSoldOut)), ""},
-		{"sold out while another request of a user held the last unit in Redis", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(5, OutcomeDuplicate)), ""},
+		{"sold out while a copy held the last unit in Redis", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(7, OutcomeSoldOut)), ""},
+		{"sold out while another request of a user held the last unit in Redis", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(5, OutcomeDuplicate)), ""},
 		{"sold out while a copy held the last unit of a row", all(oneLeft, sentTwice(7, OutcomeSoldOut)), "undersold"},
-		{"sold out, and a copy of what was sold is refused", all(oneLeft, by("redis-lua", InRedis, 1), func(e *Evidence) { e.says(1, 3, OutcomeSoldOut) }), "key_refused undersold"},
-		{"sold out beside one who asked once", all(oneLeft, by("redis-lua", InRedis, 1), tells(7, OutcomeSoldOut)), "undersold"},
-		{"sold out beside copies that were told busy", all(oneLeft, by("redis-lua", InRedis, 1), sentTwice(7, OutcomeBusy)), "undersold"},
+		{"sold out, and a copy of what was sold is refused", all(oneLeft, by("redis-lua", seckill.InRedis, 1), func(e *Evidence) { e.says(1, 3, OutcomeSoldOut) }), "key_refused undersold"},
+		{"sold out beside one who asked once", all(oneLeft, by("redis-lua", seckill.InRedis, 1), tells(7, OutcomeSoldOut)), "undersold"},
+		{"sold out beside copies that were told busy", all(oneLeft, by("redis-lua", seckill.InRedis, 1), sentTwice(7, OutcomeBusy)), "undersold"},
 		{"copies that undid each other, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) { e.says(1, 10, OutcomeSoldOut) }), ""},
 		{"copies of a row, and nothing sold", all(wanted(10, OutcomeSoldOut), func(e *Evidence) {
 			e.says(1, 10, OutcomeSoldOut)
@@ -597,7 +599,7 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 // state or a number that it should not have.
 func drawn(rng *rand.Rand) *Evidence {
 	e := &Evidence{Initial: 4, Run: 1, Told: []Told{}, StockStoreOf: clean().StockStoreOf,
-		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1}, StockStores: map[StockStore]int64{}}}
+		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1}, StockStores: map[seckill.StockStore]int64{}}}
 	once := func(in int) bool { return rng.IntN(in) == 0 }
 	strategy := pick(rng, "conditional", "conditional", "conditional", "redis-lua", "front", "magic")
 	for user := range 1 + rng.Int64N(3) {
@@ -626,10 +628,10 @@ func drawn(rng *rand.Rand) *Evidence {
 		}
 	}
 	if strategy != "conditional" {
-		e.Snapshot.StockStores[InRedis] = e.Snapshot.Stock.Num
+		e.Snapshot.StockStores[seckill.InRedis] = e.Snapshot.Stock.Num
 	}
 	pick(rng, func() {}, func() { e.Snapshot.Stock.Num += rng.Int64N(7) - 3 }, func() { e.Initial++ }, func() { e.Snapshot.Stock.Run++ },
-		func() { e.Snapshot.StockStores[InRedis] = 3 }, func() { // one user has them all
+		func() { e.Snapshot.StockStores[seckill.InRedis] = 3 }, func() { // one user has them all
 			for i := range e.Snapshot.Orders {
 				e.Snapshot.Orders[i].UserID = 1
 			}
@@ -655,7 +657,7 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 func TestJudgeReport(t *testing.T) {
 	got := Judge(*clean())
 	got.Served = nil
-	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1, StockStore: InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
+	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1, StockStore: seckill.InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	e := clean()
@@ -748,7 +750,7 @@ func TestServed(t *testing.T) {
 		{"nothing is sold any more", all(), ServedBlocked, 24.9},
 		{"allowed to wait so long", func(e *Evidence) { e.Patience = 24900 * time.Millisecond }, ServedYes, 24.9},
 		{"there was nothing left", stock(5, 0), ServedYes, 0.9},
-		{"what is left is not known", func(e *Evidence) { e.StockStoreOf = map[string]StockStore{"conditional": InRedis} }, ServedNotKnown, 0},
+		{"what is left is not known", func(e *Evidence) { e.StockStoreOf = map[string]seckill.StockStore{"conditional": seckill.InRedis} }, ServedNotKnown, 0},
 		{"the row has units that were sold", stock(5, 3), ServedYes, 0.9},
 		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
 		{"they hold orders already", waiting(func(_ int, t *Told) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},

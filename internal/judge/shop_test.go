@@ -1,4 +1,4 @@
-package ledger
+package judge
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"seckill/internal/seckill"
 )
 
 // correct is the evidence of a service that keeps every promise, with buyers who send
@@ -129,7 +131,7 @@ func TestHoldersAreCounted(t *testing.T) {
 				}
 			}
 		}
-		h := HoldersOf(orders, InRow)
+		h := HoldersOf(orders, seckill.InRow)
 		if pairs := h.pairs(); h.Twice() != twice || (pairs.count > 0) != (twice > 0) || !h.Known() {
 			t.Errorf("%d units twice, want %d; %+v", h.Twice(), twice, pairs)
 		}
@@ -144,8 +146,8 @@ func TestHoldersAreCounted(t *testing.T) {
 				t.Errorf("%d holders of %+v, want %d", h.Of(o), o, want)
 			}
 		}
-		given := HoldersOf(append(orders, Order{Quantity: 1, Status: Cancelled}), InRow)
-		if split := HoldersOf(orders, InBuckets); given.Known() || split.Known() || given.Twice()+split.Twice() > 0 {
+		given := HoldersOf(append(orders, Order{Quantity: 1, Status: Cancelled}), seckill.InRow)
+		if split := HoldersOf(orders, seckill.InBuckets); given.Known() || split.Known() || given.Twice()+split.Twice() > 0 {
 			t.Error("units that come back, and a stock in pieces, have known holders")
 		}
 	})

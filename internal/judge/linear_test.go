@@ -1,4 +1,4 @@
-package linear
+package judge
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 //	                          d ├─ wants 2: sold out ─┤
 func good() []Op {
 	return []Op{
-		{Client: 1, Name: "a", Kind: Sold, Quantity: 4, Remaining: 6, Call: 10, Return: 30},
-		{Client: 2, Name: "b", Kind: Sold, Quantity: 3, Remaining: 3, Call: 20, Return: 50},
-		{Client: 3, Name: "c", Kind: Sold, Quantity: 3, Remaining: 0, Call: 60, Return: 80},
-		{Client: 4, Name: "d", Kind: SoldOut, Quantity: 2, Call: 70, Return: 90},
+		{Client: 1, Name: "a", Kind: OpSold, Quantity: 4, Remaining: 6, Call: 10, Return: 30},
+		{Client: 2, Name: "b", Kind: OpSold, Quantity: 3, Remaining: 3, Call: 20, Return: 50},
+		{Client: 3, Name: "c", Kind: OpSold, Quantity: 3, Remaining: 0, Call: 60, Return: 80},
+		{Client: 4, Name: "d", Kind: OpSoldOut, Quantity: 2, Call: 70, Return: 90},
 	}
 }
 
@@ -46,12 +46,12 @@ func TestPlantedViolations(t *testing.T) {
 	} {
 		ops := good()
 		test.plant(ops)
-		f := Check(10, ops, time.Minute)
+		f := CheckLinear(10, ops, time.Minute)
 		if !f.Decided || f.Linearizable != (test.why == "") || !strings.Contains(f.Why, test.why) {
 			t.Errorf("%s: %+v, want %q", test.name, f, test.why)
 		}
-		searched := append(ops, Op{Client: 9, Kind: GaveBack, Quantity: 1, Call: 1000, Return: 1001})
-		if f := Check(10, searched, time.Minute); !f.Decided || f.Linearizable != (test.why == "") {
+		searched := append(ops, Op{Client: 9, Kind: OpGaveBack, Quantity: 1, Call: 1000, Return: 1001})
+		if f := CheckLinear(10, searched, time.Minute); !f.Decided || f.Linearizable != (test.why == "") {
 			t.Errorf("%s, with a cancellation afterwards: %+v", test.name, f)
 		}
 	}
@@ -73,12 +73,12 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		refused, all := i%3 == 0, ops
 		if refused {
 			call, end := rng.Int64N(40), 40+rng.Int64N(40)
-			ops = append(ops, Op{Kind: Refused, Quantity: 1 + rng.Int64N(2), Call: call, Return: end})
+			ops = append(ops, Op{Kind: OpRefused, Quantity: 1 + rng.Int64N(2), Call: call, Return: end})
 			all = noteHeld(ops)
 		}
 		want := porcupine.CheckOperations(model(initial), operations(all))
 		said[fmt.Sprint("saw ", saw, ", linearizable ", want)]++
-		got := Check(initial, ops, time.Second)
+		got := CheckLinear(initial, ops, time.Second)
 		if got.Linearizable != want && (!refused || want) || !got.Decided || got.Linearizable != (got.Why == "") {
 			t.Fatalf("seed %d: of %d units, %+v: %+v, want %t", seed, initial, ops, got, want)
 		}
@@ -95,9 +95,9 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 	for i := range 1 + rng.IntN(7) {
 		at := int64(10 * i)
 		o := Op{Client: i, Name: fmt.Sprint("buyer ", i), Quantity: 1 + rng.Int64N(2), Call: at - rng.Int64N(25), Return: at + rng.Int64N(25)}
-		if o.Kind = SoldOut; left >= o.Quantity {
+		if o.Kind = OpSoldOut; left >= o.Quantity {
 			left -= o.Quantity
-			o.Kind, o.Remaining = Sold, left
+			o.Kind, o.Remaining = OpSold, left
 		}
 		ops = append(ops, o)
 	}
@@ -107,18 +107,18 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 	case 1:
 		o.Return = o.Call + rng.Int64N(10)
 	case 2:
-		o.Kind = []Kind{SoldOut, Sold}[rng.IntN(2)]
+		o.Kind = []OpKind{OpSoldOut, OpSold}[rng.IntN(2)]
 	}
 	return ops
 }
 
 // A search that has not ended in time decides nothing.
 func TestTimeIsUp(t *testing.T) {
-	ops := []Op{{Kind: GaveBack, Return: Never}}
+	ops := []Op{{Kind: OpGaveBack, Return: Never}}
 	for i := range int64(40) { // the last one is always one unit short, and any may be the last
-		ops = append(ops, Op{Client: int(i) + 1, Kind: Sold, Quantity: 1 << i, Saw: true, Return: Never})
+		ops = append(ops, Op{Client: int(i) + 1, Kind: OpSold, Quantity: 1 << i, Saw: true, Return: Never})
 	}
-	if f := Check(1<<40-2, ops, time.Millisecond); f.Decided || f.Linearizable || f.Why != "" {
+	if f := CheckLinear(1<<40-2, ops, time.Millisecond); f.Decided || f.Linearizable || f.Why != "" {
 		t.Errorf("%+v, want that it is not decided", f)
 	}
 }
@@ -135,13 +135,13 @@ func TestWindow(t *testing.T) {
 			o := Op{Client: i, Quantity: 1 + rng.Int64N(3), Call: at - rng.Int64N(40), Return: at + rng.Int64N(40)}
 			switch {
 			case rng.IntN(3) == 0:
-				o.Kind = GaveBack
+				o.Kind = OpGaveBack
 				left += o.Quantity
 			case left >= o.Quantity:
 				left -= o.Quantity
-				o.Kind, o.Remaining = Sold, left
+				o.Kind, o.Remaining = OpSold, left
 			default:
-				o.Kind = SoldOut
+				o.Kind = OpSoldOut
 			}
 			ops = append(ops, o)
 		}
@@ -153,7 +153,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	whole := history(1500) // as of a load run, a third of whose calls give back
-	if f := Check(50, whole, time.Minute); !f.Decided || !f.Linearizable {
+	if f := CheckLinear(50, whole, time.Minute); !f.Decided || !f.Linearizable {
 		t.Errorf("seed %d: a true history is %+v", seed, f)
 	}
 	for n := 20; n <= 200; n += 20 { // at last all of it
@@ -162,7 +162,7 @@ func TestWindow(t *testing.T) {
 			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
 		}
 		for i := range ops {
-			if ops[i].Kind == Sold && !ops[i].optional {
+			if ops[i].Kind == OpSold && !ops[i].optional {
 				ops[i].Remaining += 1000
 				break
 			}
@@ -190,11 +190,11 @@ func TestCounterBesideRefused(t *testing.T) {
 		for what, lie := range lies {
 			told := slices.Clone(history)
 			for i := range told {
-				if told[i].Kind == Sold {
+				if told[i].Kind == OpSold {
 					lie(&told[i], later[i])
 				}
 			}
-			if f := Check(100, told, time.Minute); !f.Decided || f.Linearizable != (what == "the truth") {
+			if f := CheckLinear(100, told, time.Minute); !f.Decided || f.Linearizable != (what == "the truth") {
 				t.Fatalf("seed %d: buyers are told %s, and that is %+v", seed, what, f)
 			}
 		}
@@ -211,10 +211,10 @@ func counted(rng *rand.Rand, left int64) (ops []Op, later []int64) {
 			return now
 		}
 		for range 25 {
-			o := Op{Client: len(ops), Name: fmt.Sprint("buyer ", len(ops)), Kind: Sold, Quantity: 1, Call: next()}
+			o := Op{Client: len(ops), Name: fmt.Sprint("buyer ", len(ops)), Kind: OpSold, Quantity: 1, Call: next()}
 			takes, ends = append(takes, next()), append(ends, next())
 			if o.Return = next(); rng.IntN(10) == 0 {
-				o.Kind = Refused
+				o.Kind = OpRefused
 			}
 			ops = append(ops, o)
 		}
@@ -225,10 +225,10 @@ func counted(rng *rand.Rand, left int64) (ops []Op, later []int64) {
 			switch o := &ops[i]; {
 			case takes[i] == now:
 				if left--; left < 0 {
-					o.Kind = SoldOut
+					o.Kind = OpSoldOut
 				}
 				o.Remaining = left
-			case ends[i] == now && o.Kind == Sold:
+			case ends[i] == now && o.Kind == OpSold:
 				later[i] = left
 			case ends[i] == now:
 				left++

@@ -1,9 +1,9 @@
-// Package linear asks of a history of purchases whether one stock that serves
-// one buyer at a time could have given all its answers, each at some moment
-// between the question and the answer: linearizability (Herlihy and Wing,
-// 1990). An audit looks at the ledger's end alone; this looks at every
-// `remaining` on the way.
-package linear
+package judge
+
+// CheckLinear asks of a history of purchases whether one stock that serves one buyer at a
+// time could have given all its answers, each at some moment between the question and the
+// answer: linearizability (Herlihy and Wing, 1990). Judge looks at the ledger's end alone;
+// this looks at every `remaining` on the way.
 
 import (
 	"cmp"
@@ -16,16 +16,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A Kind is what an operation came to.
-type Kind string
+// An OpKind is what an operation came to.
+type OpKind string
 
 const (
-	Sold     Kind = "sold"
-	SoldOut  Kind = "sold out"
-	GaveBack Kind = "gave back" // a cancellation
-	// Refused is a purchase that may have held units for a while, and gave them back before its answer. Meanwhile a
-	// counter showed fewer units than were left. In a history with such purchases so may those have that are SoldOut.
-	Refused Kind = "refused"
+	OpSold     OpKind = "sold"
+	OpSoldOut  OpKind = "sold out"
+	OpGaveBack OpKind = "gave back" // a cancellation
+	// OpRefused is a purchase that may have held units for a while, and gave them back before its answer. Meanwhile a
+	// counter showed fewer units than were left. In a history with such purchases so may those have that are OpSoldOut.
+	OpRefused OpKind = "refused"
 )
 
 // Never is the Return of an operation that got no answer.
@@ -34,9 +34,9 @@ const Never = math.MaxInt64
 // An Op is one operation of a history. Times are of one clock, in nanoseconds.
 type Op struct {
 	Client       int
-	Kind         Kind
+	Kind         OpKind
 	Quantity     int64
-	Remaining    int64 // as told, when Sold
+	Remaining    int64 // as told, when OpSold
 	Saw          bool  // Remaining is what the buyer saw before: it says nothing of the order
 	Call, Return int64
 	Name         string // for messages
@@ -56,16 +56,16 @@ func model(initial int64) porcupine.Model {
 // step is every stock that may be left after o; none when o cannot be.
 func step(left int64, o Op) (after []any) {
 	switch o.Kind {
-	case Sold:
+	case OpSold:
 		hidden := left - o.Quantity - o.Remaining
 		if left >= o.Quantity && (o.Saw || o.Remaining >= 0 && hidden >= 0 && hidden <= o.held) {
 			after = append(after, left-o.Quantity)
 		}
-	case SoldOut:
+	case OpSoldOut:
 		if left-o.held < o.Quantity {
 			after = append(after, left)
 		}
-	case GaveBack:
+	case OpGaveBack:
 		after = append(after, left+o.Quantity)
 	}
 	if o.optional && !slices.Contains(after, any(left)) {
@@ -82,8 +82,8 @@ func operations(ops []Op) (all []porcupine.Operation) {
 	return all
 }
 
-// A Finding is what a check came to.
-type Finding struct {
+// A Linearity is what a check came to.
+type Linearity struct {
 	Linearizable bool
 	Decided      bool           // false: not within the limit
 	Checked      int            // operations that were looked at
@@ -94,16 +94,16 @@ type Finding struct {
 // largest is how many operations a window has in which units come back.
 const largest = 5000
 
-// Check looks at a whole history if units were only ever taken. Then every
+// CheckLinear looks at a whole history if units were only ever taken. Then every
 // sale says by its `remaining` which units it took, so that their order is
 // known and one pass decides. When units come back the order has to be
 // searched for, and the first window of the history is.
-func Check(initial int64, ops []Op, limit time.Duration) Finding {
-	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == Refused })
+func CheckLinear(initial int64, ops []Op, limit time.Duration) Linearity {
+	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
 		ops = noteHeld(ops)
 	}
-	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
+	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpGaveBack }) {
 		check := inOrder
 		switch {
 		case slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }):
@@ -112,10 +112,10 @@ func Check(initial int64, ops []Op, limit time.Duration) Finding {
 			check = inBounds
 		}
 		why := check(initial, ops)
-		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
+		return Linearity{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
 	}
 	ops = window(slices.Clone(ops), largest)
-	f := Finding{Checked: len(ops)}
+	f := Linearity{Checked: len(ops)}
 	switch porcupine.CheckOperationsTimeout(model(initial), operations(ops), limit) {
 	case porcupine.Ok:
 		f.Linearizable, f.Decided = true, true
@@ -162,7 +162,7 @@ func inOrder(initial int64, ops []Op) reason {
 // salesOf points to the sales of a history, which may be large.
 func salesOf(ops []Op) (sales []*Op) {
 	for i := range ops {
-		if ops[i].Kind == Sold {
+		if ops[i].Kind == OpSold {
 			sales = append(sales, &ops[i])
 		}
 	}
@@ -176,7 +176,7 @@ type moment struct{ left, at int64 }
 // answer came.
 func soldOutInTime(course []moment, ops []Op) reason {
 	for _, o := range ops {
-		if o.Kind != SoldOut {
+		if o.Kind != OpSoldOut {
 			continue
 		}
 		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity+o.held })
@@ -256,17 +256,17 @@ func inAnyOrder(initial int64, ops []Op) reason {
 func noteHeld(ops []Op) (rest []Op) {
 	var holders []*Op
 	for i := range ops {
-		if ops[i].Kind == Refused || ops[i].Kind == SoldOut {
+		if ops[i].Kind == OpRefused || ops[i].Kind == OpSoldOut {
 			holders = append(holders, &ops[i])
 		}
 	}
 	called := unitsUntil(holders, func(o *Op) int64 { return o.Call })
 	answered := unitsUntil(holders, func(o *Op) int64 { return o.Return })
 	for _, o := range ops {
-		if o.held = called(o.Return) - answered(o.Call-1); o.Kind == SoldOut {
+		if o.held = called(o.Return) - answered(o.Call-1); o.Kind == OpSoldOut {
 			o.held -= o.Quantity // its own
 		}
-		if o.Kind != Refused {
+		if o.Kind != OpRefused {
 			rest = append(rest, o)
 		}
 	}

@@ -1,4 +1,4 @@
-package ledger
+package judge
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"seckill/internal/seckill"
 )
 
 // A Verdict is the audit's judgement of one run.
@@ -53,9 +55,9 @@ type Report struct {
 	Cancelled int     `json:"cancelled"` // cancelled ones
 	// Reserved are units of active orders that are not paid yet: neither sold nor
 	// left. Expired counts the orders that were not paid in time.
-	Reserved   int64      `json:"reserved,omitempty"`
-	Expired    int        `json:"expired,omitempty"`
-	StockStore StockStore `json:"stock_store"`
+	Reserved   int64              `json:"reserved,omitempty"`
+	Expired    int                `json:"expired,omitempty"`
+	StockStore seckill.StockStore `json:"stock_store"`
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told.
 	Served     *Served     `json:"served,omitempty"`

@@ -1,4 +1,7 @@
-package ledger
+// Package judge finds out from a snapshot of the ledger and from what buyers were told
+// whether a sale kept its promises. It is pure: values in, a Report out. The service, the
+// tests, the proof and the load generator share it.
+package judge
 
 import (
 	"cmp"
@@ -443,9 +446,9 @@ func (h *hearing) mayBeUndone(r *request) bool {
 		return false
 	}
 	if len(h.stores) > 0 {
-		return h.report.StockStore == InRedis
+		return h.report.StockStore == seckill.InRedis
 	}
-	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), InRedis) // without an order none is known
+	return slices.Contains(slices.Collect(maps.Values(h.StockStoreOf)), seckill.InRedis) // without an order none is known
 }
 
 // undone are the units of requests that may be undone.

@@ -1,4 +1,4 @@
-package ledger
+package judge
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"seckill/internal/seckill"
 )
 
 // Evidence is everything the judge looks at.
@@ -21,7 +23,7 @@ type Evidence struct {
 	// Run is the number of the run that is judged; 0: whichever is current.
 	Run int64
 	// StockStoreOf says where each strategy keeps its stock; nil: all in the row.
-	StockStoreOf map[string]StockStore
+	StockStoreOf map[string]seckill.StockStore
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
@@ -119,13 +121,13 @@ func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == Outc
 type hearing struct {
 	Evidence
 	report    Report
-	cancelled int64                 // Σ quantity of cancelled orders
-	expired   int64                 // Σ quantity of expired orders
-	stores    map[StockStore]*Order // with an order that was sold from it
-	counted   int64                 // what the counter of the stock store says
-	known     bool                  // what is left is known: one stock store, and its counter could be read
-	sales     []*sale               // without Told only those that break a rule
-	buyers    map[int64]bool        // with an active order; true: with several
+	cancelled int64                         // Σ quantity of cancelled orders
+	expired   int64                         // Σ quantity of expired orders
+	stores    map[seckill.StockStore]*Order // with an order that was sold from it
+	counted   int64                         // what the counter of the stock store says
+	known     bool                          // what is left is known: one stock store, and its counter could be read
+	sales     []*sale                       // without Told only those that break a rule
+	buyers    map[int64]bool                // with an active order; true: with several
 
 	twice, beyond, below examples // of users with several orders, units that never were, orders told less than 0
 
@@ -157,7 +159,7 @@ type request struct {
 
 func hear(e Evidence) *hearing {
 	s := &e.Snapshot
-	h := &hearing{Evidence: e, stores: map[StockStore]*Order{}, buyers: map[int64]bool{}, report: Report{
+	h := &hearing{Evidence: e, stores: map[seckill.StockStore]*Order{}, buyers: map[int64]bool{}, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
 	for o := range h.orders() {
 		h.count(o)
@@ -232,17 +234,17 @@ func (h *hearing) countBuyer(o *Order) {
 }
 
 // storeOf gives a strategy that is not known a store of its own.
-func (h *hearing) storeOf(strategy string) StockStore {
+func (h *hearing) storeOf(strategy string) seckill.StockStore {
 	if h.StockStoreOf == nil {
-		return InRow
+		return seckill.InRow
 	}
-	return cmp.Or(h.StockStoreOf[strategy], StockStore("of "+strategy))
+	return cmp.Or(h.StockStoreOf[strategy], seckill.StockStore("of "+strategy))
 }
 
 // findStock finds out where the stock is kept, and what is left of it: by the row,
 // or by the counter that a sale is sold from.
 func (h *hearing) findStock() {
-	h.report.StockStore, h.report.Remaining = InRow, h.Snapshot.Stock.Num
+	h.report.StockStore, h.report.Remaining = seckill.InRow, h.Snapshot.Stock.Num
 	if len(h.stores) > 0 {
 		h.report.StockStore = slices.Max(slices.Collect(maps.Keys(h.stores)))
 	}
@@ -251,7 +253,7 @@ func (h *hearing) findStock() {
 		return
 	}
 	h.counted, h.known = h.Snapshot.StockStores[counter]
-	behind := h.report.StockStore == InRowAndRedis || h.report.StockStore == InStream // there the row has the last word
+	behind := h.report.StockStore == seckill.InRowAndRedis || h.report.StockStore == seckill.InStream // there the row has the last word
 	if h.known && !behind {
 		h.report.Remaining = h.counted
 	}
@@ -374,7 +376,7 @@ type Holders struct {
 }
 
 // HoldersOf takes all orders of a run that was sold from stock.
-func HoldersOf(orders []Order, stock StockStore) *Holders {
+func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
 	h, active := &Holders{given: stock.Split()}, []*Order(nil)
 	for i := range orders {
 		if o := &orders[i]; o.Status == Active {
