@@ -216,6 +216,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{[]string{"conditional", "fast"}, "fast answers 2.15 × as many buyers as conditional (1.56–2.97)."},
 		{[]string{"conditional", "alike"}, "cannot be told apart: "},
+		{[]string{"conditional", "fast", "alike"}, "cannot be told apart: "},
 		{[]string{"conditional", "bad", "fast"}, "fast answers 2.15 × as many buyers as conditional (1.56–2.97).\nIn the proof fast breaks: lost-reply.\nbad is broken, so its speed counts for nothing: 10 units too many."},
 		{[]string{"bad"}, "bad is broken"},
 	} {

@@ -51,6 +51,9 @@ func (r *Result) findFastest() (best, other *Entry) {
 			right = append(right, e)
 		}
 	}
+	if holding := slices.DeleteFunc(slices.Clone(right), func(e *Entry) bool { return e.ProofBreaks != "" }); len(holding) > 1 {
+		right = holding // what a fault breaks is not ranked before these
+	}
 	slices.SortStableFunc(right, func(a, b *Entry) int {
 		return cmp.Compare(b.Figures[r.Settings.By].Median(), a.Figures[r.Settings.By].Median())
 	})
