@@ -89,7 +89,7 @@ prove: build
 # All strategies sell in a flash sale; each other sale has those that it shows something of.
 FIGURES_OF_HOT_ROW = conditional,version,for-update,redis-lua,redis-counter,redis-counter-mysql,order-first,one-trip,queued,merged,bucketed,unit-rows,redis-stream
 FIGURES_OF_MANY_SKUS = conditional,conditional-scan,for-update,for-update-scan,lock-table-central,lock-table-segmented,redis-lua,merged
-FIGURES_OF_FEW_BUYERS = conditional,version,for-update,get-lock,lock-insert,redis-lua,redlock,zk,etcd
+FIGURES_OF_FEW_BUYERS = conditional,version,for-update,get-lock,lock-insert,lock-table-segmented,mysql-counter,redis-lua,redlock,zk,etcd
 COMPARED = $(BIN) compare --turn 300ms --markdown docs/figures.md --figures web/static/figures.json
 ## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (a quarter of an hour); FIGURES="--strategies conditional,zk" measures a few
 figures: build

@@ -66,6 +66,7 @@ func TestLessons(t *testing.T) {
 	tb.goTo("lessons/12-which")
 	tb.says(".proven", "redis-lua")
 	tb.says(".figures-place", "seckill compare --strategies")
+	tb.await(`/--(turn|rounds|buyers) /.test(document.querySelector(".figures-place").innerText)`) // as it was measured
 	tb.says(".measured", "conditional")
 	tb.says(".measured figcaption", "Measured on 2")
 	tb.goTo("lessons/" + last.Name)

@@ -11,8 +11,9 @@ import { words as lessonWords } from './text.js';
 /** @typedef {{matrix: Json.Matrix, figures: Json.Figures}} Known */
 
 const table = ['redis-lua', 'zk', 'lock-row', 'lock-insert-plain']; // the locks of the table of six rows
-const choices = /** @type {Record<string, [string, 'hot-row' | 'few-buyers']>} */ ({
-  choice1: ['redis-counter', 'hot-row'], choice2: ['get-lock', 'few-buyers'], choice3: ['conditional', 'few-buyers'], choice4: ['redis-counter-mysql', 'hot-row'],
+const choices = /** @type {Record<string, [string[], 'hot-row' | 'few-buyers']>} */ ({
+  choice1: [['redis-counter'], 'hot-row'], choice2: [['lock-table-segmented', 'mysql-counter'], 'few-buyers'], // the article's own lock and counter
+  choice3: [['conditional'], 'few-buyers'], choice4: [['redis-counter-mysql'], 'hot-row'],
 });
 
 /** @param {{matrix: Json.Matrix | null}} props */
@@ -63,7 +64,7 @@ function computed({ matrix, figures }) {
     fast: rate(['redis-lua', 'redis-watchdog', 'zk', 'lock-row', 'lock-insert'], '8'),
     safe: marks(['zk', 'redis-lua', 'get-lock'], ['node-loss', 'lease-end', 'late-command']),
     segments: claims && l.times(spread(claims.central_over_segmented)),
-    ...Object.fromEntries(Object.entries(choices).map(([row, [name, sale]]) => [row, each([name], () => html`<span>${sold(name, sale)}${t.semicolon}${broken(name)}</span>`)])),
+    ...Object.fromEntries(Object.entries(choices).map(([row, [names, sale]]) => [row, each(names, (name) => html`<span>${sold(name, sale)}${t.semicolon}${broken(name)}</span>`)])),
     fourteen: marks(['redis-counter'], ['lost-reply', 'dead-holder', 'node-loss', 'cancel']),
     pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`<span>${sold(name, 'few-buyers')}${t.semicolon}${broken(name)}</span>`),
     prefers: each(['zk', 'redis-lua'], broken),

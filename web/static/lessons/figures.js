@@ -1,15 +1,17 @@
 // The place of figures in a chapter: a row of the matrix, what the articles say,
 // or measured figures with the command that repeats them.
 import { breakable } from '../highlight.js';
+import { useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Articles } from './articles.js';
 import { Mark } from './mark.js';
-import { Measured } from './measured.js';
+import { loadFigures, Measured, repeated } from './measured.js';
 import { words as lessonWords } from './text.js';
 
 /** @param {{command: string, chapter: Json.Chapter, matrix: Json.Matrix | null}} props */
 export function Figures({ command, chapter, matrix }) {
+  const figures = useLoaded(loadFigures, []).value ?? {};
   if (command === 'articles') return html`<${Articles} matrix=${matrix} />`;
   const asked = command.match(/^seckill prove --questions ([\w,-]+)$/)?.[1].split(',') ?? [];
   const questions = (matrix?.questions ?? []).filter((q) => asked.includes(q.id));
@@ -24,5 +26,5 @@ export function Figures({ command, chapter, matrix }) {
   }
   return html`
     <${Measured} command=${command} />
-    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${breakable(command)}</code></p>`;
+    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${breakable(repeated(command, figures))}</code></p>`;
 }

@@ -27,6 +27,15 @@ export function Measured({ command }) {
     </figure>`;
 }
 
+/**
+ * The command of a place of figures, with the flags of the sale that was measured.
+ * @param {string} command @param {Json.Figures} figures
+ */
+export function repeated(command, figures) {
+  const run = command.startsWith('seckill compare') ? figures[command.match(/--preset ([\w-]+)/)?.[1] ?? 'flash-sale'] : undefined;
+  return command + (run?.command.match(/ --(?:stock|buyers|rounds|turn) \S+/g) ?? []).join('');
+}
+
 /** @param {string} server with how it was had: given, private or embedded */
 const inWords = (server) => server.replace(/\((\w+)\)$/, (whole, tier) => (t.machines.tiers[tier] ? `(${t.machines.tiers[tier]})` : whole));
 
@@ -39,20 +48,23 @@ function shownOf(what, preset, names, crowds, figures, l) {
   const { locks: taken, articles } = figures;
   const compare = /** @type {Json.SalesFigures | undefined} */ (figures[preset]);
   switch (what) {
-    case 'compare': return compare && { run: compare, how: l.how.compare(compare), tables: sales(compare, names, l) };
+    case 'compare': return compare && { run: compare, how: l.how.compare(compare), tables: sales(compare, names, l, preset !== 'flash-sale') };
     case 'bench locks': return taken && { run: taken, how: l.how[what](taken), tables: locks(taken, names, crowds, l) };
     case 'bench articles': return articles && { run: articles, how: l.how[what](articles), tables: sweeps(articles, l) };
     default: return undefined;
   }
 }
 
-/** @param {Json.SalesFigures} run @param {string[]} names @param {Labels} l */
-const sales = (run, names, l) => [{
-  head: [l.strategy, l.answers, l.sales, 'p99 ms', l.share(run.relative_to ?? '')],
+/**
+ * The rate of sales says nothing of a flash sale: it is over in a moment.
+ * @param {Json.SalesFigures} run @param {string[]} names @param {Labels} l @param {boolean} lasts
+ */
+const sales = (run, names, l, lasts) => [{
+  head: [l.strategy, l.answers, ...(lasts ? [l.sales] : []), 'p99 ms', l.share(run.relative_to ?? '')],
   rows: !names.some((n) => run.strategies[n]) ? [] : names.map((n) => {
     const s = run.strategies[n];
-    return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–']
-      : [html`<code>${n}</code>`, spread(s.answers_per_second), spread(s.sales_per_second), s.bought_p99_ms ? figure(s.bought_p99_ms[0]) : '–', spread(s.factor)];
+    return !s ? [html`<code>${n}</code>`, l.notYet, ...(lasts ? ['–'] : []), '–', '–']
+      : [html`<code>${n}</code>`, spread(s.answers_per_second), ...(lasts ? [spread(s.sales_per_second)] : []), s.bought_p99_ms ? figure(s.bought_p99_ms[0]) : '–', spread(s.factor)];
   }),
 }];
 

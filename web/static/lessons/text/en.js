@@ -38,7 +38,7 @@ export default {
         failure: ['Not freed after a failure', 'Redis: expires. ZooKeeper: goes with the session. Locked row: the database cleans up. Inserted row: your own solution'],
         fast: ['A ranking by performance', 'cache, then ZooKeeper, then database or the same'], safe: ['A ranking by reliability', 'ZooKeeper, then cache, then database'] } },
       B: { title: '分布式锁(redis/mysql)', rows: {
-        segments: ['One central row, or a hundred', '8 s against 5 s for 50 × 100 threads: 1.6 times'],
+        segments: ['One central row, or a hundred', '8 s against 5 s for 50 × 100 threads: “almost double”'],
         choice1: ['Many buyers, consistency does not matter', 'a lock or a counter in Redis'], choice2: ['Few buyers, consistency matters', 'a lock or a counter in MySQL'],
         choice3: ['Few buyers, consistency does not matter', 'whatever you like'], choice4: ['Many buyers, consistency matters', 'Redis and MySQL together'],
         fourteen: ['Stock as a counter in Redis', 'ten prizes, and fourteen were given away'] } },

@@ -38,7 +38,7 @@ export default {
         failure: ['出故障后没有释放', 'Redis：到期。ZooKeeper：随会话消失。行锁：数据库会清理。插入的行：自己想办法'],
         fast: ['按性能排名', '缓存，其次 ZooKeeper，再次（或同样）数据库'], safe: ['按可靠性排名', 'ZooKeeper，其次缓存，再次数据库'] } },
       B: { title: '分布式锁(redis/mysql)', rows: {
-        segments: ['一行中央锁，还是一百行', '50 × 100 个线程，8 秒对 5 秒：1.6 倍'],
+        segments: ['一行中央锁，还是一百行', '50 × 100 个线程，8 秒对 5 秒：“几乎有一倍”'],
         choice1: ['高并发，不要求一致', 'Redis 的锁或计数器'], choice2: ['低并发，要求一致', 'MySQL 的锁或计数器'],
         choice3: ['低并发，不要求一致', '随你'], choice4: ['高并发，要求一致', 'Redis 加 MySQL'],
         fourteen: ['库存作为 Redis 里的计数器', '只该发十个奖品，结果发了十四个'] } },
