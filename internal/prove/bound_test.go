@@ -25,7 +25,7 @@ func TestBoundOfSeveralSearches(t *testing.T) {
 	} {
 		cell := Cell{Exhausted: true}
 		for _, r := range c.searches {
-			cell.add(r)
+			cell.addBounds(r)
 		}
 		if cell.Exhausted != c.exhausted || (cell.Preemptions == nil) != (c.bound == nil) || c.bound != nil && *cell.Preemptions != *c.bound {
 			t.Errorf("%s: %+v", c.name, cell)

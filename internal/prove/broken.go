@@ -15,7 +15,7 @@ type Finding struct {
 	Example string `json:"example,omitempty"` // the counterexample's file, which may break several rules
 }
 
-// findings are all rules that a cell's counterexamples break, the cell's own first.
+// findings returns all rules that the cell's counterexamples break, the cell's own first.
 func (c Cell) findings() []Finding {
 	if c.Answer != Breaks {
 		return nil
@@ -26,7 +26,7 @@ func (c Cell) findings() []Finding {
 // Breaks reports whether a counterexample of the cell breaks the rule.
 func (c Cell) Breaks(rule string) bool { return slices.Contains(c.rules(), rule) }
 
-// rules are those of the findings.
+// rules returns the rules of the findings.
 func (c Cell) rules() (list []string) {
 	for _, f := range c.findings() {
 		list = append(list, f.Rule)
@@ -39,8 +39,8 @@ func (c Cell) rules() (list []string) {
 type brokenRules struct {
 	counts func(rule string) bool
 	list   []brokenRule
-	// behind is how many schedules of a search run after the first broken one, or of a
-	// later search; 0: all. left are those still to be run.
+	// behind is how many more schedules a search runs once a schedule has broken a rule; 0: no
+	// limit. left counts them down.
 	behind, left int
 }
 
@@ -49,11 +49,11 @@ type brokenRule struct {
 	schedule *explore.Schedule
 }
 
-// schedulesBehind is the part of a search's schedules that run behind a broken one.
+// schedulesBehind divides Options.Schedules into the number that run behind a broken one.
 const schedulesBehind = 3
 
-func (b *bench) brokenRules(counts func(rule string) bool) *brokenRules {
-	return &brokenRules{counts: counts, behind: max(b.options.Schedules/schedulesBehind, 1)}
+func (t *trial) brokenRules(counts func(rule string) bool) *brokenRules {
+	return &brokenRules{counts: counts, behind: max(t.options.Schedules/schedulesBehind, 1)}
 }
 
 // note keeps the rules that a schedule is the first to break. It stops a search that has
@@ -81,17 +81,17 @@ func (r *brokenRules) schedule(rule string) *explore.Schedule {
 	return nil
 }
 
-// verdict adds to a cell a counterexample of each rule that was broken, the first of the
+// keepCounterexamples adds to a cell a counterexample of each rule that was broken, the first of the
 // list as the cell's own. A counterexample that breaks several rules is that of each. A
-// further rule is left out when its schedule does not break it again: who reads of it
-// could not see it.
-func (b *bench) verdict(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
+// further rule is left out when its schedule does not break it again: nobody could
+// replay it.
+func (t *trial) keepCounterexamples(ctx context.Context, question string, c Cell, broken *brokenRules) (Cell, error) {
 	var found []Finding
 	for _, r := range broken.list {
 		if slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == r.rule }) {
 			continue
 		}
-		shown, err := b.counterexample(ctx, r)
+		shown, err := t.shortenSchedule(ctx, r)
 		if err != nil {
 			return c, err
 		}
@@ -106,7 +106,7 @@ func (b *bench) verdict(ctx context.Context, question string, c Cell, broken *br
 		case i < 0:
 			continue
 		}
-		example, err := b.options.Example(b.info.Name, question, name, shown)
+		example, err := t.options.Example(t.info.Name, question, name, shown)
 		if err != nil {
 			return c, err
 		}
@@ -123,9 +123,9 @@ func (b *bench) verdict(ctx context.Context, question string, c Cell, broken *br
 	return c, nil
 }
 
-// counterexample shortens a schedule that broke a rule.
-func (b *bench) counterexample(ctx context.Context, r brokenRule) (*explore.Schedule, error) {
-	w, err := b.open(ctx)
+// shortenSchedule shortens a schedule that broke a rule.
+func (t *trial) shortenSchedule(ctx context.Context, r brokenRule) (*explore.Schedule, error) {
+	w, err := t.openWorld(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -103,10 +103,10 @@ func (c Cell) promise() string {
 // is not here.
 func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Difference) {
 	for _, row := range m.Rows {
-		before := published.row(row.Strategy)
+		before := published.rowOf(row.Strategy)
 		inMatrix := before != nil
 		if !inMatrix {
-			before = said(row.Strategy, infos)
+			before = declaredRow(row.Strategy, infos)
 		}
 		for _, q := range m.Questions {
 			was, is := before.Cells[q.ID], row.Cells[q.ID]
@@ -114,7 +114,7 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 			case is.Answer == Failed:
 				list = append(list, Difference{row.Strategy, q, "can be asked", is})
 			case was.Answer == Missing, is.Answer == Missing:
-			case is.sameAs(was) && (!inMatrix || is.sameRules(was, m.Schedules < published.Schedules)):
+			case is.sameAnswer(was) && (!inMatrix || is.sameRules(was, m.Schedules < published.Schedules)):
 			case is.Answer == NotAsked && (!inMatrix || q.ID == NodeLossQuestion):
 			case was.Answer == Breaks && is.Answer != Breaks && m.Schedules < published.Schedules:
 			default:
@@ -125,14 +125,16 @@ func (m *Matrix) Differences(published *Matrix, infos []catalog.Info) (list []Di
 	return list
 }
 
-// sameRules: the same rules are broken, in whatever order, or only some of them if fewer will do.
+// sameRules reports whether the cell breaks the published rules, in any order, or only some of
+// them if fewer is true.
 func (c Cell) sameRules(published Cell, fewer bool) bool {
 	is, was := c.rules(), published.rules()
-	return !slices.ContainsFunc(is, func(rule string) bool { return !published.Breaks(rule) }) && (fewer || len(is) == len(was))
+	isNew := func(rule string) bool { return !published.Breaks(rule) }
+	return !slices.ContainsFunc(is, isNew) && (fewer || len(is) == len(was))
 }
 
-// sameAs: the same is promised. How far a search got is no difference.
-func (c Cell) sameAs(d Cell) bool {
+// sameAnswer reports whether two cells promise the same, however far their searches got.
+func (c Cell) sameAnswer(d Cell) bool {
 	if c.Answer != Measured || d.Answer != Measured {
 		return c.Answer == d.Answer
 	}
@@ -141,8 +143,8 @@ func (c Cell) sameAs(d Cell) bool {
 	return short == other
 }
 
-// said is what a strategy says of itself, as a row.
-func said(strategy string, infos []catalog.Info) *Row {
+// declaredRow returns the answers that a strategy declares (catalog.Info.Guarantees).
+func declaredRow(strategy string, infos []catalog.Info) *Row {
 	row := &Row{Cells: map[string]Cell{}}
 	for _, i := range infos {
 		if i.Name == strategy {
@@ -154,8 +156,8 @@ func said(strategy string, infos []catalog.Info) *Row {
 	return row
 }
 
-// row is a strategy's; nil: it has none.
-func (m *Matrix) row(strategy string) *Row {
+// rowOf returns a strategy's row; nil if it has none.
+func (m *Matrix) rowOf(strategy string) *Row {
 	for i := range m.Rows {
 		if m.Rows[i].Strategy == strategy {
 			return &m.Rows[i]
@@ -164,7 +166,7 @@ func (m *Matrix) row(strategy string) *Row {
 	return nil
 }
 
-// SameProduct: both were computed on a MariaDB, or both on a MySQL.
+// SameProduct reports whether both were computed on MariaDB, or both on MySQL.
 func (m *Matrix) SameProduct(o *Matrix) bool {
 	product := func(m *Matrix) (name string) {
 		for _, s := range m.Backends {
@@ -186,7 +188,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 		return nil, fmt.Errorf("this is no matrix of seckill prove: %w", err)
 	}
 	if m.Format != matrixFormat {
-		return nil, fmt.Errorf("this is no matrix that this program knows: it has format %d, not %d; compute it anew (make prove)", m.Format, matrixFormat)
+		return nil, fmt.Errorf("this is no matrix that this program knows: it has format %d, not %d; compute it anew "+
+			"(make prove)", m.Format, matrixFormat)
 	}
 	return &m, nil
 }

@@ -19,7 +19,7 @@ const (
 	realLease   = 2 * time.Second
 	realSession = 4 * time.Second
 	realWait    = 30 * time.Second
-	settling    = 300 * time.Millisecond
+	settleTime  = 300 * time.Millisecond
 )
 
 func realSettings() catalog.Settings {
@@ -28,48 +28,48 @@ func realSettings() catalog.Settings {
 	return s
 }
 
-// A party is one process of a strategy in real time.
-type party struct {
+// A client is one process of a strategy in real time.
+type client struct {
 	*explore.StrategyProcess
 	probes *probe.Set
 }
 
-// opened is a party whose sale of ten units has begun.
-func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
-	if p, err = b.party(ctx); err != nil {
+// openSale returns a client, and a SKU whose sale of ten units has begun.
+func (t *trial) openSale(ctx context.Context) (p *client, sku int64, err error) {
+	if p, err = t.openClient(ctx); err != nil {
 		return nil, 0, err
 	}
-	if sku, err = p.sale(ctx, 10); err != nil {
+	if sku, err = p.newSale(ctx, 10); err != nil {
 		return nil, 0, errors.Join(err, p.In.Close())
 	}
 	return p, sku, nil
 }
 
-func (b *bench) party(ctx context.Context) (*party, error) {
-	config := b.servers.Config().Only(b.info.Uses()...)
+func (t *trial) openClient(ctx context.Context) (*client, error) {
+	config := t.servers.Config().Only(t.info.Uses()...)
 	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
-	p, err := explore.StartProcess(ctx, config, b.info, realSettings(), nil)
+	p, err := explore.StartProcess(ctx, config, t.info, realSettings(), nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := ledger.Migrate(ctx, p.In.DB); err != nil {
 		return nil, errors.Join(err, p.In.Close())
 	}
-	return &party{p, probe.Of(p.In, b.info)}, nil
+	return &client{p, probe.Of(p.In, t.info)}, nil
 }
 
-// lastMeasuredSKU: every measurement has a SKU of its own, in any bench, beside
-// those that are explored.
+// lastMeasuredSKU is the SKU of the last measurement, of any trial. Each measurement has a
+// SKU of its own. Schedules have others.
 var lastMeasuredSKU atomic.Int64
 
 func init() { lastMeasuredSKU.Store(6_000_000_000) }
 
-// sale makes a SKU for one measurement.
-func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
+// newSale makes a SKU for one measurement.
+func (c *client) newSale(ctx context.Context, stock int64) (sku int64, err error) {
 	sku = lastMeasuredSKU.Add(1)
-	return sku, p.Reset(ctx, sku, "measured", stock)
+	return sku, c.Reset(ctx, sku, "measured", stock)
 }
 
-func buy(sku, user int64) seckill.Purchase {
+func measuredPurchase(sku, user int64) seckill.Purchase {
 	return seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: fmt.Sprintf("m%d-%d", sku, user)}
 }

@@ -32,11 +32,11 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 	return "", "its only server is the one that holds the stock: if that is lost, so is the stock"
 }
 
-// nodeLoss lets a node be lost while a buyer is inside, once for each role
+// loseNodes lets a node be lost while a buyer is inside, once for each role
 // that nodes have.
-func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
-	name, _ := ensembleOf(b.info)
-	losses, err := b.losses(ctx, name, nil)
+func loseNodes(ctx context.Context, t *trial) (Cell, error) {
+	name, _ := ensembleOf(t.info)
+	losses, err := t.searchNodeLoss(ctx, name, nil)
 	if errors.Is(err, lab.ErrNoServer) {
 		return notAsked(err.Error())
 	}
@@ -45,13 +45,14 @@ func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
 	}
 	var seen []string
 	for _, l := range losses {
-		seen = append(seen, fmt.Sprintf("%s: the next is answered within %g s", strings.TrimSuffix(l.Scenario.Name, inside), within(l.Outage.Seconds())))
+		seen = append(seen, fmt.Sprintf("%s: the next is answered within %g s", strings.TrimSuffix(l.Scenario.Name,
+			inside), roundSeconds(l.Outage.Seconds())))
 	}
 	last := losses[len(losses)-1]
 	if len(last.Problems) == 0 {
 		return Cell{Answer: Holds, Text: strings.Join(seen, "; ")}, nil
 	}
-	example, err := b.options.Example(b.info.Name, NodeLossQuestion, "", last)
+	example, err := t.options.Example(t.info.Name, NodeLossQuestion, "", last)
 	c := Cell{Answer: Breaks, Example: example}
 	for i, p := range last.Problems {
 		text := strings.TrimSuffix(last.Scenario.Name, inside) + ": " + p.Message
@@ -65,28 +66,32 @@ func (b *bench) nodeLoss(ctx context.Context, _ int) (Cell, error) {
 }
 
 // LoseNode replays a counterexample of the question.
-func LoseNode(ctx context.Context, info catalog.Info, servers Servers, choices []explore.Choice) (*explore.Schedule, error) {
+func LoseNode(
+	ctx context.Context, info catalog.Info, servers Servers, choices []explore.Choice,
+) (*explore.Schedule, error) {
 	name, whyNot := ensembleOf(info)
 	if whyNot != "" {
 		return nil, fmt.Errorf("%s cannot lose a node: %s", info.Name, whyNot)
 	}
-	b := &bench{info: info, servers: servers}
-	losses, err := b.losses(ctx, name, choices)
+	b := &trial{info: info, servers: servers}
+	losses, err := b.searchNodeLoss(ctx, name, choices)
 	if err != nil {
 		return nil, err
 	}
 	return losses[len(losses)-1], nil
 }
 
-// losses are a schedule for each role that nodes have, until one breaks the strategy;
-// of these choices, unless they are nil.
-func (b *bench) losses(ctx context.Context, name string, choices []explore.Choice) (list []*explore.Schedule, err error) {
-	e, err := b.servers.Ensemble(ctx, name)
+// searchNodeLoss stops a node of each role in turn until the strategy breaks, and returns a
+// schedule for each. If choices is not nil, it replays them instead.
+func (t *trial) searchNodeLoss(
+	ctx context.Context, name string, choices []explore.Choice,
+) (list []*explore.Schedule, err error) {
+	e, err := t.servers.Ensemble(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	for _, role := range e.Roles {
-		s, err := b.lose(ctx, e, role, choices)
+		s, err := t.loseNode(ctx, e, role, choices)
 		if err != nil {
 			return nil, fmt.Errorf("lose %s of %s: %w", role, name, err)
 		}
@@ -97,7 +102,7 @@ func (b *bench) losses(ctx context.Context, name string, choices []explore.Choic
 	return list, nil
 }
 
-// lostNode is what is lost with a role.
+// lostNode says in words what is lost with a role.
 var lostNode = map[string][2]string{
 	lab.Primary: {"the primary", " with what it had not replicated"}, lab.AnyOne: {"one of five"},
 	lab.Leader: {"the leader of three"}, lab.Follower: {"a follower of three"},
@@ -106,11 +111,13 @@ var lostNode = map[string][2]string{
 // inside ends the name of each scenario.
 const inside = ", while A is inside"
 
-// lose has a node lost while buyer A is inside. B comes when it is lost, the next one when
-// both have left. A takes two of three, B and the next one each: served one at a time,
+// loseNode stops a node while buyer A is inside. B comes when the node is lost, and the next
+// buyer when both have left. A takes two of three, B and the next one each: served one at a time,
 // two of them get what they want. When B reads what A read, A writes over that sale, and
 // the next sale is one too many.
-func (b *bench) lose(ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice) (*explore.Schedule, error) {
+func (t *trial) loseNode(
+	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
+) (*explore.Schedule, error) {
 	give, err := e.Take(ctx)
 	if err != nil {
 		return nil, err
@@ -122,14 +129,15 @@ func (b *bench) lose(ctx context.Context, e *lab.Ensemble, role string, choices 
 	}
 	what, with := lostNode[role][0], lostNode[role][1]
 	// Clients try the node that will be lost before any other.
-	w, err := explore.Open(ctx, b.info, e.Config(b.servers.Config().Only(b.info.Uses()...), lost), explore.Options{Node: &explore.Node{
-		Name: what + with, Lag: e.Lag, Lose: func(ctx context.Context) error { return e.Lose(ctx, lost) }}})
+	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
+		explore.Options{Node: &explore.Node{
+			Name: what + with, Lag: e.Lag, Lose: func(ctx context.Context) error { return e.Lose(ctx, lost) }}})
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
 	s, err := w.Again(ctx, &explore.Scenario{Name: what + " is lost" + with + inside, Stock: 3, Next: true,
-		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
+		Buyers: newBuyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1}, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -137,16 +145,17 @@ func (b *bench) lose(ctx context.Context, e *lab.Ensemble, role string, choices 
 		return nil, fmt.Errorf("buyer A never came to a write: %w", s.Buyers[0].Err)
 	}
 	for _, o := range s.Buyers[1:] {
-		if !served(o) {
-			s.Problems = append(s.Problems, explore.Problem{Rule: explore.RuleStuck, Message: fmt.Sprintf("%s is told: %v", o.Name, o.Err)})
+		if !isServed(o) {
+			s.Problems = append(s.Problems, explore.Problem{Rule: explore.RuleStuck,
+				Message: fmt.Sprintf("%s is told: %v", o.Name, o.Err)})
 		}
 	}
 	return s, nil
 }
 
-// served: they got a unit, or were told that there is none for them; while A was inside
-// they may also have been told to come again.
-func served(o explore.Outcome) bool {
+// isServed reports whether a buyer got a unit or was told sold out. While A was inside, busy
+// and conflict are answers, too.
+func isServed(o explore.Outcome) bool {
 	again := o.Name != explore.NextBuyer && (errors.Is(o.Err, seckill.ErrBusy) || errors.Is(o.Err, seckill.ErrConflict))
 	return o.Err == nil || errors.Is(o.Err, seckill.ErrSoldOut) || again
 }

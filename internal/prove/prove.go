@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Example == nil {
 		o.Example = func(string, string, string, *explore.Schedule) (string, error) { return "", nil }
 	}
-	questions, err := choose(o.Questions)
+	questions, err := chooseQuestions(o.Questions)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,10 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
-				b := &bench{info: o.Infos[i], servers: servers, options: o, sounds: map[int]*soundness{}, cells: map[string]Cell{}}
-				err := b.row(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
-				b.close()
+				t := &trial{info: o.Infos[i], servers: servers, options: o, faultless: map[int]*faultlessResult{},
+					cells: map[string]Cell{}}
+				err := t.answerAll(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
+				t.closeWorld()
 				if err != nil {
 					return fmt.Errorf("%s: %w", o.Infos[i].Name, err)
 				}
@@ -121,50 +122,53 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	return m, workers.Wait()
 }
 
-// A bench is one strategy while it is being asked.
-type bench struct {
-	info    catalog.Info
-	servers Servers
-	options Options
-	world   *explore.World     // opened at the first question that explores
-	sounds  map[int]*soundness // what the searches without faults found, by processes
-	cells   map[string]Cell    // what was answered
+// A trial asks one strategy the questions.
+type trial struct {
+	info      catalog.Info
+	servers   Servers
+	options   Options
+	world     *explore.World           // opened at the first question that explores
+	faultless map[int]*faultlessResult // what the searches without faults found, by processes
+	cells     map[string]Cell          // what was answered
+	// processes is how many the buyers of the current question use; 0: the strategy
+	// breaks by itself, even in one.
+	processes int
 }
 
-func (b *bench) row(ctx context.Context, questions []Question, record func(Question, Cell)) error {
+func (t *trial) answerAll(ctx context.Context, questions []Question, record func(Question, Cell)) error {
 	for _, q := range questions {
-		if missing := b.missing(); missing != "" {
+		if missing := t.missingBackend(); missing != "" {
 			record(q, Cell{Answer: NotAsked, Text: missing})
 			continue
 		}
-		c, err := b.answer(ctx, q)
+		c, err := t.answerQuestion(ctx, q)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
 			// One try again on a fresh world: a server may have been restarted
 			// under us. Twice is an answer of its own.
-			b.close()
-			if c, err = b.answer(ctx, q); err != nil {
+			t.closeWorld()
+			if c, err = t.answerQuestion(ctx, q); err != nil {
 				if errors.Is(err, context.Canceled) {
 					return err
 				}
 				c = Cell{Answer: Failed, Text: err.Error()}
-				b.close()
+				t.closeWorld()
 			}
 		}
-		if c.Answer == Holds && c.Schedules > 0 && c.Text == "" && slices.Contains(b.info.Needs, backend.Procedures) {
+		if c.Answer == Holds && c.Schedules > 0 && c.Text == "" && slices.Contains(t.info.Needs, backend.Procedures) {
 			c.Text = "what its CALL does inside the server is one step"
 		}
-		b.cells[q.ID] = c
+		t.cells[q.ID] = c
 		record(q, c)
 	}
 	return nil
 }
 
-func (b *bench) missing() string {
-	config := b.servers.Config()
-	for _, need := range b.info.Needs {
+func (t *trial) missingBackend() string {
+	config := t.servers.Config()
+	for _, need := range t.info.Needs {
 		if ok, _ := config.Has(need); !ok {
 			kind, _ := backend.KindOf(need)
 			return "there is no " + kind.Title
@@ -173,19 +177,19 @@ func (b *bench) missing() string {
 	return ""
 }
 
-func (b *bench) open(ctx context.Context) (*explore.World, error) {
-	if b.world != nil {
-		return b.world, nil
+func (t *trial) openWorld(ctx context.Context) (*explore.World, error) {
+	if t.world != nil {
+		return t.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), explore.Options{})
-	b.world = w
+	w, err := explore.Open(ctx, t.info, t.servers.Config().Only(t.info.Uses()...), explore.Options{})
+	t.world = w
 	return w, err
 }
 
-func (b *bench) close() {
-	if b.world != nil {
-		_ = b.world.Close() // its servers may have died
-		b.world = nil
+func (t *trial) closeWorld() {
+	if t.world != nil {
+		_ = t.world.Close() // its servers may have died
+		t.world = nil
 	}
-	clear(b.sounds) // what was found there may have been the servers' doing
+	clear(t.faultless) // what was found there may have been the servers' doing
 }

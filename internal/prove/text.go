@@ -8,7 +8,7 @@ import (
 )
 
 // answers are how each is shown.
-var answers = map[Answer]struct{ sign, words string }{
+var answerWords = map[Answer]struct{ sign, words string }{
 	Holds: {"✓", "holds"}, Breaks: {"✗", "breaks"}, Measured: {"•", "measured"}, NotAsked: {"–", "does not apply"},
 	Failed: {"!", "failed"}, Missing: {"?", "not computed"},
 }
@@ -19,11 +19,11 @@ func (c Cell) Sign() string {
 	if c.Answer == Holds && !c.Exhausted {
 		return "(✓)"
 	}
-	return answers[c.Answer].sign
+	return answerWords[c.Answer].sign
 }
 
-// bound says in brackets how much was tried.
-func (c Cell) bound() string {
+// describeBound says in brackets how much was tried.
+func (c Cell) describeBound() string {
 	switch {
 	case c.Schedules == 0:
 		return ""
@@ -50,11 +50,11 @@ func (c Cell) bound() string {
 
 // Summary is a cell in a line.
 func (c Cell) Summary() string {
-	words := answers[c.Answer].words
+	words := answerWords[c.Answer].words
 	if c.Text != "" {
 		words += ": " + c.Text
 	}
-	return words + c.bound()
+	return words + c.describeBound()
 }
 
 // WriteText writes the matrix for a terminal: a table of signs, and under it
@@ -83,7 +83,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	for _, r := range m.Rows {
 		for _, q := range m.Questions {
 			if c := r.Cells[q.ID]; c.Answer == Breaks || c.Answer == Measured || c.Answer == Failed {
-				line := fmt.Sprintf("%s %s · %s: %s%s  %s", c.Sign(), r.Strategy, q.Title, c.Text, c.bound(), c.Example)
+				line := fmt.Sprintf("%s %s · %s: %s%s  %s", c.Sign(), r.Strategy, q.Title, c.Text, c.describeBound(), c.Example)
 				b.WriteString(strings.TrimRight(line, " ") + "\n")
 				for _, f := range c.Also {
 					b.WriteString(strings.TrimRight(fmt.Sprintf("    also: %s  %s", f.Text, f.Example), " ") + "\n")
@@ -91,13 +91,13 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all%s\n", m.Seed, m.Schedules, m.Took, m.servers())
+	fmt.Fprintf(&b, "\nSeed %d, %d schedules a search, %s in all%s\n", m.Seed, m.Schedules, m.Took, m.serverNames())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// servers says on what the matrix was computed; nothing if no server was started.
-func (m *Matrix) servers() string {
+// serverNames says on what the matrix was computed; nothing if no server was started.
+func (m *Matrix) serverNames() string {
 	var names []string
 	for _, s := range m.Backends {
 		if s.OK && s.Version != "" && !slices.Contains(names, s.Version) {

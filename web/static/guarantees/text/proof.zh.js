@@ -162,6 +162,7 @@ export default {
   "one pays after the deadline, one cancels": "一个在截止时间之后付款，一个取消",
   "one pays after the deadline, one cancels the order": "一个在截止时间之后付款，一个取消订单",
   "one pays, one cancels the order, a sweeper comes": "一个付款，一个取消订单，清理程序到来",
+  "two users happen to have one key": "两个用户碰巧用了同一个幂等键",
   "one user buys with two keys": "一个用户用两个幂等键购买",
   "one user buys with two keys while the sale starts": "一个用户用两个幂等键购买，同时销售开始",
   "one user buys with two keys, a lease ends": "一个用户用两个幂等键购买，一个租约到期",

@@ -16,16 +16,16 @@ import (
 	"seckill/internal/tap"
 )
 
-// These questions are about the lock alone, and asked at the lock: between
+// The measured questions are about the lock alone, and asked at the lock: between
 // Acquire and the purchase's transaction. A purchase also waits for the row of
 // the stock when another buyer stands before COMMIT, whatever its lock does.
 
-// noLock is why they are not asked: two buyers may be anywhere at once.
+// noLock is why such a question is not asked of a strategy without a lock.
 const noLock = "it is not a lock: a buyer holds nothing between reading and writing"
 
-// A turn is one buyer's time with the lock.
-type turn struct {
-	*party
+// A buyer takes the lock once, in real time.
+type buyer struct {
+	*client
 	*explore.Gate
 	sku, user int64
 	wait      time.Duration // for the lock; 0: the usual one
@@ -33,46 +33,46 @@ type turn struct {
 	over      chan error // of a purchase that stands at its gate
 }
 
-// turn prepares one. A strategy that has no lock.Locker but takes a lock by a
-// statement of its own (FOR UPDATE, GET_LOCK) has it from there to its first
-// write, and stands before that.
-func (p *party) turn(sku, user int64) *turn {
-	return p.stopped(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && writes(c) })
+// newBuyer returns a buyer who has not come yet. A strategy that has no lock.Locker, but
+// takes a lock by a statement (FOR UPDATE, GET_LOCK), holds that lock until its
+// transaction ends. Its buyer stops before the first write.
+func (p *client) newBuyer(sku, user int64) *buyer {
+	return p.stoppedBuyer(sku, user, func(_ int, c *tap.Command) bool { return p.Locker == nil && isWrite(c) })
 }
 
-// stopped is a turn in which a purchase stands before the first command that at says.
-func (p *party) stopped(sku, user int64, at func(n int, c *tap.Command) bool) *turn {
+// stoppedBuyer returns a buyer whose purchase stops before the first command for which at is true.
+func (p *client) stoppedBuyer(sku, user int64, at func(n int, c *tap.Command) bool) *buyer {
 	g := explore.NewGate(explore.NewRecorder(explore.NewNormalizer()), "", at)
-	return &turn{party: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
+	return &buyer{client: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
 }
 
-func writes(c *tap.Command) bool {
+func isWrite(c *tap.Command) bool {
 	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "CALL"}, c.Name)
 }
 
-// begin returns when the buyer has the lock: leave then. ErrBusy and ctx's
-// error: the lock was not to be had.
-func (t *turn) begin(ctx context.Context) (err error) {
-	ctx = tap.With(ctx, t.Gate)
-	if t.Locker != nil {
-		o := t.Info.LockOptions(realSettings())
-		o.Wait = cmp.Or(t.wait, o.Wait)
-		t.lease, err = t.Locker.Acquire(ctx, t.Info.Key(t.sku), o)
+// acquire returns when the buyer has the lock. Call release then. After ErrBusy or ctx's
+// error the buyer does not have the lock.
+func (b *buyer) acquire(ctx context.Context) (err error) {
+	ctx = tap.With(ctx, b.Gate)
+	if b.Locker != nil {
+		o := b.Info.LockOptions(realSettings())
+		o.Wait = cmp.Or(b.wait, o.Wait)
+		b.lease, err = b.Locker.Acquire(ctx, b.Info.Key(b.sku), o)
 		return err
 	}
-	return t.buy(ctx)
+	return b.startPurchase(ctx)
 }
 
-// buy starts the purchase and returns when it stands at its gate.
-func (t *turn) buy(ctx context.Context) error {
+// startPurchase starts the purchase and returns when it has stopped at its gate.
+func (b *buyer) startPurchase(ctx context.Context) error {
 	go func() {
-		_, err := t.Strategy.Deduct(ctx, buy(t.sku, t.user))
-		t.over <- err
+		_, err := b.Strategy.Deduct(ctx, measuredPurchase(b.sku, b.user))
+		b.over <- err
 	}()
 	select {
-	case <-t.Reached:
+	case <-b.Reached:
 		return nil
-	case err := <-t.over:
+	case err := <-b.over:
 		if err == nil {
 			err = errors.New("the purchase was over before it came to its gate")
 		}
@@ -80,32 +80,32 @@ func (t *turn) buy(ctx context.Context) error {
 	}
 }
 
-// leave gives the lock back; a purchase goes on to its end.
-func (t *turn) leave() {
-	if t.lease != nil {
-		_ = t.lease.Release(context.Background()) // it may have ended
+// release gives the lock back. A purchase that has stopped goes on to its end.
+func (b *buyer) release() {
+	if b.lease != nil {
+		_ = b.lease.Release(context.Background()) // it may have ended
 		return
 	}
-	t.Open()
-	<-t.over
+	b.Open()
+	<-b.over
 }
 
-// plan is what an undisturbed purchase sends.
-func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
-	var t *turn
+// undisturbedCommands returns the commands of a purchase without another buyer.
+func (c *client) undisturbedCommands(ctx context.Context, sku int64) ([]*tap.Command, error) {
+	var t *buyer
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
-		t = p.stopped(sku, user, nil)
-		if _, err := p.Strategy.Deduct(tap.With(ctx, t.Gate), buy(sku, user)); err != nil {
+		t = c.stoppedBuyer(sku, user, nil)
+		if _, err := c.Strategy.Deduct(tap.With(ctx, t.Gate), measuredPurchase(sku, user)); err != nil {
 			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
 	}
 	return t.Commands(), nil
 }
 
-// locks reports whether what the strategy takes before its first write is a lock.
-func (p *party) locks(ctx context.Context, sku int64) (bool, error) {
-	sent, err := p.plan(ctx, sku)
-	if first := slices.IndexFunc(sent, writes); first >= 0 {
+// takesLock reports whether the strategy takes a lock before its first write.
+func (p *client) takesLock(ctx context.Context, sku int64) (bool, error) {
+	sent, err := p.undisturbedCommands(ctx, sku)
+	if first := slices.IndexFunc(sent, isWrite); first >= 0 {
 		sent = sent[:first]
 	}
 	return p.Locker != nil || slices.ContainsFunc(sent, func(c *tap.Command) bool {
@@ -113,45 +113,45 @@ func (p *party) locks(ctx context.Context, sku int64) (bool, error) {
 	}), err
 }
 
-// waits says how a buyer waits while another has the lock.
-func (b *bench) waits(ctx context.Context, _ int) (Cell, error) {
-	p, sku, err := b.opened(ctx)
+// measureWait says how a buyer waits while another has the lock.
+func measureWait(ctx context.Context, t *trial) (Cell, error) {
+	p, sku, err := t.openSale(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.In.Close()
-	locks, err := p.locks(ctx, sku)
+	locks, err := p.takesLock(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
 	}
-	first, second := p.turn(sku, 2), p.turn(sku, 3)
-	if err := first.begin(ctx); err != nil {
+	first, second := p.newBuyer(sku, 2), p.newBuyer(sku, 3)
+	if err := first.acquire(ctx); err != nil {
 		return Cell{}, err
 	}
 	got := make(chan error, 1)
 	go func() {
-		err := second.begin(ctx)
+		err := second.acquire(ctx)
 		if err == nil {
-			second.leave()
+			second.release()
 		}
 		got <- err
 	}()
 	select {
 	case err := <-got:
-		first.leave()
+		first.release()
 		return refusedOrIn(err, "does not wait; is told busy", "does not wait; gets in beside the holder")
-	case <-time.After(settling):
+	case <-time.After(settleTime):
 	case <-ctx.Done():
 	}
 	during := second.Commands()
-	first.leave()
+	first.release()
 	if err := <-got; err != nil {
 		return Cell{}, fmt.Errorf("the waiting buyer was told: %w", err)
 	}
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
 
-// refusedOrIn is the answer when a buyer did not wait for the holder.
+// refusedOrIn returns the cell for a buyer who did not wait for the holder.
 func refusedOrIn(err error, refused, in string) (Cell, error) {
 	switch {
 	case err == nil:
@@ -184,11 +184,11 @@ func describeWait(during []*tap.Command) string {
 	case told:
 		what = "is told"
 	}
-	return fmt.Sprintf("%s; %s in %v", what, few(sent), settling)
+	return fmt.Sprintf("%s; %s in %v", what, roughCount(sent), settleTime)
 }
 
-// few is a number that two runs agree on.
-func few(n int) string {
+// roughCount returns a number of commands so roughly that two runs agree on it.
+func roughCount(n int) string {
 	switch {
 	case n == 0:
 		return "no command"
@@ -200,18 +200,18 @@ func few(n int) string {
 	return "many commands"
 }
 
-// order queues six buyers behind a seventh and records the order in which they get the lock.
-func (b *bench) order(ctx context.Context, _ int) (Cell, error) {
-	s, err := b.sound(ctx, 2)
+// measureOrder queues six buyers behind a seventh and records the order in which they get the lock.
+func measureOrder(ctx context.Context, t *trial) (Cell, error) {
+	s, err := t.searchFaultless(ctx, 2)
 	if err != nil {
 		return Cell{}, err
 	}
-	parties := make([]*party, 3)
-	if s.unsound() {
+	parties := make([]*client, 3)
+	if s.sellsWrongly() {
 		parties = parties[:1]
 	}
 	for i := range parties {
-		p, err := b.party(ctx)
+		p, err := t.openClient(ctx)
 		if err != nil {
 			return Cell{}, err
 		}
@@ -219,20 +219,20 @@ func (b *bench) order(ctx context.Context, _ int) (Cell, error) {
 		parties[i] = p
 	}
 	for _, p := range parties { // each opens what it keeps open
-		sku, err := p.sale(ctx, 100)
+		sku, err := p.newSale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
-		if locks, err := p.locks(ctx, sku); err != nil || !locks {
+		if locks, err := p.takesLock(ctx, sku); err != nil || !locks {
 			return Cell{Answer: NotAsked, Text: noLock}, err
 		}
 	}
 	for range orderRounds {
-		sku, err := parties[0].sale(ctx, 100)
+		sku, err := parties[0].newSale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
-		granted, cell, err := lineUp(ctx, parties, sku)
+		granted, cell, err := queueBuyers(ctx, parties, sku)
 		if err != nil || granted == nil {
 			return cell, err
 		}
@@ -244,34 +244,34 @@ func (b *bench) order(ctx context.Context, _ int) (Cell, error) {
 }
 
 const (
-	queued = 6
+	queueLength = 6
 	// orderRounds: a lock that is in order nearly always is seen to be not.
 	orderRounds = 12
 )
 
-// lineUp has buyers come one after another while the first has the lock, and
-// returns in which order it was granted to them; nil if there was no queue, and
-// the cell that says so.
-func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c Cell, err error) {
-	first := parties[0].turn(sku, 2)
-	if err := first.begin(ctx); err != nil {
+// queueBuyers has buyers come one after another while the first has the lock, and
+// returns the order in which the lock was granted. granted is nil if the buyers did not
+// queue; then the cell says so.
+func queueBuyers(ctx context.Context, parties []*client, sku int64) (granted []int, c Cell, err error) {
+	first := parties[0].newBuyer(sku, 2)
+	if err := first.acquire(ctx); err != nil {
 		return nil, c, err
 	}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	var told []error
-	for n := range queued {
-		t := parties[n%len(parties)].turn(sku, int64(10+n))
+	for n := range queueLength {
+		t := parties[n%len(parties)].newBuyer(sku, int64(10+n))
 		before, err := first.probes.Waits(ctx)
 		if err != nil {
-			first.leave()
+			first.release()
 			all.Wait()
 			return nil, c, err
 		}
 		gone := make(chan struct{})
 		all.Go(func() {
 			defer close(gone)
-			err := t.begin(ctx)
+			err := t.acquire(ctx)
 			mu.Lock()
 			told = append(told, err)
 			if err == nil {
@@ -279,17 +279,17 @@ func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c 
 			}
 			mu.Unlock()
 			if err == nil {
-				t.leave()
+				t.release()
 			}
 		})
-		if !arrived(ctx, t, len(before), gone) {
+		if !awaitArrival(ctx, t, len(before), gone) {
 			break // there is no queue
 		}
 	}
 	mu.Lock()
 	early := len(told) > 0
 	mu.Unlock()
-	first.leave()
+	first.release()
 	all.Wait()
 	if early {
 		c, err = refusedOrIn(told[0], "no queue; the others are told busy", "no queue; the others get in beside the holder")
@@ -298,16 +298,16 @@ func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c 
 	return granted, c, errors.Join(told...)
 }
 
-// arrived waits until the buyer waits for the lock: by itself, or, by the
-// servers' own word, inside one of them, where before so many waited. The next
-// buyer comes clearly later. It says no when the buyer did not wait.
-func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) bool {
-	look := time.NewTicker(settling / 60)
+// awaitArrival returns true when the buyer waits for the lock, in this process or, as the
+// servers report, inside a server, where so many waited before. It then lets a moment pass,
+// so that the next buyer comes clearly later. It returns false when the buyer did not wait.
+func awaitArrival(ctx context.Context, t *buyer, before int, gone <-chan struct{}) bool {
+	look := time.NewTicker(settleTime / 60)
 	defer look.Stop()
 	for {
-		itself, unanswered := t.waits()
+		itself, unanswered := t.isWaiting()
 		inside := unanswered > realLease/2 // no server says so
-		if !itself && unanswered > settling/30 {
+		if !itself && unanswered > settleTime/30 {
 			now, err := t.probes.Waits(ctx)
 			inside = inside || err == nil && len(now) > before
 		}
@@ -325,15 +325,15 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 	select {
 	case <-gone:
 		return false
-	case <-time.After(settling / 30):
+	case <-time.After(settleTime / 30):
 		return true
 	}
 }
 
-// waits: the buyer waits by itself. unanswered is for how long a server has not
-// answered a command.
-func (t *turn) waits() (itself bool, unanswered time.Duration) {
-	sent, _ := t.Snapshot()
+// isWaiting reports whether the buyer waits in this process, and for how long a server has
+// not answered a command of the buyer.
+func (b *buyer) isWaiting() (itself bool, unanswered time.Duration) {
+	sent, _ := b.Snapshot()
 	for _, c := range sent {
 		if c.Background {
 			continue
@@ -346,46 +346,47 @@ func (t *turn) waits() (itself bool, unanswered time.Duration) {
 	return itself, unanswered
 }
 
-// hungHolder lets a holder hang for longer than a lease, with everything around
+// measureHungHolder lets a holder hang for longer than a lease, with everything around
 // it alive, and looks whether the next one gets the lock.
-func (b *bench) hungHolder(ctx context.Context, processes int) (Cell, error) {
-	p, sku, err := b.opened(ctx)
+func measureHungHolder(ctx context.Context, t *trial) (Cell, error) {
+	p, sku, err := t.openSale(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.In.Close()
-	locks, err := p.locks(ctx, sku)
+	locks, err := p.takesLock(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
 	}
 	next := p
-	if processes > 1 {
-		if next, err = b.party(ctx); err != nil {
+	if t.processes > 1 {
+		if next, err = t.openClient(ctx); err != nil {
 			return Cell{}, err
 		}
 		defer next.In.Close()
 	}
-	holder, other := p.turn(sku, 2), next.turn(sku, 3)
-	if err := holder.begin(ctx); err != nil {
+	holder, other := p.newBuyer(sku, 2), next.newBuyer(sku, 3)
+	if err := holder.acquire(ctx); err != nil {
 		return Cell{}, err
 	}
 	begun := time.Now()
 	deadline := begun.Add(hungFor)
 	waiting, cancel := context.WithDeadline(ctx, deadline)
 	letIn := make(chan bool, 1)
-	go func() { letIn <- next.Locker != nil && next.outOfTime(waiting, sku) }()
-	err = other.begin(waiting)
+	go func() { letIn <- next.Locker != nil && next.admitsImpatient(waiting, sku) }()
+	err = other.acquire(waiting)
 	took := time.Since(begun)
 	outwaited := !time.Now().Before(deadline) // a connection's own deadline may come just before the context's
 	cancel()
 	if err == nil {
-		other.leave()
+		other.release()
 	}
 	early := <-letIn
-	holder.leave()
+	holder.release()
 	switch {
 	case early:
-		return Cell{Answer: Breaks, Rule: explore.RuleOverlap, Text: "who waits for a second is let in beside the holder when it is over"}, nil
+		return Cell{Answer: Breaks, Rule: explore.RuleOverlap,
+			Text: "who waits for a second is let in beside the holder when it is over"}, nil
 	case ctx.Err() != nil:
 		return Cell{}, context.Cause(ctx)
 	case err == nil && took > realLease/2:
@@ -396,30 +397,30 @@ func (b *bench) hungHolder(ctx context.Context, processes int) (Cell, error) {
 	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
 }
 
-// outOfTime: a buyer who waits for half a lease only gets the lock, while the holder's
-// lease certainly lives.
-func (p *party) outOfTime(ctx context.Context, sku int64) bool {
-	t, begun := p.turn(sku, 4), time.Now()
+// admitsImpatient reports whether a buyer who waits for only half a lease gets the lock
+// while the holder's lease certainly lives.
+func (c *client) admitsImpatient(ctx context.Context, sku int64) bool {
+	t, begun := c.newBuyer(sku, 4), time.Now()
 	t.wait = realLease / 2
-	if t.begin(ctx) != nil {
+	if t.acquire(ctx) != nil {
 		return false
 	}
 	early := time.Since(begun) < realLease*3/4
-	t.leave()
+	t.release()
 	return early
 }
 
-// hungFor is longer than a lease, and so short that thirty locks can be asked.
+// hungFor is how long a holder hangs: longer than a lease.
 const hungFor = realLease * 7 / 4
 
-// reentrant asks for the lock again under its lease's context.
-func (b *bench) reentrant(ctx context.Context, _ int) (Cell, error) {
-	p, sku, err := b.opened(ctx)
+// measureReentrancy asks for the lock again under its lease's context.
+func measureReentrancy(ctx context.Context, t *trial) (Cell, error) {
+	p, sku, err := t.openSale(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.In.Close()
-	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
+	key, o := t.info.Key(sku), t.info.LockOptions(realSettings())
 	outer, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
 		return Cell{}, err
@@ -437,18 +438,18 @@ func (b *bench) reentrant(ctx context.Context, _ int) (Cell, error) {
 		return Cell{}, fmt.Errorf("release the inner lease: %w", err)
 	}
 	// It must be held still: another process must not get it.
-	other, err := b.party(ctx)
+	other, err := t.openClient(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer other.In.Close()
 	if stranger, err := other.Locker.Acquire(ctx, key, o); err == nil {
 		stranger.Release(ctx)
-		s, err := b.sound(ctx, 2)
+		s, err := t.searchFaultless(ctx, 2)
 		if err != nil {
 			return Cell{}, err
 		}
-		if s.unsound() {
+		if s.sellsWrongly() {
 			return Cell{Answer: Measured, Text: "yes"}, nil
 		}
 		return Cell{Answer: Measured, Text: "no; the inner lock excludes no one, or its release freed the outer one"}, nil
@@ -456,15 +457,15 @@ func (b *bench) reentrant(ctx context.Context, _ int) (Cell, error) {
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }
 
-// releasedTwice asks whether releasing a second time, when another buyer has
-// the lock, frees that buyer's.
-func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {
-	p, sku, err := b.opened(ctx)
+// releaseTwice releases a lock a second time when another buyer has it, and looks
+// whether that frees the other buyer's lock.
+func releaseTwice(ctx context.Context, t *trial, c Cell) (Cell, error) {
+	p, sku, err := t.openSale(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer p.In.Close()
-	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
+	key, o := t.info.Key(sku), t.info.LockOptions(realSettings())
 	first, err := p.Locker.Acquire(ctx, key, o)
 	if err != nil {
 		return c, err
