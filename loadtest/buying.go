@@ -10,17 +10,17 @@ import (
 	"seckill/internal/judge"
 )
 
-// A finalReply is what a buyer was told of one request after all its retries.
+// A finalReply is what a buyer knows of one request after all its retries.
 type finalReply struct {
 	reply
 	at time.Duration // of the answer
-	// holds: until then a reservation has certainly not expired; 0: not known.
+	// reservedUntil is a time before which a reservation cannot have expired; 0 if unknown.
 	reservedUntil time.Duration
 }
 
-// request makes request i and records what came of it.
+// makeRequest makes request i and records what came of it.
 func (w *worker) makeRequest(i int, at timing) {
-	p := w.purchaseOf(i)
+	p := w.load.plan.purchaseOf(i)
 	if p.copied {
 		w.sendCopies(p, at)
 		return
@@ -28,26 +28,26 @@ func (w *worker) makeRequest(i int, at timing) {
 	w.finishRequest(p, w.makePurchase(p, at.sent), at)
 }
 
-// ended counts a request, and does what its buyer does with what they got.
+// finishRequest records the final answer to a request. Then the buyer pays or cancels.
 func (w *worker) finishRequest(p purchase, final finalReply, at timing) {
 	at.answered = final.at
-	if w.Async && final.Outcome == judge.OutcomeAccepted {
-		w.tally.recordAcceptance(p, final, at)
-		w.addAccepted(acceptedRequest{p, final, at})
+	if w.load.plan.scenario.Async && final.Outcome == judge.OutcomeAccepted {
+		w.load.tally.recordAcceptance(p, final, at)
+		w.load.addAccepted(acceptedRequest{p, final, at})
 		return
 	}
-	w.tally.recordAnswer(p, final, at)
+	w.load.tally.recordAnswer(p, final, at)
 	w.payOrCancel(p, final)
 }
 
-// Pauses between two calls of one request. Each is half fixed and half random,
-// so that retries spread out.
+// Pauses between two calls of one request. Half of a pause is random, so that the retries
+// of many buyers spread out.
 const (
 	firstPause = 50 * time.Millisecond // doubled each time
-	maxPause   = 2 * time.Second       // also of a Retry-After
+	maxPause   = 2 * time.Second       // also for a Retry-After
 )
 
-// before is how long to wait before the next call.
+// pauseBefore returns how long the buyer waits after r before the next call.
 func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	if r.Outcome == judge.OutcomeInProgress && r.RetryAfter > 0 {
 		return min(r.RetryAfter, maxPause)
@@ -56,81 +56,87 @@ func (p *plan) pauseBefore(index, try int, r reply) time.Duration {
 	return d/2 + time.Duration(p.drawShare(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-// ask makes the calls of one purchase.
+// makePurchase makes the calls of one purchase.
 func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
-	holds := time.Duration(0)
-	if !p.copied { // another copy may have been first
-		holds = sent + w.Reserve
+	final, doubt := w.callWithRetries(p, attempt{kind: judge.CallBuy, sent: sent, send: w.caller.sendPurchase})
+	if !p.copied { // a copy that was sent earlier may have reserved
+		final.reservedUntil = sent + w.load.plan.scenario.Reserve
 	}
-	final, doubt := w.callWithRetries(p, judge.CallBuy, sent, 0, w.sendPurchase)
-	if final.reservedUntil = holds; doubt && !final.isDefinite() {
-		final.Outcome = judge.OutcomeUnknown // an earlier call may have bought, which this answer does not tell
+	if doubt && !final.isDefinite() { // an earlier call may have bought, and this answer does not tell
+		final.Outcome = judge.OutcomeUnknown
 	}
 	return final
 }
 
-// insist makes a call, and makes it again with the same key at the next target while
-// the answer leaves the outcome open and retries are left: paying or cancelling twice is
-// doing it once. doubt: a call had no answer, and may have done it. What is reserved has
-// certainly not expired until holds.
-func (w *worker) callWithRetries(p purchase, kind judge.Call, sent, holds time.Duration, call func(purchase) reply) (final finalReply, doubt bool) {
+// An attempt is a call that callWithRetries makes, perhaps several times.
+type attempt struct {
+	kind          judge.Call
+	sent          time.Duration // of the first call
+	reservedUntil time.Duration // as in a finalReply
+	send          func(purchase) reply
+}
+
+// callWithRetries makes a call. While the answer leaves the outcome open and retries are
+// left, it makes the call again at the next target, with the same key: to buy, pay or cancel
+// twice has the effect of doing so once. It returns the last reply, and whether any call had
+// no answer, and so may have had its effect.
+func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
+	doubt := false
 	for try := 0; ; try++ {
-		r := call(p)
-		final = finalReply{reply: r, at: w.sinceStart()}
-		early := r.Outcome == judge.OutcomeExpired && final.at < holds
-		w.tally.recordCall(p, judge.Told{Call: kind, Sent: sent, Answered: final.at, Early: early}, try, r)
+		r := a.send(p)
+		final := finalReply{reply: r, at: w.load.sinceStart()}
+		early := r.Outcome == judge.OutcomeExpired && final.at < a.reservedUntil
+		w.load.tally.recordCall(p, judge.Told{Call: a.kind, Sent: a.sent, Answered: final.at, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
-		p.patience = 0 // the next call is waited for
-		if try >= w.Retry || !r.maySendAgain() || !w.pauseFor(w.pauseBefore(p.index, try, r)) {
+		p.patience = 0 // the buyer waits for the next answer
+		if try >= w.load.plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(w.load.plan.pauseBefore(p.index, try, r)) {
 			return final, doubt
 		}
 		p.turn++
-		sent = w.sinceStart()
+		a.sent = w.load.sinceStart()
 	}
 }
 
-// CopiesEach is how many calls a copied request makes at once: with two
-// targets, one of them gets two. Clients do this when a buyer taps again, or a
-// proxy resends a slow request.
+// CopiesEach is how many calls a copied request makes at once. With two targets, one of them
+// gets two. Clients do this when a buyer taps again, or when a proxy resends a slow request.
 const CopiesEach = 3
 
-// sendCopies has several calls in flight under one key. It returns when the buyer has an
-// answer that says what they got: copies that are told to wait go on in the background.
+// sendCopies has several calls in flight under one key. It returns when an answer says what
+// the buyer got. Copies that are told to wait go on in the background.
 func (w *worker) sendCopies(p purchase, at timing) {
-	var ready sync.WaitGroup // all have a connection, so that all send at once
-	ready.Add(CopiesEach)
-	told := make(chan finalReply, CopiesEach)
+	var connected sync.WaitGroup // so that all copies are sent at once
+	connected.Add(CopiesEach)
+	answers := make(chan finalReply, CopiesEach)
 	for turn := range CopiesEach {
-		w.copies.Go(func() {
-			copied, c := p, w.takeWorker()
-			defer w.returnWorker(c)
+		w.load.goWithWorker(func(w *worker) {
+			copied := p
 			copied.turn = turn
-			c.connectTo(p.index + turn)
-			ready.Done()
-			ready.Wait()
-			told <- c.makePurchase(copied, w.sinceStart())
+			w.caller.connectTo(p.index + turn)
+			connected.Done()
+			connected.Wait()
+			answers <- w.makePurchase(copied, w.load.sinceStart())
 		})
 	}
-	best, left := <-told, CopiesEach-1
+	best, left := <-answers, CopiesEach-1
 	for ; left > 0 && !best.isDefinite(); left-- {
-		best = best.orMoreCertain(<-told)
+		best = best.orMoreCertain(<-answers)
 	}
-	w.copies.Go(func() {
+	w.load.copies.Go(func() {
 		for range left {
-			best = best.orMoreCertain(<-told)
+			best = best.orMoreCertain(<-answers)
 		}
-		c := w.takeWorker()
-		defer w.returnWorker(c)
-		c.finishRequest(p, best, at)
+		last := w.load.takeWorker()
+		defer w.load.returnWorker(last)
+		last.finishRequest(p, best, at)
 	})
 }
 
-// ranking orders outcomes by how much they say about what the buyer got: a call
+// certaintyOrder orders outcomes by how much they say about what the buyer got. A call
 // without an answer may have bought.
-var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted, judge.OutcomeUnknown, judge.OutcomeSoldOut,
-	judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy, judge.OutcomeInProgress, judge.OutcomeError}
+var certaintyOrder = []judge.Outcome{judge.OutcomeSold, judge.OutcomeReserved, judge.OutcomeAccepted, judge.OutcomeUnknown,
+	judge.OutcomeSoldOut, judge.OutcomeDuplicate, judge.OutcomeConflict, judge.OutcomeBusy, judge.OutcomeInProgress, judge.OutcomeError}
 
-// orBetter is what the buyer knows after two copies of one request.
+// orMoreCertain returns what the buyer knows from the answers to two copies of a request.
 func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	a, b := slices.Index(certaintyOrder, f.Outcome), slices.Index(certaintyOrder, other.Outcome)
 	if b >= 0 && (b < a || b == a && other.at < f.at) {
@@ -139,81 +145,82 @@ func (f finalReply) orMoreCertain(other finalReply) finalReply {
 	return f
 }
 
-// afterwards is what a buyer does with what they got: cancel it, or pay what they
-// have reserved.
+// payOrCancel does what the plan says the buyer does after a sale: cancel it, or pay for
+// what is reserved.
 func (w *worker) payOrCancel(p purchase, final finalReply) {
 	reserved := final.Outcome == judge.OutcomeReserved
-	about := func(call func(purchase, string) reply) func(purchase) reply {
+	about := func(send func(purchase, string) reply) func(purchase) reply {
 		return func(p purchase) reply {
-			r := call(p, final.OrderID)
+			r := send(p, final.OrderID)
 			r.OrderID, r.Remaining = final.OrderID, 0
 			return r
 		}
 	}
+	tally := w.load.tally
 	switch {
 	case final.Outcome != judge.OutcomeSold && !reserved:
 	case p.cancels:
-		r, doubt := w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
-		w.tally.recordCancellation(p, r.reply, doubt, !reserved)
-		if p.copied { // and cancels it again, which gives nothing back
-			w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, about(w.sendCancellation))
+		cancel := attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: about(w.caller.sendCancellation)}
+		r, doubt := w.callWithRetries(p, cancel)
+		tally.recordCancellation(p, r.reply, doubt, !reserved)
+		if p.copied { // the buyer cancels again, which must give nothing back
+			cancel.sent = w.load.sinceStart()
+			w.callWithRetries(p, cancel)
 		}
 	case !reserved:
 	case p.forgets:
-		w.tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
+		tally.updateResult(func(r *Result) { r.Reservations.Forgotten++ })
 		if p.returns {
-			w.copies.Go(func() {
-				c := w.takeWorker()
-				defer w.returnWorker(c)
-				c.cancelExpired(p, about(c.sendCancellation))
-			})
+			w.load.goWithWorker(func(w *worker) { w.cancelExpired(p, about(w.caller.sendCancellation)) })
 		}
 	default:
-		r, doubt := w.callWithRetries(p, judge.CallPay, w.sinceStart(), final.reservedUntil, about(w.sendPayment))
-		w.tally.recordPayment(p, r, doubt)
+		r, doubt := w.callWithRetries(p, attempt{judge.CallPay, w.load.sinceStart(), final.reservedUntil, about(w.caller.sendPayment)})
+		tally.recordPayment(p, r, doubt)
 	}
 }
 
-// comeBack cancels a reservation that has expired, and its order besides: neither gives anything back.
-func (w *worker) cancelExpired(p purchase, cancel func(purchase) reply) {
-	if !w.pauseFor(w.Reserve + time.Second) { // it was swept by then
+// cancelExpired cancels a reservation after it has expired, and then its order. Neither call
+// gives anything back.
+func (w *worker) cancelExpired(p purchase, send func(purchase) reply) {
+	if !w.load.pauseFor(w.load.plan.scenario.Reserve + time.Second) { // by then the service has released the units
 		return
 	}
 	for _, p.asOrder = range []bool{false, true} {
-		w.callWithRetries(p, judge.CallCancel, w.sinceStart(), 0, cancel)
+		w.callWithRetries(p, attempt{kind: judge.CallCancel, sent: w.load.sinceStart(), send: send})
 	}
-	w.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
+	w.load.tally.updateResult(func(r *Result) { r.Reservations.Returned++ })
 }
 
 const (
-	defaultFinalWithin = 30 * time.Second // buyers stop asking then
-	// askEvery is how long buyers wait before they ask: those who ask all the time
-	// would be the load.
+	// askInterval is how long buyers wait before they ask again. Buyers who ask all the
+	// time would be the load.
 	askInterval = 100 * time.Millisecond
-	maxAskers   = 8 // connections over which they ask
+	// maxAskers bounds the connections over which they ask.
+	maxAskers = 8
 )
 
-// A promise is a request that was accepted.
+// An acceptedRequest waits for its final answer.
 type acceptedRequest struct {
-	purchase
-	first finalReply
-	at    timing // of the first answer
+	purchase purchase
+	first    finalReply
+	at       timing // of the first answer
 }
 
-// promise takes over a request that was accepted, and is open. A goroutine for each
-// would take ten times the memory, and there may be hundreds of thousands.
-func (l *load) addAccepted(one acceptedRequest) {
+// addAccepted takes over a request whose first answer said that it was accepted. One
+// goroutine asks for all of them: there may be hundreds of thousands, and a goroutine for
+// each takes ten times the memory.
+func (l *load) addAccepted(a acceptedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.accepted = append(l.accepted, one)
+	l.accepted = append(l.accepted, a)
 	if !l.asking {
 		l.asking = true
 		l.copies.Go(l.askAllOutcomes)
 	}
 }
 
-// askForAll has all buyers who were accepted ask again and again, until every one
-// has a final answer, or has stopped asking.
+// askAllOutcomes asks for all accepted requests again and again, until every one has its
+// final answer or has stopped asking.
 func (l *load) askAllOutcomes() {
 	for {
 		time.Sleep(askInterval)
@@ -226,53 +233,29 @@ func (l *load) askAllOutcomes() {
 		}
 		var asking errgroup.Group
 		asking.SetLimit(maxAskers)
-		for _, one := range all {
-			asking.Go(func() error { l.askOneOutcome(one); return nil })
+		for _, a := range all {
+			asking.Go(func() error { l.askOneOutcome(a); return nil })
 		}
 		_ = asking.Wait() // it has no errors
 	}
 }
 
-// askOnce asks what a request came to. While it is open, its buyer goes on asking.
-func (l *load) askOneOutcome(one acceptedRequest) {
-	final, w := one.first, l.takeWorker()
+// askOneOutcome asks once what a request came to. A request without a final answer is asked
+// about again.
+func (l *load) askOneOutcome(a acceptedRequest) {
+	final, w := a.first, l.takeWorker()
 	defer l.returnWorker(w)
 	select {
 	case <-l.stopped: // nothing is asked any more
 	default:
-		if r, known := w.askOutcome(one.purchase); known {
+		if r, known := w.caller.askOutcome(a.purchase); known {
 			final.reply = r
-		} else if one.turn++; l.sinceStart() < one.at.answered+l.finalWithin {
-			l.addAccepted(one)
+		} else if a.purchase.turn++; l.sinceStart() < a.at.answered+l.limits.final {
+			l.addAccepted(a)
 			return
 		}
 	}
 	final.at = l.sinceStart()
-	l.tally.recordFinalAnswer(one.purchase, final, one.at)
-	w.payOrCancel(one.purchase, final)
-}
-
-// accepted counts a request's first answer.
-func (t *tally) recordAcceptance(p purchase, r finalReply, at timing) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.countAnswered(p, r, at)
-	t.result.Accepted++
-}
-
-// became counts the last answer to an accepted request.
-func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.result.Counts[judge.OutcomeAccepted]--
-	t.result.Counts[r.Outcome]++
-	at.answered = r.at
-	t.countOutcome(p, r, at)
-	if r.Outcome == judge.OutcomeAccepted { // it has none in time
-		return
-	}
-	t.keepCall(p, judge.Told{Sent: at.sent, Answered: r.at}, r.reply)
-	if r.Outcome != judge.OutcomeSold {
-		t.countCode(r.reply, judge.CallBuy)
-	}
+	l.tally.recordFinalAnswer(a.purchase, final, a.at)
+	w.payOrCancel(a.purchase, final)
 }

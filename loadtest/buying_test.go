@@ -258,12 +258,12 @@ func TestWhatABuyerKnowsInTheEnd(t *testing.T) {
 			l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
 			l.sendRequests(t.Context())
 			l.finishCopies()
-			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.undecided[0] != (test.want == judge.OutcomeAccepted) {
+			if slices.Sort(s.targets); l.tally.result.Counts[test.want] != 1 || !slices.Equal(s.targets, test.targets) || l.tally.skus[0].undecided != (test.want == judge.OutcomeAccepted) {
 				t.Errorf("%+v: came to %v at targets %v, want %s at %v", test.replies, l.tally.result.Counts, s.targets, test.want, test.targets)
 			}
-			for _, told := range l.tally.history[0] {
+			for _, told := range l.tally.skus[0].calls {
 				if (told.Answered == 0) != (told.Outcome == judge.OutcomeUnknown) || told.Outcome == judge.OutcomeSold && test.copies > 0 && told.Sent > 0 ||
-					told.Outcome == judge.OutcomeUnknown && !l.tally.uncertain[0] { // whatever a later call was told
+					told.Outcome == judge.OutcomeUnknown && !l.tally.skus[0].uncertain { // whatever a later call was told
 					t.Errorf("%+v: the judge is told %+v", test.replies, told)
 				}
 			}

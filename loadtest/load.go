@@ -6,53 +6,60 @@ import (
 	"time"
 )
 
-// When a run is interrupted, buyers that are waiting get this much longer: an
-// answer says more than an unknown outcome.
+// interruptGrace is how much longer buyers wait for their answers after a run was
+// interrupted. An answer says more than an unknown outcome.
 const interruptGrace = time.Second
 
-// A caller asks the service for one buyer after the other, over connections of
-// its own; *buyer is one.
+// A caller makes the calls of one buyer after the other, over connections of its own.
+// *buyer is a caller.
 type caller interface {
 	sendPurchase(p purchase) reply
 	sendCancellation(p purchase, id string) reply
 	sendPayment(p purchase, id string) reply
+	// askOutcome asks what an accepted purchase came to; false while that is not decided.
 	askOutcome(p purchase) (reply, bool)
+	// connectTo opens a connection in advance.
 	connectTo(turn int)
 	closeConnections()
 }
 
 // A load sends the requests of a plan.
 type load struct {
-	*plan
+	plan      *plan
 	tally     *tally
 	newCaller func() caller
+	limits    limits
 	started   time.Time
-
-	maxConnections     int           // the most of an open loop
-	drain, finalWithin time.Duration // of an open loop, of what is accepted
-
-	stopped  <-chan struct{}
-	inFlight sync.WaitGroup // requests
+	stopped   <-chan struct{}
+	inFlight  sync.WaitGroup // requests
+	copies    sync.WaitGroup // copies in flight, and requests that were accepted
 
 	mu          sync.Mutex
 	idleWorkers []*worker
-	copies      sync.WaitGroup // in flight, and what was accepted
-
-	accepted []acceptedRequest
-	asking   bool // askForAll runs
+	accepted    []acceptedRequest
+	asking      bool // askAllOutcomes runs
 }
 
-func newLoad(p *plan, t *tally, open func() caller) *load {
-	return &load{plan: p, tally: t, newCaller: open, maxConnections: defaultConnections, drain: defaultDrain, finalWithin: defaultFinalWithin}
+// limits bound what an open loop and its buyers wait for.
+type limits struct {
+	connections int           // of an open loop
+	drain       time.Duration // for late requests, after the last one was due
+	final       time.Duration // for the final answer to a request that was accepted
 }
 
-// A worker is a caller that makes one call at a time.
+var defaultLimits = limits{connections: 1000, drain: time.Minute, final: 30 * time.Second}
+
+func newLoad(p *plan, t *tally, newCaller func() caller) *load {
+	return &load{plan: p, tally: t, newCaller: newCaller, limits: defaultLimits}
+}
+
+// A worker makes one call at a time for the buyers of a load.
 type worker struct {
-	*load
-	caller
+	load   *load
+	caller caller
 }
 
-// take returns a free worker, or a new one.
+// takeWorker returns an idle worker, or a new one.
 func (l *load) takeWorker() *worker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,55 +77,66 @@ func (l *load) returnWorker(w *worker) {
 	l.idleWorkers = append(l.idleWorkers, w)
 }
 
-// warm makes n workers that have a connection each.
+// goWithWorker runs f in a goroutine that finishCopies waits for.
+func (l *load) goWithWorker(f func(*worker)) {
+	l.copies.Go(func() {
+		w := l.takeWorker()
+		defer l.returnWorker(w)
+		f(w)
+	})
+}
+
+// connectWorkers makes n workers that have a connection each.
 func (l *load) connectWorkers(n int) {
 	var connecting sync.WaitGroup
 	for i := range n {
 		w := l.takeWorker()
-		connecting.Go(func() { w.connectTo(i) })
+		connecting.Go(func() { w.caller.connectTo(i) })
 		defer l.returnWorker(w)
 	}
 	connecting.Wait()
 }
 
-// run sends every request that ctx allows, and returns when every buyer has an
-// answer or has given up. Copies may still be in flight: see finish.
+// initialConnections is how many connections an open loop opens before its first request.
+const initialConnections = 8
+
+// sendRequests sends the requests until ctx ends. It returns when every buyer has an
+// answer or has given up. Copies may still be in flight: see finishCopies.
 //
-// An open loop sends requests when they are due, whatever became of those before them,
-// so a service that stalls meets the buyers who come meanwhile. (A loop that waits
-// for answers leaves them out: coordinated omission.) When every connection is busy
-// and there may be no more, requests wait for one, and that wait counts as their
-// latency.
+// An open loop sends every request when it is due, whatever became of those before. So a
+// service that stalls meets the buyers who come meanwhile. (A loop that waits for answers
+// does not send them: coordinated omission.) When all connections are busy and no more are
+// allowed, a request waits for one, and that wait counts as its latency.
 func (l *load) sendRequests(ctx context.Context) {
 	l.stopped = ctx.Done()
-	most, warm := min(l.maxConnections, l.requests), initialConnections
-	switch l.Profile {
+	maxBusy, connected := min(l.limits.connections, l.plan.requests), initialConnections
+	switch l.plan.scenario.Profile {
 	case Closed:
-		most = min(l.Concurrency, l.requests)
-		warm = most // a short run must not measure handshakes
+		maxBusy = min(l.plan.scenario.Concurrency, l.plan.requests)
+		connected = maxBusy // a short run must not measure handshakes
 	case Spike:
-		warm = most // the crowd has connected before the sale opens
+		connected = maxBusy // the crowd has connected before the sale opens
 	}
-	l.connectWorkers(min(most, warm))
+	l.connectWorkers(min(maxBusy, connected))
 	l.started = time.Now()
-	sent := l.sendWhenDue(ctx, make(chan struct{}, most))
-	if ctx.Err() == nil { // only their lateness kept the others from being sent
-		l.tally.updateResult(func(r *Result) { r.Dropped = l.requests - sent })
+	sent := l.sendWhenDue(ctx, make(chan struct{}, maxBusy))
+	if ctx.Err() == nil { // the others were too late to be sent
+		l.tally.updateResult(func(r *Result) { r.Dropped = l.plan.requests - sent })
 	}
 	l.inFlight.Wait()
 }
 
-// finish waits for the copies in flight, and for what was accepted.
+// finishCopies waits for the copies in flight and for the requests that were accepted.
 func (l *load) finishCopies() {
 	l.copies.Wait()
 	for _, w := range l.idleWorkers {
-		w.closeConnections()
+		w.caller.closeConnections()
 	}
 }
 
 func (l *load) sinceStart() time.Duration { return time.Since(l.started) }
 
-// pause waits; false: the run has ended.
+// pauseFor returns false if the run ends before the time has passed.
 func (l *load) pauseFor(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -130,24 +148,18 @@ func (l *load) pauseFor(d time.Duration) bool {
 	}
 }
 
-const (
-	defaultConnections = 1000
-	// fewWarm is how many connections are open before the first request.
-	initialConnections = 8
-	// usualDrain is how long late requests are still sent after the last was due.
-	defaultDrain = time.Minute
-)
-
-// send sends every request when it is due and fits into busy, and returns how many
-// were sent. In a closed loop each is due when it fits.
+// sendWhenDue sends every request when it is due and busy has a place for it. It returns
+// the number of requests that were sent. In a closed loop a request is due when there is a
+// place.
 func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 	var end <-chan time.Time
-	if l.Open() {
-		end = time.After(l.dueAt(l.requests-1) + l.drain)
+	scenario := l.plan.scenario
+	if scenario.Open() {
+		end = time.After(scenario.dueAt(l.plan.requests-1) + l.limits.drain)
 	}
-	waitedTill := time.Duration(0) // when every connection was last busy
-	for i := range l.requests {
-		at := timing{due: l.dueAt(i)}
+	allBusyAt := time.Duration(0) // the last time at which all connections were busy
+	for i := range l.plan.requests {
+		at := timing{due: scenario.dueAt(i)}
 		if wait := at.due - l.sinceStart(); ctx.Err() != nil || wait > 0 && !l.pauseFor(wait) {
 			return i
 		}
@@ -156,17 +168,17 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 		default:
 			select {
 			case busy <- struct{}{}:
-				waitedTill = l.sinceStart()
+				allBusyAt = l.sinceStart()
 			case <-ctx.Done():
 				return i
 			case <-end:
 				return i
 			}
 		}
-		at.connectionsBusy = at.due < waitedTill
+		at.connectionsBusy = at.due < allBusyAt
 		l.inFlight.Go(func() {
 			w := l.takeWorker()
-			if at.sent = l.sinceStart(); !l.Open() {
+			if at.sent = l.sinceStart(); !scenario.Open() {
 				at.due, at.connectionsBusy = at.sent, true
 			}
 			w.makeRequest(i, at)
@@ -174,5 +186,5 @@ func (l *load) sendWhenDue(ctx context.Context, busy chan struct{}) int {
 			<-busy
 		})
 	}
-	return l.requests
+	return l.plan.requests
 }

@@ -74,8 +74,8 @@ func send(t *testing.T, s *slow, c Scenario, stop time.Duration) (*load, *Result
 	c = c.withDefaults()
 	p := newPlan(c, []int64{1})
 	l := newLoad(p, newTally(p, newResult(Config{Scenario: c})), func() caller { return s })
-	l.maxConnections = cmp.Or(s.connections, l.maxConnections)
-	l.drain = cmp.Or(s.drain, l.drain)
+	l.limits.connections = cmp.Or(s.connections, l.limits.connections)
+	l.limits.drain = cmp.Or(s.drain, l.limits.drain)
 	s.begun = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -111,7 +111,7 @@ func TestAStallShowsAtItsFullLength(t *testing.T) {
 		if p80 < 900*ms || p80 > 1200*ms {
 			t.Errorf("p80 from the intended start is %v, want about 1s", p80)
 		}
-		if once := time.Duration(l.tally.service.ValueAtQuantile(80)) * time.Microsecond; !near(once, ms) {
+		if once := time.Duration(l.tally.times.service.ValueAtQuantile(80)) * time.Microsecond; !near(once, ms) {
 			t.Errorf("p80 once sent is %v: that hides the stall, and is 1ms", once)
 		}
 		if why := r.findBottleneck(); r.Late < 150 || r.Late > 250 || r.Dropped != 0 || why != nil {
@@ -130,13 +130,13 @@ func TestOpenLoopSendsWhenDue(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &slow{takes: 10 * time.Second}
 				l, r := send(t, s, c, 0)
-				if len(s.sent) != l.requests || s.most != l.requests {
-					t.Fatalf("%d sent, %d at a time, want %d", len(s.sent), s.most, l.requests)
+				if len(s.sent) != l.plan.requests || s.most != l.plan.requests {
+					t.Fatalf("%d sent, %d at a time, want %d", len(s.sent), s.most, l.plan.requests)
 				}
 				slices.Sort(s.sent)
 				for i, at := range s.sent {
-					if at != l.dueAt(i) {
-						t.Errorf("request %d was sent at %v, was due at %v", i, at, l.dueAt(i))
+					if at != c.dueAt(i) {
+						t.Errorf("request %d was sent at %v, was due at %v", i, at, c.dueAt(i))
 					}
 				}
 				if r.Late != 0 || r.Dropped != 0 || !near(time.Duration(r.Latency.Max)*time.Microsecond, s.takes) {
@@ -213,7 +213,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 			})
 			l.sendRequests(t.Context())
 			l.finishCopies()
-			all, came := l.tally.history[0], l.tally.result.Reservations
+			all, came := l.tally.skus[0].calls, l.tally.result.Reservations
 			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != judge.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
 				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
 			}
@@ -377,8 +377,8 @@ func TestLinearizableInAll(t *testing.T) {
 }
 
 func TestLeftIsTheLeastThatBuyersWereTold(t *testing.T) {
-	p := &plan{Scenario: Scenario{Stock: 100, SKUs: 1, SKU: 1}}
-	tally := newTally(p, newResult(Config{Scenario: p.Scenario}))
+	p := &plan{scenario: Scenario{Stock: 100, SKUs: 1, SKU: 1}}
+	tally := newTally(p, newResult(Config{Scenario: p.scenario}))
 	tell := func(o judge.Outcome, remaining, want int64) {
 		t.Helper()
 		tally.countOutcome(purchase{sku: 1, quantity: 1}, finalReply{reply: reply{Outcome: o, Remaining: remaining}}, timing{})

@@ -7,6 +7,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,48 +22,50 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Config is one load run: a Scenario, and against what.
+// A Config says what load a run sends, and to which services.
 type Config struct {
 	Scenario
-	Targets    []string // base URLs of service processes; requests go round-robin
+	Targets    []string // base URLs of service processes; requests go to them in turn
 	AdminToken string
 
-	// Joins has the buyers join the sale that is on: nothing is reset, Stock is what
-	// it was set to, and the orders of others are judged as theirs. Whether the
-	// answers are linearizable is not checked, because others' are not known.
+	// Joins lets the buyers join the current sale. Nothing is reset, Stock says to what the
+	// sale was set, and the orders of others belong to the sale. Nobody checks whether the
+	// answers are linearizable, because the answers to others are not known.
 	Joins bool
-	// Keyless has buyers send no Idempotency-Key. Each buys once and makes one call: the
-	// judge tells their requests apart by the user. Without a key nothing is accepted: every
-	// answer is final.
+	// Keyless buyers send no Idempotency-Key. Each buys once and makes one call, and the judge
+	// tells requests apart by their users. Without a key a service accepts nothing for later:
+	// every answer is final.
 	Keyless bool
 
 	// Ledger reads the services' database. Send needs none.
 	Ledger Ledger
-	// Outage, if not nil, is called once after the load, if a target says how long a
-	// buyer waits for a lock and a lease lasts. The sale may stand still for so much
-	// longer, because planned faults held it up.
-	Outage func() time.Duration
-	// Faulty, if not nil, says after the load whether faults were planned for the run, or
-	// added. That few buyers got an answer is then what was tried, and no problem.
-	Faulty func() bool
-	// ServersTime, if not nil, is the processor time that the servers behind the
-	// targets have used so far, and whether that is known.
-	ServersTime func() (time.Duration, bool)
 
-	// OnProgress, if not nil, is called about ten times a second and once at
-	// the end, from one goroutine.
-	OnProgress func(Progress)
-	// Begin and End, if not nil, synchronize concurrent runs. The load waits for
-	// Begin, which is called when everything is ready; the audit waits for End,
-	// because metrics do not say which run a purchase in flight belongs to.
-	// Neither is called if no load is sent.
-	Begin, End func()
+	Hooks
 
-	settling    settling      // zero: the default
-	finalWithin time.Duration // how long buyers ask for the final answer; 0: the default
+	settling    settling      // zero for the default
+	finalWithin time.Duration // how long buyers ask for a final answer; 0 for the default
 }
 
-// A Ledger is where the verdict comes from; *ledger.Store is one.
+// Hooks are functions that a run calls. Each may be nil.
+type Hooks struct {
+	// OnProgress is called about ten times a second and once at the end, from one goroutine.
+	OnProgress func(Progress)
+	// Begin and End synchronize concurrent runs. The load waits for Begin, which is called
+	// when everything is ready. The audit waits for End, because a service does not say to
+	// which run a purchase in flight belongs. Neither is called if no load is sent.
+	Begin, End func()
+	// Outage is called once after the load if a target says how long its locks may hold up a
+	// buyer. It returns how much longer the sale may stand still because of planned faults.
+	Outage func() time.Duration
+	// Faulty reports after the load whether faults were planned for the run. Then it is no
+	// problem that few buyers got an answer.
+	Faulty func() bool
+	// ServersTime returns the processor time that the servers behind the targets have used
+	// so far. It returns false if that is not known.
+	ServersTime func() (time.Duration, bool)
+}
+
+// A Ledger returns the data for the verdict; *ledger.Store is one.
 type Ledger interface {
 	Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error)
 }
@@ -70,9 +73,8 @@ type Ledger interface {
 // ErrConfig marks a run that was not started because of what was asked for.
 var ErrConfig = errors.New("the run cannot be started")
 
-// Check finds what makes a run impossible or pointless, without calling any
-// service; the error is an ErrConfig. Run checks too; call Check before targets
-// are started.
+// Check returns an ErrConfig if a run is impossible or pointless. It calls no service. Run
+// checks too; call Check before you start the targets.
 func (c Config) Check() error {
 	if err := c.Scenario.checkPossible(); err != nil {
 		return err
@@ -97,12 +99,11 @@ func configError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 }
 
-// Run resets the sale, sends the load, waits until the service has settled, and
-// judges. When ctx ends, no more requests are sent and what happened until then
-// is audited. Every run has a Result; the error is an ErrConfig, and then no
-// service was changed.
+// Run resets the sale, sends the load, waits until the service has settled, and judges. When
+// ctx ends, it sends no more requests and audits what happened until then. If the error is
+// nil there is a Result. Otherwise the error is an ErrConfig, and no service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	r, err := c.newCheckedRun()
+	r, err := newCheckedRun(c)
 	if err != nil {
 		return nil, err
 	}
@@ -116,46 +117,47 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
-		finish := r.sendLoad(ctx)
+		stopProgress := r.sendLoad(ctx)
 		r.judgeSale(context.WithoutCancel(ctx))
-		finish()
+		stopProgress()
 	}
-	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
+	if r.isInterrupted(ctx) {
+		r.result.Interrupted = true
+		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers",
+			measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
+	}
+	if r.provesNothing() {
+		answered := r.result.Requests - r.result.Uncertain()
+		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
+			"only %s of %s got a definite answer, and units were left: nothing could be oversold",
+			measure.Thousands(answered), measure.Count(r.result.Requests, "buyer"))
 	}
 	r.result.writeVerdict(c.Require)
-	if !(c.Faulty != nil && c.Faulty()) && !c.Joins && r.result.isUntried() { // faults keep answers away
-		answered := r.result.Requests - r.result.Uncertain()
-		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": r.Stock},
-			"only %s of %s got a definite answer, and units were left: nothing could be oversold", measure.Thousands(answered), measure.Count(r.result.Requests, "buyer"))
-		r.result.writeVerdict(c.Require)
-	}
 	return r.result, nil
 }
 
-// Send sends the scenario's purchases to targets that have nothing but the
-// purchase: no reset, no ledger, no metrics. It measures a bare handler with
-// the client that measures services. There is no verdict; the error is an
-// ErrConfig.
+// Send sends the purchases of a scenario to targets that offer nothing else: it resets
+// nothing, reads no ledger, and gives no verdict. So the client that measures services can
+// measure a bare handler. The error is an ErrConfig.
 func Send(ctx context.Context, c Config) (*Result, error) {
-	r, err := c.newCheckedRun()
+	r, err := newCheckedRun(c)
 	if err != nil {
 		return nil, err
 	}
-	r.services = nil // a bare handler has no metrics
+	r.services = nil // a bare handler has no figures to read
 	r.sendLoad(ctx)()
-	r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests
+	r.result.Interrupted = r.isInterrupted(ctx)
 	return r.result, nil
 }
 
-func runHook(f func()) {
+func callIfSet(f func()) {
 	if f != nil {
 		f()
 	}
 }
 
 type run struct {
-	Config
+	config    Config
 	plan      *plan
 	transport *http.Transport
 	services  []service
@@ -163,11 +165,11 @@ type run struct {
 	tally     *tally
 	result    *Result
 
-	stockStores map[string]seckill.StockStore // where each strategy keeps its stock
+	stockStores map[string]seckill.StockStore // by strategy
 }
 
-// start is a run that has not called any service yet.
-func (c Config) newCheckedRun() (*run, error) {
+// newCheckedRun returns a run that has not called any service.
+func newCheckedRun(c Config) (*run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -183,7 +185,7 @@ func (c Config) newCheckedRun() (*run, error) {
 
 func newRun(c Config) *run {
 	p, result := newPlan(c.Scenario, make([]int64, c.SKUs)), newResult(c)
-	r := &run{Config: c, plan: p, tally: newTally(p, result), result: result,
+	r := &run{config: c, plan: p, tally: newTally(p, result), result: result,
 		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
 	for _, t := range c.Targets {
 		r.services = append(r.services, service{
@@ -193,50 +195,61 @@ func newRun(c Config) *run {
 	return r
 }
 
-// send sends the load. Progress is reported until finish.
-func (r *run) sendLoad(ctx context.Context) (finish func()) {
+// isInterrupted reports whether ctx ended before all requests were sent.
+func (r *run) isInterrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && r.result.Requests < r.plan.requests
+}
+
+// provesNothing reports whether the sale held only because too few buyers got an answer.
+// Planned faults keep answers away, and in a joined sale others bought as well.
+func (r *run) provesNothing() bool {
+	return r.result.isUntried() && !r.config.Joins && !(r.config.Faulty != nil && r.config.Faulty())
+}
+
+// sendLoad sends the load. It reports progress until the function that it returns is called.
+func (r *run) sendLoad(ctx context.Context) func() {
 	stopMeter := r.startMeter(ctx)
-	client := newClient(r.Config)
+	client := newClient(r.config)
+	defer client.interrupt()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := newLoad(r.plan, r.tally, func() caller { return client.newBuyer() })
-	if r.finalWithin > 0 {
-		l.finalWithin = r.finalWithin
-	}
-	runHook(r.Begin)
-	finish = r.reportProgress()
+	l.limits.final = cmp.Or(r.config.finalWithin, l.limits.final)
+	callIfSet(r.config.Begin)
+	stopProgress := r.reportProgress()
 	r.result.Start = time.Now()
 	cpu, servers, known := cpuTime(), time.Duration(0), false
-	if r.ServersTime != nil {
-		servers, known = r.ServersTime()
+	if r.config.ServersTime != nil {
+		servers, known = r.config.ServersTime()
 	}
 	l.sendRequests(ctx)
 	took := l.sinceStart()
 	r.result.Processor.Generator = new((cpuTime() - cpu).Seconds())
 	if known {
-		if now, still := r.ServersTime(); still && now >= servers { // none was started again
+		if now, known := r.config.ServersTime(); known && now >= servers { // no server was started again
 			r.result.Processor.Servers = new((now - servers).Seconds())
 		}
 	}
 	l.finishCopies()
 	r.tally.writeSummary(took)
-	runHook(r.End)
+	callIfSet(r.config.End)
 	stopMeter(context.WithoutCancel(ctx))
 	r.result.Problems = append(r.result.Problems, r.result.findBottleneck()...)
-	return finish
+	return stopProgress
 }
 
-// judge audits the sale with what was recorded of the buyers.
+// judgeSale audits the sale with the recorded answers.
 func (r *run) judgeSale(ctx context.Context) {
 	if reports := r.auditSKUs(ctx); reports != nil {
-		all := judge.Sum(reports)
-		r.result.Audit = &all
+		sum := judge.Sum(reports)
+		r.result.Audit = &sum
 	}
 	if r.result.Uncertain() == r.result.Requests {
 		r.addProblem(ProblemNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if strings.HasSuffix(a.Code, codeNonsense) { // to whatever call
-			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample}, "answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
+		if strings.HasSuffix(a.Code, codeNonsense) { // after the kind of call, such as cancel_nonsense
+			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
+				"answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
 		}
 	}
 }
@@ -249,7 +262,7 @@ func newResult(c Config) *Result {
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []Problem{},
 		Start: time.Now(),
 	}
-	for _, o := range Outcomes { // also those that do not come
+	for _, o := range Outcomes { // so that every outcome has a count
 		r.Counts[o] = 0
 	}
 	for _, t := range c.Targets {
@@ -274,9 +287,10 @@ type Progress struct {
 
 const progressInterval = 100 * time.Millisecond
 
-// report calls OnProgress from a goroutine of its own. finish calls it once more.
-func (r *run) reportProgress() (finish func()) {
-	if r.OnProgress == nil {
+// reportProgress calls OnProgress from a goroutine of its own, until the function that it
+// returns is called. That function waits for one last call.
+func (r *run) reportProgress() func() {
+	if r.config.OnProgress == nil {
 		return func() {}
 	}
 	start := time.Now()
@@ -289,7 +303,7 @@ func (r *run) reportProgress() (finish func()) {
 			p.Rate = float64(p.Requests-last) / since
 		}
 		last, lastAt = p.Requests, now
-		r.OnProgress(p)
+		r.config.OnProgress(p)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var showing sync.WaitGroup

@@ -268,7 +268,7 @@ func TestSettling(t *testing.T) {
 			if c.service != "" {
 				r.services = []service{{http: &http.Client{Transport: c.service}}}
 			}
-			r.tally.uncertain[0], r.tally.undecided[0] = !c.answered, c.promised
+			r.tally.skus[0].uncertain, r.tally.skus[0].undecided = !c.answered, c.promised
 			reports := r.auditSKUs(t.Context())
 			if took := time.Since(begun); r.result.Settled == c.unsettled || len(r.result.Problems) > 0 != c.unsettled || reports == nil != c.unread || took != c.took ||
 				(r.result.Linearizable.Answer == "") != (c.unsettled || c.reserve > 0) {
@@ -339,9 +339,13 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 	}{
 		{"oversold, and one is not read", func(s *judge.Snapshot) { s.Orders[0].Quantity = 2 }, func(*run) {}, 2, judge.Oversold},
 		{"lost, and others do not settle", func(s *judge.Snapshot) { s.Orders = nil },
-			func(r *run) { r.tally.uncertain = []bool{false, true, true, true, true, true} }, 0, judge.Lost},
-		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.Strategy = "naive" }, 0, judge.NotValid},
-		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.uncertain[0] = true }, 0, judge.NotValid},
+			func(r *run) {
+				for k := 1; k < 6; k++ {
+					r.tally.skus[k].uncertain = true
+				}
+			}, 0, judge.Lost},
+		{"orders of another strategy in each", func(*judge.Snapshot) {}, func(r *run) { r.config.Strategy = "naive" }, 0, judge.NotValid},
+		{"lost, and does not settle", func(s *judge.Snapshot) { s.Orders = nil }, func(r *run) { r.tally.skus[0].uncertain = true }, 0, judge.NotValid},
 	} {
 		c := serve(t, &fake{pretend: 1})
 		c.SKUs, c.Stock, c.settling.limit = 6, 1, time.Second // by then each was read once, also on a busy machine
@@ -362,9 +366,9 @@ func TestAuditOfSeveralSKUs(t *testing.T) {
 		})
 		r := newRun(c)
 		r.stockStores = map[string]seckill.StockStore{testStrategy: seckill.InRow}
-		for k := range r.SKUs {
+		for k := range r.config.SKUs {
 			r.plan.runs[k] = 1
-			r.tally.history[k] = []judge.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
+			r.tally.skus[k].calls = []judge.Told{{RequestID: "key", User: 1, Quantity: 1, Outcome: judge.OutcomeSold, OrderID: "A", Sent: 1, Answered: 2}}
 		}
 		test.adjust(r)
 		r.judgeSale(t.Context())

@@ -233,8 +233,8 @@ func (r *run) readCost(ctx context.Context) (cost, error) {
 		}
 		c.started = append(c.started, now.StartedAt)
 		c.processor += now.ProcessorSeconds
-		c.purchases += now.Strategies[r.Strategy].Purchases
-		for backend, n := range now.Strategies[r.Strategy].Commands {
+		c.purchases += now.Strategies[r.config.Strategy].Purchases
+		for backend, n := range now.Strategies[r.config.Strategy].Commands {
 			c.commands[backend] += n
 		}
 	}

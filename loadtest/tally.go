@@ -12,116 +12,147 @@ import (
 	"seckill/internal/judge"
 )
 
-// A tally counts a load into its result while it runs, and keeps what buyers were
-// told.
+// A tally counts the answers of a load into its result while the load runs. It also keeps
+// every call for the judge.
 type tally struct {
 	plan *plan
 
-	mu        sync.Mutex // guards what is counted, also in the result
-	result    *Result
-	ended     bool               // every request has ended
-	answers   map[string]*Answer // of calls, by code
-	left      []int64            // by SKU, as last told
-	uncertain []bool             // by SKU: a call had no answer, whatever a later one was told
-	undecided []bool             // by SKU: a request that was accepted has no final answer
-	units     int64
-	lastSale  time.Duration // since the start
-	last      time.Duration // answer to a request
-
-	// Microseconds. all, sold and refused count from when the request was due, service
-	// from when it was sent; lag is what the generator itself was late.
-	all, sold, refused, service, lag *hdrhistogram.Histogram
-
-	history [][]judge.Told // every call, by SKU, for the judge
+	mu      sync.Mutex // guards all below, and the counts of the result
+	result  *Result
+	ended   bool               // every request has ended
+	answers map[string]*Answer // of calls, by code
+	skus    []skuTally
+	units   int64         // sold and not given back
+	latest  time.Duration // time of the last answer to a request
+	sold    time.Duration // time of the last sale
+	times   histograms
 }
 
-// longest is the longest time that a histogram tells apart, in microseconds.
+// A skuTally has what a tally knows of one SKU.
+type skuTally struct {
+	minLeft   int64        // the least number of units that an answer said were left
+	uncertain bool         // a call had no answer, whatever later calls of its request were told
+	undecided bool         // a request that was accepted has no final answer
+	calls     []judge.Told // for the judge
+}
+
+// histograms are in microseconds. The first three count from when a request was due, service
+// from when it was sent. lag is how late the generator itself sent requests.
+type histograms struct{ all, sold, refused, service, lag *hdrhistogram.Histogram }
+
+// maxMicros is the longest time that a histogram tells apart.
 var maxMicros = (2 * time.Hour).Microseconds()
 
 func newTally(p *plan, r *Result) *tally {
-	s := p.Scenario
+	s := p.scenario
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, maxMicros, 3) }
-	t := &tally{plan: p, result: r, history: make([][]judge.Told, s.SKUs), answers: map[string]*Answer{}, left: make([]int64, s.SKUs), uncertain: make([]bool, s.SKUs),
-		undecided: make([]bool, s.SKUs), all: h(), sold: h(), refused: h(), service: h(), lag: h()}
+	t := &tally{plan: p, result: r, answers: map[string]*Answer{}, skus: make([]skuTally, s.SKUs),
+		times: histograms{all: h(), sold: h(), refused: h(), service: h(), lag: h()}}
 	// A large slice that grows is copied while buyers wait. Memory that stays empty
 	// is not used.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
-	for k := range t.left {
-		t.left[k] = s.Stock
-		t.history[k] = make([]judge.Told, 0, each)
+	for k := range t.skus {
+		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Told, 0, each)}
 	}
 	return t
 }
 
-// lateAfter is how much later than due a request may be sent and be on time.
+func (t *tally) skuOf(p purchase) *skuTally { return &t.skus[p.sku-t.plan.scenario.SKU] }
+
+// maxOnTimeDelay is how long after it was due a request may be sent and still be on time.
 const maxOnTimeDelay = time.Millisecond
 
-// A timing says when a request was due, was sent, and was answered.
+// A timing says when a request was due, was sent, and was answered. Times count from the
+// start of the load.
 type timing struct {
 	due, sent, answered time.Duration
-	// waited: every connection was busy when it was due. Else its lateness is the
-	// generator's own.
+	// connectionsBusy is set if all connections were busy when the request was due.
+	// Otherwise the generator itself sent the request late.
 	connectionsBusy bool
 }
 
 func toMicros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), maxMicros) }
 
-// record counts a request that has ended.
+// recordAnswer counts a request that has ended.
 func (t *tally) recordAnswer(p purchase, r finalReply, at timing) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countAnswered(p, r, at)
+	t.countAnswered(r, at)
 	t.countOutcome(p, r, at)
 }
 
-// answered counts a request that was answered, if only for the first time. t.mu is
-// held.
-func (t *tally) countAnswered(p purchase, r finalReply, at timing) {
-	us := toMicros(at.answered - at.due)
+// recordAcceptance counts the first answer to a request that was accepted.
+func (t *tally) recordAcceptance(p purchase, r finalReply, at timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.countAnswered(r, at)
+	t.result.Accepted++
+}
+
+// recordFinalAnswer counts the last answer to a request that was accepted.
+func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.result.Counts[judge.OutcomeAccepted]--
+	t.result.Counts[r.Outcome]++
+	at.answered = r.at
+	t.countOutcome(p, r, at)
+	if r.Outcome == judge.OutcomeAccepted { // there was no final answer in time
+		return
+	}
+	t.keepCall(p, judge.Told{Sent: at.sent, Answered: r.at}, r.reply)
+	if r.Outcome != judge.OutcomeSold {
+		t.countCode(r.reply, judge.CallBuy)
+	}
+}
+
+// countAnswered counts a request with its first answer. t.mu is held.
+func (t *tally) countAnswered(r finalReply, at timing) {
 	t.result.Requests++
 	t.result.Counts[r.Outcome]++
-	t.last = max(t.last, at.answered)
-	_ = t.all.RecordValue(us) // in range
-	_ = t.service.RecordValue(toMicros(at.answered - at.sent))
+	t.latest = max(t.latest, at.answered)
+	_ = t.times.all.RecordValue(toMicros(at.answered - at.due)) // which is in range
+	_ = t.times.service.RecordValue(toMicros(at.answered - at.sent))
 	if at.sent-at.due > maxOnTimeDelay {
 		t.result.Late++
 	}
 	if !at.connectionsBusy {
-		_ = t.lag.RecordValue(toMicros(at.sent - at.due))
+		_ = t.times.lag.RecordValue(toMicros(at.sent - at.due))
 	}
 }
 
-// came counts what a request came to in the end. t.mu is held.
+// countOutcome counts the final outcome of a request. t.mu is held.
 func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
-	k := p.sku - t.plan.SKU
+	sku, latency := t.skuOf(p), toMicros(at.answered-at.due)
 	switch r.Outcome {
 	case judge.OutcomeSold:
-		if !p.cancels { // else it may be given back, and sold again, before the answer to that comes
+		if !p.cancels { // otherwise the units may be sold again before the buyer's cancellation is answered
 			t.units += p.quantity
 		}
-		t.left[k] = min(t.left[k], r.Remaining)
-		t.lastSale = max(t.lastSale, at.answered)
-		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
-	case judge.OutcomeReserved: // what becomes of it is added up later
-		t.left[k] = min(t.left[k], r.Remaining)
-		_ = t.sold.RecordValue(toMicros(at.answered - at.due))
+		sku.minLeft = min(sku.minLeft, r.Remaining)
+		t.sold = max(t.sold, at.answered)
+		_ = t.times.sold.RecordValue(latency)
+	case judge.OutcomeReserved: // recordPayment counts the units
+		sku.minLeft = min(sku.minLeft, r.Remaining)
+		_ = t.times.sold.RecordValue(latency)
 	case judge.OutcomeAccepted:
-		t.undecided[k], t.uncertain[k] = true, true
+		sku.undecided, sku.uncertain = true, true
 	case judge.OutcomeSoldOut:
-		t.left[k] = min(t.left[k], p.quantity-1)
-		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
+		sku.minLeft = min(sku.minLeft, p.quantity-1)
+		_ = t.times.refused.RecordValue(latency)
 	case judge.OutcomeBusy, judge.OutcomeConflict, judge.OutcomeDuplicate:
-		_ = t.refused.RecordValue(toMicros(at.answered - at.due))
+		_ = t.times.refused.RecordValue(latency)
 	}
 }
 
-// told counts one call, the try-th again of its kind, and keeps it for the judge.
+// recordCall counts one call and keeps it for the judge. try is 0 for the first call of its
+// kind.
 func (t *tally) recordCall(p purchase, call judge.Told, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keepCall(p, call, r)
-	if r.Outcome == judge.OutcomeUnknown { // what a later one is told says nothing about this call
-		t.uncertain[p.sku-t.plan.SKU] = true
+	if r.Outcome == judge.OutcomeUnknown {
+		t.skuOf(p).uncertain = true
 	}
 	if p.patience > 0 && r.Code == codeLost {
 		t.result.Cut++
@@ -133,25 +164,26 @@ func (t *tally) recordCall(p purchase, call judge.Told, try int, r reply) {
 	case p.copied && p.turn > 0:
 		t.result.Copies++
 	}
-	if r.Code != "" { // it did not do what was asked for
+	if r.Code != "" { // the call did not do what it asked for
 		t.countCode(r, call.Call)
 	}
 }
 
-// keep keeps a call for the judge. t.mu is held.
+// keepCall keeps a call for the judge. t.mu is held.
 func (t *tally) keepCall(p purchase, call judge.Told, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
-	call.Outcome, call.OrderID, call.Remaining, call.Replayed, call.ThisCall = r.Outcome, r.OrderID, r.Remaining, r.Replayed, r.ThisCall
+	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
+	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
 	switch r.Code {
 	case codeTimeout, codeLost, codeInterrupted: // no answer came, so it has no time
 		call.Answered = 0
 	}
-	k := p.sku - t.plan.SKU
-	t.history[k] = append(t.history[k], call)
+	sku := t.skuOf(p)
+	sku.calls = append(sku.calls, call)
 }
 
-// answer counts an answer that did not do what was asked for, by its code, such as
-// sold_out or pay_expired.
+// countCode counts an answer that did not do what was asked for, by its code, such as
+// sold_out or pay_expired. t.mu is held.
 func (t *tally) countCode(r reply, call judge.Call) {
 	code := r.Code
 	if call != judge.CallBuy {
@@ -163,10 +195,10 @@ func (t *tally) countCode(r reply, call judge.Call) {
 	t.answers[code].Count++
 }
 
-// cancelled counts a cancellation. doubt: one of its calls had no answer and may
-// have done it, whatever the last was told. Units that were sold, and certainly
-// not given back, count from now on.
-func (t *tally) recordCancellation(p purchase, r reply, doubt, sold bool) {
+// recordCancellation counts a cancellation. doubt says that one of its calls had no answer,
+// so the units may be back whatever the last call was told. wasSold says that it cancelled an
+// order: if its units are certainly not back, they count as sold from now on.
+func (t *tally) recordCancellation(p purchase, r reply, doubt, wasSold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &t.result.Cancellations
@@ -176,13 +208,14 @@ func (t *tally) recordCancellation(p purchase, r reply, doubt, sold bool) {
 	case doubt:
 		c.Unknown++
 	default:
-		if c.Refused++; sold {
+		if c.Refused++; wasSold {
 			t.units += p.quantity
 		}
 	}
 }
 
-// paid counts a payment. doubt: one of its calls had no answer and may have paid.
+// recordPayment counts a payment. doubt says that one of its calls had no answer, and may
+// have paid.
 func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,9 +224,9 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	case r.Outcome == judge.OutcomeSold:
 		c.Paid++
 		t.units += p.quantity
-		t.lastSale = max(t.lastSale, r.at)
+		t.sold = max(t.sold, r.at)
 	case r.Outcome == judge.OutcomeExpired:
-		c.Expired++ // and then no earlier call has paid
+		c.Expired++ // so no earlier call has paid
 	case doubt:
 		c.Unknown++
 	default:
@@ -201,29 +234,30 @@ func (t *tally) recordPayment(p purchase, r finalReply, doubt bool) {
 	}
 }
 
-// count changes what is counted.
+// updateResult changes counts of the result.
 func (t *tally) updateResult(change func(*Result)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change(t.result)
 }
 
-// progress is the load as it stands; Elapsed, Buyers and Rate are the caller's.
-func (t *tally) currentProgress() (p Progress) {
+// currentProgress returns the state of the load. The caller sets Elapsed, Buyers and Rate.
+func (t *tally) currentProgress() Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p = Progress{
+	p := Progress{
 		Settling: t.ended, Requests: t.result.Requests, Counts: maps.Clone(t.result.Counts), Units: t.units,
-		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
-		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
+		P50: float64(t.times.all.ValueAtQuantile(50)) / 1000,
+		P99: float64(t.times.all.ValueAtQuantile(99)) / 1000,
 	}
-	for _, left := range t.left {
-		p.Left += left
+	for _, sku := range t.skus {
+		p.Left += sku.minLeft
 	}
 	return p
 }
 
-// summarize ends the load and writes the result's rates and times.
+// writeSummary ends the load, which lasted for took, and writes the rates and times of the
+// result.
 func (t *tally) writeSummary(took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -235,16 +269,16 @@ func (t *tally) writeSummary(took time.Duration) {
 	slices.SortFunc(r.Answers, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
 	})
-	r.Seconds, r.SellingSeconds = max(took, t.last).Seconds(), t.lastSale.Seconds()
+	r.Seconds, r.SellingSeconds = max(took, t.latest).Seconds(), t.sold.Seconds()
 	if r.Seconds > 0 {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}
 	if r.SellingSeconds > 0 {
 		r.SalesPerSec = float64(r.Counts[judge.OutcomeSold]+r.Reservations.Paid) / r.SellingSeconds
 	}
-	r.Latency, r.SoldLatency, r.RefusedLatency = latencyOf(t.all), latencyOf(t.sold), latencyOf(t.refused)
-	r.ServiceTime, r.Lag = latencyOf(t.service), latencyOf(t.lag)
-	r.Histogram = t.all
+	r.Latency, r.SoldLatency, r.RefusedLatency = latencyOf(t.times.all), latencyOf(t.times.sold), latencyOf(t.times.refused)
+	r.ServiceTime, r.Lag = latencyOf(t.times.service), latencyOf(t.times.lag)
+	r.Histogram = t.times.all
 }
 
 func latencyOf(h *hdrhistogram.Histogram) Latency {
@@ -254,10 +288,11 @@ func latencyOf(h *hdrhistogram.Histogram) Latency {
 	}
 }
 
-// Curve is a histogram of microseconds as percentiles.
-func Curve(h *hdrhistogram.Histogram) (all []Percentile) {
+// Curve returns seven percentiles, from 50 to 99.9, of a histogram of microseconds.
+func Curve(h *hdrhistogram.Histogram) []Percentile {
+	var curve []Percentile
 	for _, percent := range []float64{50, 75, 90, 95, 99, 99.5, 99.9} {
-		all = append(all, Percentile{percent, h.ValueAtQuantile(percent)})
+		curve = append(curve, Percentile{percent, h.ValueAtQuantile(percent)})
 	}
-	return all
+	return curve
 }

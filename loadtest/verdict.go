@@ -13,19 +13,18 @@ import (
 	"seckill/internal/measure"
 )
 
-// Exit statuses of a run, and of runs with several strategies, where those that may
-// break do not count.
+// Exit statuses of a run. In a comparison, strategies that are known to break do not count.
 const (
 	ExitHeld     = 0
-	ExitOversold = 10 // also when units or orders were lost besides
+	ExitOversold = 10 // oversold, and perhaps also lost units or orders
 	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
-	ExitUnmet    = 12 // held, and a requirement was not met
-	ExitBlocked  = 15 // nothing oversold, lost or invented, and the sale stood still
+	ExitUnmet    = 12 // held, but a requirement was not met
+	ExitBlocked  = 15 // nothing oversold, lost or invented, but the sale stood still
 	ExitNotValid = 20 // the run itself proves nothing
 )
 
-// Worst is the verdict that counts of two: a proven violation outweighs a run that
-// proves nothing. "" is none.
+// Worst returns the worse of two verdicts. "" stands for no verdict. A proven violation is
+// worse than a run that proves nothing.
 func Worst(a, b judge.Verdict) judge.Verdict {
 	order := []judge.Verdict{"", judge.Held, Blocked, judge.NotValid, judge.Lost, judge.Oversold}
 	if slices.Index(order, b) > slices.Index(order, a) {
@@ -34,7 +33,7 @@ func Worst(a, b judge.Verdict) judge.Verdict {
 	return a
 }
 
-// ExitStatus is the verdict for scripts.
+// ExitStatus returns the exit status that stands for the verdict.
 func (r *Result) ExitStatus() int {
 	switch r.Verdict {
 	case judge.Held:
@@ -54,60 +53,55 @@ func (r *Result) ExitStatus() int {
 	return ExitNotValid
 }
 
-// conclude gives the verdict. A problem invalidates what the run seems to prove,
-// but not what is proven regardless: units sold twice stay sold twice when the
-// run is interrupted.
+// writeVerdict sets the verdict, its signs, and the checks of the requirements.
 func (r *Result) writeVerdict(require []string) {
 	r.Checks = []Check{}
 	r.Linearizable.Answer = cmp.Or(r.Linearizable.Answer, LinearNotChecked)
 	for _, text := range require {
-		q, _ := ParseRequirement(text) // Check has refused what cannot be read
+		q, _ := ParseRequirement(text) // Config.Check has refused texts that cannot be read
 		r.Checks = append(r.Checks, q.checkResult(r))
 	}
-	r.setVerdict()
+	r.Verdict = r.findVerdict()
 	r.Signs = r.findSigns()
 }
 
-// judged sets the verdict.
-func (r *Result) setVerdict() {
+// findVerdict returns the audit's verdict unless the run has a problem. A problem takes away
+// what the run seems to prove. It does not take away a violation that is proven regardless:
+// units that were sold twice stay sold twice when the run is interrupted.
+func (r *Result) findVerdict() judge.Verdict {
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == judge.NotValid:
-		r.Verdict = judge.NotValid
+		return judge.NotValid
+	case len(r.Problems) == 0 && r.Audit.Verdict == judge.Held && r.Audit.Served.Blocked():
+		return Blocked
 	case len(r.Problems) == 0:
-		r.Verdict = r.Audit.Verdict
-		if r.Verdict == judge.Held && r.Audit.Served.Blocked() {
-			r.Verdict = Blocked
-		}
-	default:
-		r.Verdict = judge.NotValid
-		for _, v := range r.Audit.Violations {
-			switch {
-			case !r.isProven(v):
-			case v.Verdict == judge.Oversold:
-				r.Verdict = judge.Oversold
-			case r.Verdict == judge.NotValid:
-				r.Verdict = v.Verdict
-			}
+		return r.Audit.Verdict
+	}
+	verdict := judge.NotValid
+	for _, v := range r.Audit.Violations {
+		if r.isProven(v) {
+			verdict = Worst(verdict, v.Verdict)
 		}
 	}
+	return verdict
 }
 
-// untried reports a run that held because its buyers did not get through: the stock never
-// ran out, and those with a certain answer wanted no more than there was. It is what
-// checkDemand refuses, found only afterwards.
+// isUntried reports whether the run held only because its buyers did not get through: the
+// stock did not run out, and the buyers with a definite answer wanted no more units than
+// there were. checkDemand refuses scenarios that are like this from the start.
 func (r *Result) isUntried() bool {
 	s := r.Settings
-	return r.Verdict == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
+	return r.findVerdict() == judge.Held && !s.Plenty && s.SKUs == 1 && r.Audit.Sold < r.Audit.Initial &&
 		int64(r.Requests-r.Uncertain())*s.Quantity <= r.Audit.Initial
 }
 
-// proven reports a violation that no problem of the run can explain.
+// isProven reports whether no problem of the run can explain the violation.
 func (r *Result) isProven(v judge.Violation) bool {
-	sku, _ := v.Params["sku"].(int64) // of several
+	sku, _ := v.Params["sku"].(int64) // which a run of one SKU leaves out
 	switch {
 	case v.Rule == judge.RuleNothingSold: // perhaps no request arrived
 		return false
-	case !r.Settled && !r.settled[sku]: // what still runs can take units, but not remove orders
+	case !r.Settled && !r.settled[sku]: // purchases that still run can take units, but cannot remove orders
 		return v.Rule == judge.RuleOversold || v.Rule == judge.RuleInvented || v.Rule == judge.RuleUnacknowledged
 	}
 	return true
@@ -116,50 +110,50 @@ func (r *Result) isProven(v judge.Violation) bool {
 // Uncertain counts requests whose last answer does not say what the buyer got.
 func (r *Result) Uncertain() int { return countUncertain(r.Counts) }
 
-// Uncertain counts them while the run goes on.
+// Uncertain counts requests whose last answer so far does not say what the buyer got.
 func (p Progress) Uncertain() int { return countUncertain(p.Counts) }
 
-// uncertain counts errors, and requests whose last answer is none, or that it is not decided.
 func countUncertain(counts map[judge.Outcome]int) int {
 	return counts[judge.OutcomeError] + counts[judge.OutcomeUnknown] + counts[judge.OutcomeInProgress] + counts[judge.OutcomeAccepted]
 }
 
-// Blocked is the verdict on a run in which nothing was oversold, lost or invented
-// and the sale stood still: units were left, buyers asked for them, and none was
-// sold for longer than Served.PatienceMs. The audit's own verdict does not know it.
+// Blocked is the verdict on a run in which nothing was oversold, lost or invented, but the
+// sale stood still: units were left, buyers asked for them, and none was sold for longer than
+// Served.PatienceMs. The judge itself does not give this verdict.
 const Blocked judge.Verdict = "blocked"
 
-// longestStand is how long a sale may stand still: as long as a buyer waits for a
-// lock and a dead holder keeps it, at the slowest of the services, plus faults.
-// 0: no service says.
+// maxStandstill returns how long the sale may stand still: as long as a buyer waits for a lock
+// and a dead holder keeps it, at the slowest of the services, and as long as planned faults
+// last. It returns 0 if no service says how long that is.
 func (r *run) maxStandstill() time.Duration {
-	longest := time.Duration(0)
+	standstill := time.Duration(0)
 	for _, l := range r.locks {
-		longest = max(longest, time.Duration(l.Lease+l.Wait)*time.Millisecond)
+		standstill = max(standstill, time.Duration(l.Lease+l.Wait)*time.Millisecond)
 	}
-	if longest > 0 && r.Outage != nil {
-		longest += r.Outage()
+	if standstill > 0 && r.config.Outage != nil {
+		standstill += r.config.Outage()
 	}
-	return longest
+	return standstill
 }
 
 // lockTimes are the limits of a service's locks.
 type lockTimes struct {
-	Lease int64 `json:"lease_ms"` // how long one lives unrenewed
-	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for one
+	Lease int64 `json:"lease_ms"` // how long a lock lives without renewal
+	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for a lock
 }
 
-// Stood says how long the sale stood still; "" if it is not known.
+// DescribeStandstill says when and how long the sale stood still. It returns "" if that is
+// not known.
 func (r *Result) DescribeStandstill() string {
 	if r.Audit == nil || r.Audit.Served == nil {
 		return ""
 	}
 	s := r.Audit.Served
-	return fmt.Sprintf("from %s on no sale for %s, with units left and buyers asking for them; allowed are %s", measure.Duration(int64(s.FromMs*1000)),
-		measure.Duration(int64(s.LongestMs*1000)), measure.Duration(int64(s.PatienceMs*1000)))
+	return fmt.Sprintf("no sale for %s from %s on, with units left and buyers asking for them (allowed: %s)",
+		measure.Duration(int64(s.LongestMs*1000)), measure.Duration(int64(s.FromMs*1000)), measure.Duration(int64(s.PatienceMs*1000)))
 }
 
-// Summary is the verdict in one sentence.
+// Summary explains the verdict in one sentence.
 func (r *Result) Summary() string {
 	a := r.Audit
 	right := "right: nothing oversold, lost or invented in " + measure.Count(r.Requests, "request")
@@ -176,20 +170,21 @@ func (r *Result) Summary() string {
 		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"),
 			measure.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
-		return fmt.Sprintf("%s, but not served: %s. %s of %s sold", right, r.DescribeStandstill(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
+		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
+			right, r.DescribeStandstill(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
 	case judge.Oversold:
-		if a.Sold <= a.Initial { // others of several SKUs are left, or what is too much is only reserved
+		if a.Sold <= a.Initial { // units of other SKUs are left, or the excess is only reserved
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
 			measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"), measure.Thousands(a.Sold-a.Initial))
 	case judge.Lost:
-		return "not oversold, but the ledger or the buyers were wronged"
+		return "not oversold, but orders or units were lost or invented"
 	}
 	return "this run proves nothing"
 }
 
-// Exercised says what a run has tried besides plain purchases, and what it has not.
+// Exercised lists what the run tried besides plain purchases, and then what it did not try.
 func (r *Result) Exercised() (did, not []string) {
 	none := "reservations"
 	if !r.Strategy.Reserves {
@@ -221,26 +216,26 @@ func (r *Result) Exercised() (did, not []string) {
 	return did, append(not, "a fault of the servers")
 }
 
-// Signs are the two questions in a verdict, apart: is the ledger right, and were
-// the buyers served? A sale can be right to the last unit and stand still, or
-// answer at once and sell too much.
+// Signs answer the two questions of a verdict separately: is the ledger right, and were the
+// buyers served? A sale can be right to the last unit and stand still, or answer at once and
+// sell too much.
 type Signs struct {
 	// Right is yes if nothing was oversold, lost or invented.
 	Right Sign `json:"right"`
-	// Served is yes if all of this is so:
+	// Served is yes if all of these are true:
 	//
 	//   - The sale never stood still for longer than it may (judge.Served).
-	//   - 99 of 100 answers came within Limits.LateMs of when the request was due.
-	//   - At most Limits.Uncertain of the buyers ended with an error or without a
-	//     certain answer.
-	//   - At least Limits.Sold of the units were sold that were there and asked for.
-	//     Only where that number is known: one SKU, nothing cancelled or
-	//     expired.
+	//   - 99 of 100 answers came within Limits.LateMs after the request was due.
+	//   - At most the share Limits.Uncertain of the buyers ended with an error or without a
+	//     definite answer.
+	//   - At least the share Limits.Sold was sold of the units that buyers asked for and that
+	//     were there. This is checked only where that number is known: with one SKU, and
+	//     without cancellations and expired reservations.
 	//
-	// It is not known if the run is not valid, or if nothing says whether the sale
-	// stood still and it fell short of nothing else.
+	// It is not_known if the run is not valid, or if all else is true and no service says how
+	// long the sale may stand still.
 	Served Sign      `json:"served"`
-	Short  []Problem `json:"short"` // what Served fell short of, with its figures
+	Short  []Problem `json:"short"` // the conditions of Served that are not met, with figures
 	Limits Limits    `json:"limits"`
 }
 
@@ -253,7 +248,7 @@ const (
 	NotKnown Sign = "not_known"
 )
 
-// Limits of what counts as served.
+// Limits bound what counts as served.
 type Limits struct {
 	LateMs    float64 `json:"late_ms"`
 	Uncertain float64 `json:"uncertain"`
@@ -262,7 +257,7 @@ type Limits struct {
 
 var servedLimits = Limits{LateMs: 2000, Uncertain: 0.01, Sold: 0.99}
 
-// Codes of shortfalls, with their parameters.
+// Codes of conditions that are not met, with their parameters.
 const (
 	ShortStood     = "stood"     // ms, allowed_ms
 	ShortLate      = "late"      // p99_ms
@@ -270,7 +265,7 @@ const (
 	ShortUnsold    = "unsold"    // sold, of
 )
 
-// signs gives both signs of a run that has its verdict.
+// findSigns returns both signs. The verdict is set.
 func (r *Result) findSigns() Signs {
 	s := Signs{Right: NotKnown, Served: NotKnown, Short: []Problem{}, Limits: servedLimits}
 	switch r.Verdict {
@@ -297,10 +292,12 @@ func (r *Result) findShortfalls() []Problem {
 		short = append(short, newProblem(code, params, format, args...))
 	}
 	if stood := r.Audit.Served; stood.Blocked() {
-		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs}, "the sale stood still for %s", measure.Duration(int64(stood.LongestMs*1000)))
+		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs},
+			"the sale stood still for %s", measure.Duration(int64(stood.LongestMs*1000)))
 	}
 	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
-		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed", measure.Duration(late), measure.Duration(int64(1000*servedLimits.LateMs)))
+		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed",
+			measure.Duration(late), measure.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[judge.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
@@ -309,12 +306,13 @@ func (r *Result) findShortfalls() []Problem {
 			measure.Count(failed, "error"), measure.Thousands(unknown), measure.Count(r.Requests, "buyer"))
 	}
 	if wanted := r.sellableUnits(); float64(r.Audit.Sold) < servedLimits.Sold*float64(wanted) {
-		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted}, "only %s of %s sold", measure.Thousands(r.Audit.Sold), measure.Count(wanted, "unit"))
+		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted},
+			"only %s of %s sold", measure.Thousands(r.Audit.Sold), measure.Count(wanted, "unit"))
 	}
 	return short
 }
 
-// wanted is how many units could have been sold; 0: not known.
+// sellableUnits returns how many units could have been sold, and 0 if that is not known.
 func (r *Result) sellableUnits() int64 {
 	q := r.Settings.Quantity
 	if r.Settings.SKUs > 1 || r.Audit.Cancelled+r.Audit.Expired > 0 || q < 1 {
@@ -323,48 +321,48 @@ func (r *Result) sellableUnits() int64 {
 	return min(r.Audit.Initial/q, int64(r.Requests-r.Counts[judge.OutcomeDuplicate])) * q
 }
 
-// A generator that is short of processor time measures itself. Either sign makes
-// the run's numbers worthless, whatever the ledger says:
+// A generator that is short of processor time measures itself. Two signs make the numbers of
+// a run worthless, whatever the ledger says:
 //
-//   - requests left late although a connection was free, and that lateness is
-//     most of the measured latency;
-//   - in a closed loop, where nothing is due, this process used up all its
-//     processors.
+//   - Requests left late although a connection was free, and that lateness is most of the
+//     measured latency.
+//   - In a closed loop, where no request is due at a certain time, this process used up all
+//     its processors.
 //
-// Waiting for a free connection is no sign: every connection waits for the
-// service.
+// To wait for a free connection is no sign: every connection waits for the service.
 const (
-	lagMatters = 10 * time.Millisecond // less is ordinary scheduling
-	lagShare   = 0.5                   // of the p99 latency
-	cpuShare   = 0.9                   // of the processors
+	minLag      = 10 * time.Millisecond // less is ordinary scheduling
+	maxLagShare = 0.5                   // of the p99 latency
+	maxCPUShare = 0.9                   // of the processors
 )
 
-// bottleneck says why the generator, or a service that cannot keep up, was the
-// bottleneck; nil when none was.
+// findBottleneck returns a problem if the generator, or a service that cannot keep up, was the
+// bottleneck.
 func (r *Result) findBottleneck() []Problem {
 	const was = "the generator was the bottleneck: "
 	late, latency := r.Lag.P99, r.Latency.P99
-	used, most := 0.0, float64(runtime.GOMAXPROCS(0)) // processors on average; a short run does not tell
-	if r.Processor.Generator != nil && r.Seconds >= 2 {
+	used, processors := 0.0, float64(runtime.GOMAXPROCS(0))
+	if r.Processor.Generator != nil && r.Seconds >= 2 { // a shorter run does not tell
 		used = *r.Processor.Generator / r.Seconds
 	}
 	switch {
 	case r.Requests == 0:
 	case r.Dropped > 0:
-		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": defaultDrain.Seconds()}, "requests not sent %s after the last was due: %s; "+
-			"the service cannot keep up, and the latencies lack the worst", defaultDrain, measure.Thousands(r.Dropped))}
-	case late > lagMatters.Microseconds() && float64(late) > lagShare*float64(latency):
+		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": defaultLimits.drain.Seconds()},
+			"requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
+			defaultLimits.drain, measure.Thousands(r.Dropped))}
+	case late > minLag.Microseconds() && float64(late) > maxLagShare*float64(latency):
 		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
 				"give it a machine of its own, or a lower rate", measure.Duration(late), measure.Duration(latency))}
-	case used > cpuShare*most:
-		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": most},
-			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, most)}
+	case used > maxCPUShare*processors:
+		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": processors},
+			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, processors)}
 	}
 	return nil
 }
 
-// cpuTime is the processor time that this process has used.
+// cpuTime returns the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

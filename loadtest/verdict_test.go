@@ -130,7 +130,7 @@ func TestHowLongASaleMayStandStill(t *testing.T) {
 		locks []lockTimes
 		want  time.Duration
 	}{{nil, 0}, {[]lockTimes{{}}, 0}, {[]lockTimes{{5000, 1000}, {10_000, 1000}, {}}, 11*time.Second + time.Minute}} {
-		r := run{Config: Config{Outage: func() time.Duration { return time.Minute }}, locks: c.locks}
+		r := run{config: Config{Hooks: Hooks{Outage: func() time.Duration { return time.Minute }}}, locks: c.locks}
 		if got := r.maxStandstill(); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.locks, got, c.want)
 		}

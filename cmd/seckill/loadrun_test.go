@@ -226,11 +226,11 @@ func TestLoadRunInTwoSteps(t *testing.T) {
 	})
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Async: true,
 		Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05},
-		OnProgress: func(p loadtest.Progress) {
+		Hooks: loadtest.Hooks{OnProgress: func(p loadtest.Progress) {
 			if p.Requests > 100 {
 				kill()
 			}
-		}})
+		}}})
 	if r.Verdict != judge.Held {
 		t.Errorf("%s, %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}

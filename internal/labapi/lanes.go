@@ -119,17 +119,20 @@ func (s *Server) sellLanes(ctx context.Context, e *runEntry, begun Run) {
 			scenario.SKU = begun.Lanes[i].SKU
 			result, err := s.Load(ctx, loadtest.Config{
 				Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
-				Joins: begun.Shop, Outage: begun.injector.Outage,
-				Faulty: func() bool { return len(begun.injector.Faults()) > 0 },
-				OnProgress: func(p loadtest.Progress) {
-					s.runs.changeEntry(e, func(r *Run) { r.editLane(i).addProgress(p) })
+				Joins: begun.Shop,
+				Hooks: loadtest.Hooks{
+					Outage: begun.injector.Outage,
+					Faulty: func() bool { return len(begun.injector.Faults()) > 0 },
+					OnProgress: func(p loadtest.Progress) {
+						s.runs.changeEntry(e, func(r *Run) { r.editLane(i).addProgress(p) })
+					},
+					Begin: func() {
+						member.awaitBegin()
+						begun.awaitStart(ctx)
+						begun.injector.Begin()
+					},
+					End: member.awaitEnd,
 				},
-				Begin: func() {
-					member.awaitBegin()
-					begun.awaitStart(ctx)
-					begun.injector.Begin()
-				},
-				End: member.awaitEnd,
 			})
 			s.runs.changeEntry(e, func(r *Run) {
 				lane := r.editLane(i)
