@@ -19,7 +19,7 @@ export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(T
 # packages.
 UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend \
 	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock ./strategies/etcdlock \
-	./internal/catalog ./internal/chaos ./internal/fault ./internal/lab/labtest ./internal/judge ./internal/measure \
+	./internal/catalog ./internal/chaos ./internal/fault ./internal/lab/labtest ./internal/judge ./internal/stats ./internal/tables \
 	./loadtest/report
 # The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
 # cleanup. Servers end by themselves then, within moments. The folder is in memory where there are eight gigabytes to spare: no

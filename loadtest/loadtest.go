@@ -18,8 +18,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
 	"seckill/internal/seckill"
+	"seckill/internal/tables"
 )
 
 // A Config says what load a run sends, and to which services.
@@ -124,13 +124,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if r.isInterrupted(ctx) {
 		r.result.Interrupted = true
 		r.addProblem(ProblemInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers",
-			measure.Thousands(r.result.Requests), measure.Thousands(r.plan.requests))
+			tables.Thousands(r.result.Requests), tables.Thousands(r.plan.requests))
 	}
 	if r.provesNothing() {
 		answered := r.result.Requests - r.result.Uncertain()
 		r.addProblem(ProblemFewAnswers, params{"answered": answered, "of": r.result.Requests, "stock": c.Stock},
 			"only %s of %s got a definite answer, and units were left: nothing could be oversold",
-			measure.Thousands(answered), measure.Count(r.result.Requests, "buyer"))
+			tables.Thousands(answered), tables.Count(r.result.Requests, "buyer"))
 	}
 	r.result.writeVerdict(c.Require)
 	return r.result, nil
@@ -249,7 +249,7 @@ func (r *run) judgeSale(ctx context.Context) {
 	for _, a := range r.result.Answers {
 		if strings.HasSuffix(a.Code, codeNonsense) { // after the kind of call, such as cancel_nonsense
 			r.addProblem(ProblemNonsense, params{"count": a.Count, "sample": a.Sample},
-				"answers outside the service's contract: %s, such as %s", measure.Thousands(a.Count), a.Sample)
+				"answers outside the service's contract: %s, such as %s", tables.Thousands(a.Count), a.Sample)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/judge"
-	"seckill/internal/measure"
 	"seckill/internal/seckill"
+	"seckill/internal/tables"
 )
 
 // prepareSale checks the targets, opens the sale and sets the plan's runs. If it returns
@@ -209,7 +209,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 func (r *run) addAuditProblems(others map[string]int, failed error, limit time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		r.addProblem(ProblemOtherStrategy, params{"count": others[name], "found": name, "strategy": r.config.Strategy},
-			"orders of strategy %q instead of %q: %s", name, r.config.Strategy, measure.Thousands(others[name]))
+			"orders of strategy %q instead of %q: %s", name, r.config.Strategy, tables.Thousands(others[name]))
 	}
 	if failed != nil {
 		r.result.Problems = append(r.result.Problems, unreadLedger(failed))

@@ -17,8 +17,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"seckill/internal/measure"
 	"seckill/internal/seckill"
+	"seckill/internal/tables"
 )
 
 // ShopSKU is what the shop of `seckill up` sells. A run that does not join the shop's
@@ -230,7 +230,7 @@ func (r Range) Check(field string, n float64) error {
 	}
 	told := formatNumber
 	if slices.Contains(durationFields, field) {
-		told = func(seconds float64) string { return measure.Span(time.Duration(seconds * float64(time.Second))) }
+		told = func(seconds float64) string { return tables.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
 	if math.Abs(n) < 1<<53 { // a larger one may not be what was typed, digit by digit
@@ -339,7 +339,7 @@ func (s Scenario) checkPossible() error {
 	if n := s.Requests(); n > maxRequests || s.expectedMemory() > MaxMemory {
 		return fieldError(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.expectedMemory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
 			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
-			measure.Count(n, "buyer"), measure.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
+			tables.Count(n, "buyer"), tables.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 )
 
 // Exit statuses of a run. In a comparison, strategies that are known to break do not count.
@@ -150,13 +150,13 @@ func (r *Result) DescribeStandstill() string {
 	}
 	s := r.Audit.Served
 	return fmt.Sprintf("no sale for %s from %s on, with units left and buyers asking for them (allowed: %s)",
-		measure.Duration(int64(s.LongestMs*1000)), measure.Duration(int64(s.FromMs*1000)), measure.Duration(int64(s.PatienceMs*1000)))
+		tables.Duration(int64(s.LongestMs*1000)), tables.Duration(int64(s.FromMs*1000)), tables.Duration(int64(s.PatienceMs*1000)))
 }
 
 // Summary explains the verdict in one sentence.
 func (r *Result) Summary() string {
 	a := r.Audit
-	right := "right: nothing oversold, lost or invented in " + measure.Count(r.Requests, "request")
+	right := "right: nothing oversold, lost or invented in " + tables.Count(r.Requests, "request")
 	switch r.Verdict {
 	case judge.Held:
 		served := "served"
@@ -167,17 +167,17 @@ func (r *Result) Summary() string {
 			}
 			served = fmt.Sprintf("not served as it should be (%s)", strings.Join(short, ", "))
 		}
-		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"),
-			measure.Duration(int64(r.SellingSeconds*1e6)))
+		return fmt.Sprintf("%s; %s: %s of %s in %s", right, served, tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"),
+			tables.Duration(int64(r.SellingSeconds*1e6)))
 	case Blocked:
 		return fmt.Sprintf("%s, but not served: %s. %s of %s sold",
-			right, r.DescribeStandstill(), measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"))
+			right, r.DescribeStandstill(), tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"))
 	case judge.Oversold:
 		if a.Sold <= a.Initial { // units of other SKUs are left, or the excess is only reserved
 			return "more of a SKU was sold or reserved than there was"
 		}
 		return fmt.Sprintf("%s sold of %s: %s too many",
-			measure.Thousands(a.Sold), measure.Count(a.Initial, "unit"), measure.Thousands(a.Sold-a.Initial))
+			tables.Thousands(a.Sold), tables.Count(a.Initial, "unit"), tables.Thousands(a.Sold-a.Initial))
 	case judge.Lost:
 		return "not oversold, but orders or units were lost or invented"
 	}
@@ -205,7 +205,7 @@ func (r *Result) Exercised() (did, not []string) {
 		{r.Cut, "connection cut", "connections cut", ""},
 	} {
 		if tried.n > 0 {
-			did = append(did, measure.CountOf(tried.n, tried.one, tried.many))
+			did = append(did, tables.CountOf(tried.n, tried.one, tried.many))
 		} else if why := cmp.Or(tried.not, tried.many); !slices.Contains(not, why) {
 			not = append(not, why)
 		}
@@ -293,21 +293,21 @@ func (r *Result) findShortfalls() []Problem {
 	}
 	if stood := r.Audit.Served; stood.Blocked() {
 		add(ShortStood, params{"ms": stood.LongestMs, "allowed_ms": stood.PatienceMs},
-			"the sale stood still for %s", measure.Duration(int64(stood.LongestMs*1000)))
+			"the sale stood still for %s", tables.Duration(int64(stood.LongestMs*1000)))
 	}
 	if late := r.Latency.P99; float64(late) > 1000*servedLimits.LateMs {
 		add(ShortLate, params{"p99_ms": float64(late) / 1000}, "one answer in a hundred took longer than %s, and %s are allowed",
-			measure.Duration(late), measure.Duration(int64(1000*servedLimits.LateMs)))
+			tables.Duration(late), tables.Duration(int64(1000*servedLimits.LateMs)))
 	}
 	errs := r.Counts[judge.OutcomeError]
 	failed, unknown := errs+r.Reservations.Refused, r.Uncertain()-errs+r.Reservations.Unknown
 	if float64(failed+unknown) > servedLimits.Uncertain*float64(r.Requests) {
 		add(ShortUncertain, params{"errors": failed, "unknown": unknown, "of": r.Requests}, "%s and %s of %s without a certain answer",
-			measure.Count(failed, "error"), measure.Thousands(unknown), measure.Count(r.Requests, "buyer"))
+			tables.Count(failed, "error"), tables.Thousands(unknown), tables.Count(r.Requests, "buyer"))
 	}
 	if wanted := r.sellableUnits(); float64(r.Audit.Sold) < servedLimits.Sold*float64(wanted) {
 		add(ShortUnsold, params{"sold": r.Audit.Sold, "of": wanted},
-			"only %s of %s sold", measure.Thousands(r.Audit.Sold), measure.Count(wanted, "unit"))
+			"only %s of %s sold", tables.Thousands(r.Audit.Sold), tables.Count(wanted, "unit"))
 	}
 	return short
 }
@@ -350,11 +350,11 @@ func (r *Result) findBottleneck() []Problem {
 	case r.Dropped > 0:
 		return []Problem{newProblem(ProblemNeverSent, params{"count": r.Dropped, "seconds": defaultLimits.drain.Seconds()},
 			"requests not sent %s after the last was due: %s; the service cannot keep up, and the latencies lack the worst",
-			defaultLimits.drain, measure.Thousands(r.Dropped))}
+			defaultLimits.drain, tables.Thousands(r.Dropped))}
 	case late > minLag.Microseconds() && float64(late) > maxLagShare*float64(latency):
 		return []Problem{newProblem(ProblemLate, params{"lag_ms": float64(late) / 1000, "latency_ms": float64(latency) / 1000},
 			was+"it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
-				"give it a machine of its own, or a lower rate", measure.Duration(late), measure.Duration(latency))}
+				"give it a machine of its own, or a lower rate", tables.Duration(late), tables.Duration(latency))}
 	case used > maxCPUShare*processors:
 		return []Problem{newProblem(ProblemProcessors, params{"used": used, "of": processors},
 			was+"it used %.1f of %.0f processors: give it more, or a slower service", used, processors)}

@@ -12,7 +12,8 @@ import (
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 	"seckill/strategies"
 )
 
@@ -30,8 +31,8 @@ type BenchFlags struct {
 
 func (f BenchFlags) checkBench(name string, o bench.Options) error {
 	switch {
-	case o.Rounds < 1 || o.Rounds > measure.MaxRounds:
-		return fmt.Errorf("--rounds must be 1 to %d", measure.MaxRounds)
+	case o.Rounds < 1 || o.Rounds > stats.MaxRounds:
+		return fmt.Errorf("--rounds must be 1 to %d", stats.MaxRounds)
 	case o.For < 10*time.Millisecond || o.For > time.Hour:
 		return errors.New("--for must be from 10ms to 1h, such as 1s")
 	case f.Given.SQLitePath != "":
@@ -42,7 +43,7 @@ func (f BenchFlags) checkBench(name string, o bench.Options) error {
 
 // A measured is a *bench.Report or a *bench.Articles.
 type measured interface {
-	Report(measure.Run) measure.Report
+	Report(tables.Run) tables.Report
 }
 
 // run starts the servers that the locks need and that were not given, of which every
@@ -71,7 +72,7 @@ func (f BenchFlags) runBenchmark(ctx context.Context, stdout io.Writer, stderr s
 	if err != nil {
 		err = fmt.Errorf("not everything could be measured: %w", err)
 	}
-	return errors.Join(err, f.Output.writeReport(stdout, report.Report(measure.Run{Command: commandLine(), Begun: begun, Machine: measure.ThisMachine(), Servers: measure.Versions(l.Backends())})))
+	return errors.Join(err, f.Output.writeReport(stdout, report.Report(tables.Run{Command: commandLine(), Begun: begun, Machine: tables.ThisMachine(), Servers: backend.Versions(l.Backends())})))
 }
 
 // BenchLocksCmd runs our locks side by side.

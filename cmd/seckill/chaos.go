@@ -10,11 +10,12 @@ import (
 	"os"
 	"slices"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/chaos"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -124,7 +125,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	options.OnStep = onStep
 	r := chaos.Run(ctx, options)
 	clear()
-	r.Command, r.Servers = commandLine(), measure.Versions(own.Backends())
+	r.Command, r.Servers = commandLine(), backend.Versions(own.Backends())
 	if err := c.Output.writeReport(stdout, r.Report()); err != nil {
 		return err
 	}
@@ -132,10 +133,10 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 }
 
 func listFaults(w io.Writer) error {
-	t := measure.Table{Title: "Faults", Head: []string{"name", "what happens"}, Words: 2,
+	t := tables.Table{Title: "Faults", Head: []string{"name", "what happens"}, Words: 2,
 		Rows: [][]string{{string(chaos.None), "nothing: the control run"}}}
 	for _, f := range fault.All {
 		t.Rows = append(t.Rows, []string{string(f.Name), f.Describe})
 	}
-	return measure.Report{Tables: []measure.Table{t}}.WriteText(w)
+	return tables.Report{Tables: []tables.Table{t}}.WriteText(w)
 }

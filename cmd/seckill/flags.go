@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/catalog"
-	"seckill/internal/measure"
 	"seckill/internal/prove"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
@@ -39,7 +39,7 @@ func defaultVars(prefix string, of any) kong.Vars {
 			vars[prefix+f.Name] = fmt.Sprint(value)
 		}
 		if d, ok := value.Interface().(time.Duration); ok {
-			vars[prefix+f.Name] = measure.Span(d)
+			vars[prefix+f.Name] = tables.Span(d)
 		}
 	}
 	return vars

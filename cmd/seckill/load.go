@@ -16,7 +16,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
 )
@@ -119,11 +119,11 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	result.Fault = happened
 	written := report.Of(result)
 	written.JSON = struct { // where it comes from, as a comparison says it
-		Command string          `json:"command"` // without passwords
-		Version string          `json:"version"` // of seckill
-		Machine measure.Machine `json:"machine"`
+		Command string         `json:"command"` // without passwords
+		Version string         `json:"version"` // of seckill
+		Machine tables.Machine `json:"machine"`
 		*loadtest.Result
-	}{commandLine(), buildVersion(), measure.ThisMachine(), result}
+	}{commandLine(), buildVersion(), tables.ThisMachine(), result}
 	if err := c.Output.writeReport(stdout, written); err != nil {
 		return fmt.Errorf("%w (the verdict was: %s)", err, result.Verdict)
 	}

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/measure"
 	"seckill/internal/prove"
+	"seckill/internal/tables"
 	"seckill/strategies"
 )
 
@@ -37,7 +37,7 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	text, err := os.ReadFile(file)
 	labtest.Must(t, err)
 	var shown bytes.Buffer
-	labtest.Must(t, measure.WithBlock(file, prove.Block, m.WriteMarkdown)(&shown))
+	labtest.Must(t, tables.WithBlock(file, prove.Block, m.WriteMarkdown)(&shown))
 	if shown.String() != string(text) {
 		t.Errorf("%s shows another matrix", file)
 	}

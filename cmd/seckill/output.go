@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"seckill/internal/backend"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 )
 
 // Output says where the result of a command goes.
@@ -33,23 +33,23 @@ type form struct {
 // forms are those in which a result is written.
 type forms []form
 
-func (o Output) outputForms(r measure.Report) forms {
+func (o Output) outputForms(r tables.Report) forms {
 	markdown := r.WriteMarkdown
 	if o.Markdown != "-" {
-		markdown = measure.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
+		markdown = tables.WithBlock(o.Markdown, r.Name, r.WriteMarkdown)
 	}
 	return forms{{"--json", o.JSON, r.WriteJSON}, {"--markdown", o.Markdown, markdown}, {"--csv", o.CSV, r.WriteCSV},
-		{"--figures", o.Figures, measure.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
+		{"--figures", o.Figures, tables.WithMember(o.Figures, r.Name, cmp.Or(r.Figures, r.JSON))}}
 }
 
 // check is that of all forms, and finds a Markdown file without the marks of name.
 func (o Output) checkOutput(name string) error {
 	if o.Markdown != "" && o.Markdown != "-" {
-		if err := measure.CheckBlock(o.Markdown, name); err != nil {
+		if err := tables.CheckBlock(o.Markdown, name); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
-	return o.outputForms(measure.Report{}).checkPlaces()
+	return o.outputForms(tables.Report{}).checkPlaces()
 }
 
 // check finds, before the work, two forms at one place and what could not be written
@@ -87,7 +87,7 @@ func tryWriting(file string) error {
 	return err
 }
 
-func (o Output) writeReport(stdout io.Writer, r measure.Report) error {
+func (o Output) writeReport(stdout io.Writer, r tables.Report) error {
 	return o.outputForms(r).writeAll(stdout, r.WriteText)
 }
 

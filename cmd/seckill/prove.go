@@ -18,8 +18,8 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/game"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
 	"seckill/internal/prove"
+	"seckill/internal/tables"
 	"seckill/strategies"
 	"seckill/web"
 )
@@ -102,7 +102,7 @@ func (c *ProveCmd) Validate() (err error) {
 	}
 	// Where the results go is tried before the work, not after it.
 	if c.Markdown != "" {
-		if err := measure.CheckBlock(c.Markdown, prove.Block); err != nil {
+		if err := tables.CheckBlock(c.Markdown, prove.Block); err != nil {
 			return fmt.Errorf("--markdown: %w", err)
 		}
 	}
@@ -210,7 +210,7 @@ func (c *ProveCmd) readMerge() (*prove.Matrix, error) {
 }
 
 func (c *ProveCmd) outputForms(m *prove.Matrix) forms {
-	return forms{{"--json", c.JSON, measure.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, measure.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
+	return forms{{"--json", c.JSON, tables.Report{JSON: m}.WriteJSON}, {"--markdown", c.Markdown, tables.WithBlock(c.Markdown, prove.Block, m.WriteMarkdown)}}
 }
 
 // keep writes a counterexample's file, and returns its name. A cell's first has no rule in it.

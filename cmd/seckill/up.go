@@ -25,7 +25,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/strategies"
@@ -136,7 +136,7 @@ func (u *UpCmd) startLab(ctx context.Context, stderr stderrWriter) (*lab.Lab, er
 	l, err := lab.Start(starting, lab.Options{Host: thisHost(), Given: u.Given, Embedded: u.Embedded, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy},
 		OnWait: func(err error) {
-			fmt.Fprintf(stderr, "Waiting, for %v at most:   %v\n", measure.Span(readyTimeout), err)
+			fmt.Fprintf(stderr, "Waiting, for %v at most:   %v\n", tables.Span(readyTimeout), err)
 		}})
 	if err != nil {
 		return nil, err

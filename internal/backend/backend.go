@@ -120,6 +120,20 @@ type Status struct {
 	Error   string `json:"error,omitempty"`
 }
 
+// Versions returns the version and the tier of each server, without duplicates.
+func Versions(servers []Status) (versions []string) {
+	for _, s := range servers {
+		text := s.Version
+		if text != "" && s.Tier != "" {
+			text = fmt.Sprintf("%s (%s)", s.Version, s.Tier)
+		}
+		if text != "" && !slices.Contains(versions, text) {
+			versions = append(versions, text)
+		}
+	}
+	return versions
+}
+
 // Open connects to every configured backend and fails with the name and the
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.

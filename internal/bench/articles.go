@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 )
 
 // Articles are the experiments that the articles describe, or leave to the reader.
@@ -18,7 +19,7 @@ type Articles struct {
 	// workers, so that workers wait for the table and hardly ever for a lock. Ratio
 	// is how many times longer one row takes; B measured 8 s and 5 s.
 	Central, Segmented *Scene
-	Ratio              measure.Spread
+	Ratio              stats.Spread
 	// Polls and Leases are the two numbers that article E leaves to choose, with
 	// one lock that polls: the pause between two attempts, and the lease.
 	Polls, Leases []*Scene
@@ -95,25 +96,25 @@ var (
 const ArticlesName = "articles"
 
 // Report is everything, in all its forms.
-func (a *Articles) Report(run measure.Run) measure.Report {
+func (a *Articles) Report(run tables.Run) tables.Report {
 	ratio := ""
 	if a.Ratio.Median() > 0 {
 		ratio = fmt.Sprintf("; one row takes %v times as long (article B measured 8 s and 5 s)", a.Ratio)
 	}
 	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
-	tables := []measure.Table{
+	parts := []tables.Table{
 		sceneTable(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio), "lock",
 			[]column{locksPerSecond, longWait}, a.Central, a.Segmented),
 		sceneTable("Pauses between attempts: "+swept, "poll ms",
 			[]column{locksPerSecond, longWait, {"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
 		sceneTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
 			[]column{locksPerSecond, {"gone at release %", gone, true}, {"updates lost %", lost, true}}, a.Leases...)}
-	return measure.Report{Tables: tables, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+	return tables.Report{Tables: parts, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
-			measure.Run
+			tables.Run
 			Lock    string           `json:"lock"`
 			TaskMS  float64          `json:"task_ms"`
-			Central measure.Spread   `json:"central_over_segmented"`
+			Central stats.Spread     `json:"central_over_segmented"`
 			Polls   []map[string]any `json:"polls"`
 			Leases  []map[string]any `json:"leases"`
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}

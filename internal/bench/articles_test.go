@@ -12,7 +12,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/strategies"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -58,23 +58,23 @@ func TestFiguresOfTheLessons(t *testing.T) {
 		{Lock: "zk", Contenders: 1, Passes: []Pass{pass}}, {Lock: "zk", Contenders: 8, Passes: []Pass{pass}},
 		{Lock: "etcd", Contenders: 8, Passes: []Pass{pass}, Error: "gone"}, {Lock: "void", Contenders: 8, Passes: []Pass{pass, {Lost: 1}}},
 	}}
-	read := func(r measure.Report) string {
+	read := func(r tables.Report) string {
 		text, err := json.Marshal(r.JSON)
 		labtest.Must(t, err)
 		return string(text)
 	}
 	const zk = `"locks":{"zk":{"1":{"commands":[3,3,3],"locks_per_second":[180,180,180],"lost_percent":[0,0,0],"p99_ms":[40,40,40]},"8":{`
-	if got := read(r.Report(measure.Run{})); !strings.Contains(got, zk) || strings.Contains(got, "etcd") || strings.Contains(got, "void") {
+	if got := read(r.Report(tables.Run{})); !strings.Contains(got, zk) || strings.Contains(got, "etcd") || strings.Contains(got, "void") {
 		t.Error(got)
 	}
 	table := &Scene{Lock: "table", Contenders: 50, Passes: []Pass{pass}}
 	c := Articles{Lock: "redis-lua", Central: table, Segmented: &Scene{}, Polls: []*Scene{{ms: 5, Lock: "polled", Passes: []Pass{pass, pass}}, {ms: 10}},
 		Leases: []*Scene{{ms: 15}}}
-	report := c.Report(measure.Run{})
+	report := c.Report(tables.Run{})
 	if got := read(report); !strings.Contains(got, `"lock":"redis-lua"`) || strings.Count(got, `"ms":`) != 1 || !strings.Contains(got, `"ms":5,`) {
 		t.Error(got)
 	}
-	if lease := report.Tables[2].Rows[0]; !slices.Equal(lease, []string{"15.0", measure.None, measure.None, measure.None}) {
+	if lease := report.Tables[2].Rows[0]; !slices.Equal(lease, []string{"15.0", tables.None, tables.None, tables.None}) {
 		t.Errorf("a lease that was not measured: %v", lease)
 	}
 }

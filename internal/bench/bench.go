@@ -16,7 +16,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 )
 
 // Options of a run; some are flags.
@@ -64,15 +65,15 @@ func (s *Scene) lostUpdates() (n int) {
 	return n
 }
 
-func (s *Scene) seriesOf(of figure) measure.Series {
-	all := measure.Series{}
+func (s *Scene) seriesOf(of figure) stats.Series {
+	all := stats.Series{}
 	for _, p := range s.Passes {
 		all[p.Round] = of(p)
 	}
 	return all
 }
 
-func (s *Scene) spreadOf(of figure) measure.Spread { return s.seriesOf(of).Spread() }
+func (s *Scene) spreadOf(of figure) stats.Spread { return s.seriesOf(of).Spread() }
 
 // A Report is what one run measured of locks.
 type Report struct {
@@ -107,7 +108,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 func (o Options) measureScenes(ctx context.Context, scenes []*Scene) (failed error) {
-	turns := measure.Turns(o.Rounds, len(scenes))
+	turns := stats.Turns(o.Rounds, len(scenes))
 	for done, turn := range turns {
 		s := scenes[turn.Subject]
 		o.Progress(done, len(turns), s.Lock+", "+describeContenders(s.Contenders))
@@ -148,7 +149,7 @@ func (r *Report) Overlaps() (names []string) {
 }
 
 // reportTables are the report for people: one for each number of contenders.
-func (r *Report) reportTables() (all []measure.Table) {
+func (r *Report) reportTables() (all []tables.Table) {
 	crowds := map[int][]*Scene{}
 	for _, s := range r.Scenes {
 		crowds[s.Contenders] = append(crowds[s.Contenders], s)
@@ -163,7 +164,7 @@ func (r *Report) reportTables() (all []measure.Table) {
 		all = append(all, sceneTable(title, "lock", columns, crowds[n]...))
 	}
 	if len(all) > 0 {
-		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).", measure.Count(r.Rounds, "round"))}
+		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).", tables.Count(r.Rounds, "round"))}
 	}
 	return all
 }
@@ -181,8 +182,8 @@ var (
 )
 
 // sceneTable has a line for each scene: those of a sweep by their value, others by their lock.
-func sceneTable(title, first string, columns []column, scenes ...*Scene) measure.Table {
-	t := measure.Table{Title: title, Words: 1, Head: []string{first}}
+func sceneTable(title, first string, columns []column, scenes ...*Scene) tables.Table {
+	t := tables.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
 		t.Head = append(t.Head, c.head)
 	}
@@ -190,14 +191,14 @@ func sceneTable(title, first string, columns []column, scenes ...*Scene) measure
 		row, void := []string{s.Lock}, ""
 		switch {
 		case s.ms > 0: // updates that are lost are a figure of it
-			row[0] = measure.Number(s.ms)
+			row[0] = tables.Number(s.ms)
 		case s.lostUpdates() > 0:
 			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lostUpdates())
 		case s.Error != "":
 			void = "failed"
 		}
 		for i, c := range columns {
-			cell := measure.None
+			cell := tables.None
 			switch {
 			case void != "" && i == 0:
 				cell = void
@@ -205,7 +206,7 @@ func sceneTable(title, first string, columns []column, scenes ...*Scene) measure
 			case c.spread:
 				cell = s.spreadOf(c.of).String()
 			default:
-				cell = measure.Number(s.spreadOf(c.of).Median())
+				cell = tables.Number(s.spreadOf(c.of).Median())
 			}
 			row = append(row, cell)
 		}
@@ -219,7 +220,7 @@ func sceneTable(title, first string, columns []column, scenes ...*Scene) measure
 const LocksName = "locks"
 
 // Report is the report in all its forms.
-func (r *Report) Report(run measure.Run) measure.Report {
+func (r *Report) Report(run tables.Run) tables.Report {
 	locks := map[string]map[int]any{} // by the number of contenders
 	for _, s := range r.Scenes {
 		if !s.isValid() {
@@ -230,9 +231,9 @@ func (r *Report) Report(run measure.Run) measure.Report {
 		}
 		locks[s.Lock][s.Contenders] = s.jsonFigures()
 	}
-	return measure.Report{Tables: r.reportTables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+	return tables.Report{Tables: r.reportTables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
-			measure.Run
+			tables.Run
 			HoldMS float64                `json:"hold_ms"`
 			Locks  map[string]map[int]any `json:"locks"`
 		}{run, r.HoldMS, locks}}

@@ -17,7 +17,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/judge"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) *Result {
 		o.load = loadtest.Run
 	}
 	available, s := o.Lab.Faults(), o.Settings
-	r := &Result{Begun: time.Now().UTC().Format(time.DateOnly), Machine: measure.ThisMachine().String(),
+	r := &Result{Begun: time.Now().UTC().Format(time.DateOnly), Machine: tables.ThisMachine().String(),
 		Settings: s, Servers: []string{}, Faults: o.Faults, Rows: []Row{},
 		Repeat: fmt.Sprintf("seckill chaos --strategies STRATEGY --faults FAULT --seed %d --rate %v --topology %s",
 			s.Seed, s.Rate, s.Where)}

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -106,8 +106,8 @@ func (r *Result) Summary() string {
 	return strings.Join(said, "; ")
 }
 
-func (r *Result) table() measure.Table {
-	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
+func (r *Result) table() tables.Table {
+	t := tables.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
 		Notes: []string{"held, with the longest time without a sale if that is a second or more; " +
 			"oversold, lost: the judge found it; blocked: right, and the sale stood still for three seconds longer " +
 			"than the wait for a lock, its lease (two seconds at least) and the fault itself; " +
@@ -124,7 +124,7 @@ func (r *Result) table() measure.Table {
 			case c == nil:
 				line = append(line, "")
 			case c.Word == "":
-				line = append(line, measure.None)
+				line = append(line, tables.None)
 			case c.Word == string(judge.Held) && c.Stood >= 1:
 				line = append(line, fmt.Sprintf("held %.1f s", c.Stood))
 			default:
@@ -137,8 +137,8 @@ func (r *Result) table() measure.Table {
 }
 
 // findingsTable lists the cells that broke a promise, and the cells that prove nothing.
-func (r *Result) findingsTable() measure.Table {
-	t := measure.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"},
+func (r *Result) findingsTable() tables.Table {
+	t := tables.Table{Title: "What went wrong", Words: 2, Head: []string{"cell", "what"},
 		Notes: []string{"To repeat one: " + r.Repeat}}
 	for name, c := range r.eachCell {
 		if c.Wrong || c.Word == wordNotValid {
@@ -152,13 +152,13 @@ func (r *Result) findingsTable() measure.Table {
 const Name = "chaos"
 
 // Report returns the result in all its forms.
-func (r *Result) Report() measure.Report {
+func (r *Result) Report() tables.Report {
 	s := r.Settings
 	from := fmt.Sprintf("`%s`, seed %d, %s, %s, %s: %s",
 		r.Command, s.Seed, r.Begun, r.Machine, strings.Join(r.Servers, ", "), r.Summary())
 	sale := fmt.Sprintf("%v buyers a second for %v, %s, topology %s; a process that is killed does not test fsync",
-		s.Rate, firstPart, measure.CountOf(s.Services, "service process", "service processes"), s.Where)
-	return measure.Report{Tables: []measure.Table{r.table(), r.findingsTable()}, Summary: r.Summary(),
+		s.Rate, firstPart, tables.CountOf(s.Services, "service process", "service processes"), s.Where)
+	return tables.Report{Tables: []tables.Table{r.table(), r.findingsTable()}, Summary: r.Summary(),
 		Facts: [][2]string{{"run", from}, {"sale", sale}}, JSON: r, Name: Name, From: from}
 }
 
@@ -273,7 +273,7 @@ func (t *trial) wordAndReasons() (string, []string) {
 	case !t.isMeaningful():
 		return wordNotTested, nil
 	case t.After == 0 && t.Units.Left > 0:
-		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", measure.Count(t.Units.Left, "unit"))
+		stopped := fmt.Sprintf("nothing was sold after the fault, with %s left", tables.Count(t.Units.Left, "unit"))
 		return wordStopped, append([]string{stopped}, messages...)
 	}
 	return string(t.verdict), nil

@@ -14,7 +14,7 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/lab"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/internal/web"
 )
 
@@ -22,10 +22,10 @@ import (
 // result.
 type Run struct {
 	Record
-	Settings Settings        `json:"settings"`
-	Error    string          `json:"error,omitempty"`
-	Version  string          `json:"version,omitempty"` // of this program
-	Machine  measure.Machine `json:"machine,omitzero"`
+	Settings Settings       `json:"settings"`
+	Error    string         `json:"error,omitempty"`
+	Version  string         `json:"version,omitempty"` // of this program
+	Machine  tables.Machine `json:"machine,omitzero"`
 	// Shop is set if the buyers join the shop's sale from ComesAt on. Such a run restarts no service process.
 	Shop    bool      `json:"shop,omitempty"`
 	ComesAt time.Time `json:"comes_at,omitzero"`
@@ -78,7 +78,7 @@ func (s *Server) beginRun(c *gin.Context, wanted Settings, what string, joinShop
 		return nil, err
 	}
 	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted,
-		Lanes: newLanes(wanted), Faults: []fault.Happening{}, Version: s.Version, Machine: measure.ThisMachine()}
+		Lanes: newLanes(wanted), Faults: []fault.Happening{}, Version: s.Version, Machine: tables.ThisMachine()}
 	if joinShop != nil {
 		joinShop(&begun)
 	} else if !s.isServing(wanted.ServiceSettings) {

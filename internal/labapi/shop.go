@@ -12,8 +12,8 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
 	"seckill/internal/seckill"
+	"seckill/internal/tables"
 	"seckill/internal/web"
 	"seckill/loadtest"
 )
@@ -68,7 +68,7 @@ func (s *Server) setShop(c *gin.Context) error {
 	defer s.shop.mu.Unlock()
 	if r := s.lastRivals(); r != nil && !r.State.Ended() {
 		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"%s still buy. Stop them, or wait for their end.", measure.Count(r.Settings.Buyers, "rival"))}
+			"%s still buy. Stop them, or wait for their end.", tables.Count(r.Settings.Buyers, "rival"))}
 	}
 	s.shop.strategy = info
 	s.answerShop(c)
@@ -114,7 +114,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 	}
 	wanted := Settings{Strategies: []string{info.Name}, Scenario: defaultScenario(), ServiceSettings: s.Lab.ServiceSettings()}
 	wanted.Stock, wanted.Buyers = sale.Initial, buyers
-	e, err := s.beginRun(c, wanted, measure.Count(buyers, "rival"), func(r *Run) {
+	e, err := s.beginRun(c, wanted, tables.Count(buyers, "rival"), func(r *Run) {
 		r.Shop, r.ComesAt = true, comes
 		r.Lanes[0].SKU, r.Lanes[0].Command = loadtest.ShopSKU, "" // no command joins a sale
 	})

@@ -12,7 +12,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -48,7 +49,7 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	c := newComparison(o)
 	begun := time.Now()
-	turns := measure.Turns(o.Rounds, len(c.result.Entries))
+	turns := stats.Turns(o.Rounds, len(c.result.Entries))
 	for done, turn := range turns {
 		if ctx.Err() != nil {
 			break
@@ -80,7 +81,7 @@ type comparison struct {
 func newComparison(o Options) *comparison {
 	c := &comparison{Options: o, unavailable: map[string]bool{}, result: &Result{
 		Begun: time.Now().Round(time.Second), Targets: o.Sale.Targets,
-		Machine: measure.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
+		Machine: tables.ThisMachine(), Settings: o.Settings, NotRun: append([]NotRun{}, o.NotRun...),
 		Entries: []*Entry{}, Problems: []string{}, Servers: []backend.Status{},
 	}}
 	for _, crowd := range append([]int{o.Scenario.Concurrency}, o.Crowds...) {
@@ -98,7 +99,7 @@ func newComparison(o Options) *comparison {
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
 		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []judge.Violation{}, Problems: []string{},
-			Rounds: []Round{}, Ratios: map[string]measure.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
+			Rounds: []Round{}, Ratios: map[string]stats.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
 	"seckill/loadtest"
 )
 
@@ -96,7 +96,7 @@ func TestKeys(t *testing.T) {
 	o.Keys, o.Rounds = true, 2
 	r := Run(t.Context(), o)
 	for i, e := range r.Entries {
-		if ratio := e.Ratios[WithoutKeys]; e.Keyless != (i%2 == 1) || e.Keyless != (len(e.Ratios) == 0) || !e.Keyless && ratio != (measure.Ratio{Times: .5, Low: .5, High: .5, Rounds: 2}) {
+		if ratio := e.Ratios[WithoutKeys]; e.Keyless != (i%2 == 1) || e.Keyless != (len(e.Ratios) == 0) || !e.Keyless && ratio != (stats.Ratio{Times: .5, Low: .5, High: .5, Rounds: 2}) {
 			t.Errorf("%s, without keys %t: %+v", e.Strategy, e.Keyless, e.Ratios)
 		}
 	}
@@ -125,7 +125,7 @@ func TestKeys(t *testing.T) {
 // is accepted counts as soon as it is answered.
 func TestRatios(t *testing.T) {
 	entry := func(k Candidate, concurrency int, answers, sales float64) *Entry {
-		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]measure.Ratio{}, Rounds: []Round{{Round: 1, Figures: map[string]float64{Answers: answers, Sales: sales}}}}
+		return &Entry{Candidate: k, Concurrency: concurrency, Ratios: map[string]stats.Ratio{}, Rounds: []Round{{Round: 1, Figures: map[string]float64{Answers: answers, Sales: sales}}}}
 	}
 	merged, noop := Candidate{Strategy: "merged"}, Candidate{Strategy: "noop", Baseline: true}
 	for _, c := range []struct {

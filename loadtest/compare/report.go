@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"seckill/internal/backend"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -67,15 +69,15 @@ func (r *Result) findFastest() (best, other *Entry) {
 }
 
 func (r *Result) describePair(a, b *Entry) string {
-	ratio := measure.RatioOf(a.seriesOf(r.Settings.By), b.seriesOf(r.Settings.By))
+	ratio := stats.RatioOf(a.seriesOf(r.Settings.By), b.seriesOf(r.Settings.By))
 	if ratio.High > 0 && !ratio.Apart() {
 		return fmt.Sprintf("%s and %s cannot be told apart: %s.", a.Strategy, b.Strategy, ratio)
 	}
 	interval := ""
 	if ratio.High > 0 {
-		interval = fmt.Sprintf(" (%s–%s)", measure.Number(ratio.Low), measure.Number(ratio.High))
+		interval = fmt.Sprintf(" (%s–%s)", tables.Number(ratio.Low), tables.Number(ratio.High))
 	}
-	return fmt.Sprintf("%s "+pairSentences[r.Settings.By]+" %s%s.", a.Strategy, measure.Number(ratio.Times), b.Strategy, interval)
+	return fmt.Sprintf("%s "+pairSentences[r.Settings.By]+" %s%s.", a.Strategy, tables.Number(ratio.Times), b.Strategy, interval)
 }
 
 // word is the verdict in a word; what is not as known is in capitals.
@@ -83,7 +85,7 @@ func (e *Entry) rightCell() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
 	case e.Baseline:
-		return measure.None
+		return tables.None
 	case e.Verdict == judge.Held && e.Breaks:
 		return "NOT CAUGHT"
 	case e.Verdict == judge.Held:
@@ -100,7 +102,7 @@ func (e *Entry) rightCell() string {
 func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
-		return measure.None
+		return tables.None
 	case e.Verdict == loadtest.Blocked:
 		return "BLOCKED"
 	}
@@ -111,7 +113,7 @@ func (e *Entry) servedCell() string {
 func (e *Entry) describeFindings() string {
 	var parts []string
 	if e.Over > 0 {
-		parts = append(parts, measure.Count(e.Over, "unit")+" too many")
+		parts = append(parts, tables.Count(e.Over, "unit")+" too many")
 	}
 	for _, v := range e.Violations {
 		if v.Rule != judge.RuleOversold || e.Over <= 0 {
@@ -127,9 +129,9 @@ func (e *Entry) medianCell(ids ...string) string {
 	for _, id := range ids {
 		figure, ok := e.Figures[id]
 		if !ok {
-			return measure.None
+			return tables.None
 		}
-		cells = append(cells, measure.Number(figure.Median()))
+		cells = append(cells, tables.Number(figure.Median()))
 	}
 	return strings.Join(cells, " / ")
 }
@@ -140,7 +142,7 @@ func (e *Entry) factorCell(relativeTo string) string {
 	case e.Strategy == relativeTo && e.isCompetitor():
 		return "1"
 	case e.Factor == nil:
-		return measure.None
+		return tables.None
 	case e.Factor.High > 0 && !e.Factor.Apart():
 		return "not apart: " + e.Factor.String()
 	}
@@ -152,8 +154,8 @@ const tableNote = "Medians of the rounds. answers/s: certain answers, to all buy
 	"service processes and of the servers behind them."
 
 // table has a line for each strategy and number of buyers at a time.
-func (r *Result) strategiesTable() measure.Table {
-	t := measure.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
+func (r *Result) strategiesTable() tables.Table {
+	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
 		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
 	if r.RelativeTo != "" {
 		t.Head = append(t.Head, r.Settings.By+"/s × "+r.RelativeTo)
@@ -172,14 +174,14 @@ func (r *Result) strategiesTable() measure.Table {
 }
 
 // ratios has a line for each strategy that was measured beside baselines, or without keys.
-func (r *Result) ratiosTable() measure.Table {
+func (r *Result) ratiosTable() tables.Table {
 	var names []string // of which there is a ratio
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
 			names = append(names, name)
 		}
 	}
-	t := measure.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
+	t := tables.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
 		Notes: []string{fmt.Sprintf("%s/s of the strategy, with keys, divided by those of the column: means of the rounds' ratios with their 95 %% intervals.", r.RatioBy)}}
 	for _, name := range names {
 		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
@@ -190,7 +192,7 @@ func (r *Result) ratiosTable() measure.Table {
 			if ratio, ok := e.Ratios[name]; ok {
 				row = append(row, ratio.String())
 			} else {
-				row = append(row, measure.None)
+				row = append(row, tables.None)
 			}
 		}
 		if len(e.Ratios) > 0 {
@@ -216,8 +218,8 @@ func (r *Result) labelOf(e *Entry) string {
 }
 
 // findings are what the judge found.
-func (r *Result) findingsTable() measure.Table {
-	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
+func (r *Result) findingsTable() tables.Table {
+	t := tables.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
 	for _, e := range r.Entries {
 		if why := e.describeFindings(); why != "" {
 			t.Rows = append(t.Rows, []string{r.labelOf(e), why})
@@ -230,11 +232,11 @@ func (r *Result) findingsTable() measure.Table {
 }
 
 // Report is the result for people, and for programs.
-func (r *Result) Report() measure.Report {
-	run := measure.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: measure.Versions(r.Servers)}
+func (r *Result) Report() tables.Report {
+	run := tables.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: backend.Versions(r.Servers)}
 	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)}}
-	return measure.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []measure.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
+	return tables.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []tables.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
 		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.lessonFigures(run)}
 }
 
@@ -243,7 +245,7 @@ func (r *Result) Summary() string {
 	t := r.Tally()
 	parts := []string{fmt.Sprintf("%d held as they must", t.Held)}
 	if t.Caught > 0 {
-		parts = append(parts, measure.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
+		parts = append(parts, tables.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
 	}
 	if t.Other > 0 {
 		parts = append(parts, fmt.Sprintf("%d CAME OUT OTHERWISE", t.Other))
@@ -259,7 +261,7 @@ func (r *Result) Summary() string {
 
 // figures are what the lessons read of a comparison: of each strategy its verdict,
 // its factor, and its metrics by their names there.
-func (r *Result) lessonFigures(run measure.Run) any {
+func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {
 		of := map[string]any{"verdict": e.Verdict}
@@ -274,7 +276,7 @@ func (r *Result) lessonFigures(run measure.Run) any {
 		strategies[e.Strategy] = of
 	}
 	return struct {
-		measure.Run
+		tables.Run
 		Concurrency int                       `json:"at_once"`
 		RelativeTo  string                    `json:"relative_to"`
 		Strategies  map[string]map[string]any `json:"strategies"`

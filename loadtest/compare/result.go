@@ -8,7 +8,8 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/stats"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
@@ -20,7 +21,7 @@ type Result struct {
 	Seconds     float64   `json:"seconds"`
 	Interrupted bool      `json:"interrupted"`
 
-	Machine measure.Machine  `json:"machine"`
+	Machine tables.Machine   `json:"machine"`
 	Servers []backend.Status `json:"servers"`
 	Targets []string         `json:"targets"` // the service processes
 
@@ -70,14 +71,14 @@ type Entry struct {
 	Violations []judge.Violation `json:"violations"` // each rule once
 	Problems   []string          `json:"problems"`
 
-	Figures map[string]measure.Spread `json:"figures"` // by metric
+	Figures map[string]stats.Spread `json:"figures"` // by metric
 	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
-	Factor *measure.Ratio `json:"factor,omitempty"`
+	Factor *stats.Ratio `json:"factor,omitempty"`
 	// Ratios are RatioBy beside that of the baselines with as many buyers at a time, and
 	// of the strategy without keys, under the name of WithoutKeys.
-	Ratios  map[string]measure.Ratio `json:"ratios,omitempty"`
-	Rounds  []Round                  `json:"rounds"`
-	Latency []loadtest.Percentile    `json:"latency_curve,omitempty"` // of all requests of all rounds
+	Ratios  map[string]stats.Ratio `json:"ratios,omitempty"`
+	Rounds  []Round                `json:"rounds"`
+	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // of all requests of all rounds
 
 	histogram *hdrhistogram.Histogram // likewise
 	rate      float64                 // requests a second, of the last sale
@@ -106,8 +107,8 @@ func (r *Result) MainEntries() (all []*Entry) {
 	return all
 }
 
-func (e *Entry) seriesOf(id string) measure.Series {
-	s := measure.Series{}
+func (e *Entry) seriesOf(id string) stats.Series {
+	s := stats.Series{}
 	for _, r := range e.Rounds {
 		if figure, ok := r.Figures[id]; ok {
 			s[r.Round] = figure
@@ -118,7 +119,7 @@ func (e *Entry) seriesOf(id string) measure.Series {
 
 // conclude sums up the rounds so far.
 func (e *Entry) summarizeRounds() {
-	e.Figures = map[string]measure.Spread{}
+	e.Figures = map[string]stats.Spread{}
 	for _, m := range metrics {
 		if s := e.seriesOf(m.id); len(s) > 0 {
 			e.Figures[m.id] = s.Spread()
@@ -154,14 +155,14 @@ func (r *Result) setRatios() {
 			if base == e || base.Concurrency != e.Concurrency {
 				continue
 			}
-			if factor := measure.RatioOf(e.seriesOf(r.Settings.By), base.seriesOf(r.Settings.By)); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
+			if factor := stats.RatioOf(e.seriesOf(r.Settings.By), base.seriesOf(r.Settings.By)); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
 				e.Factor = &factor
 			}
 			name, compared := base.Strategy, base.Baseline
 			if base.Keyless {
 				name, compared = WithoutKeys, base.Strategy == e.Strategy && !e.accepted
 			}
-			if ratio := measure.RatioOf(e.seriesOf(r.RatioBy), base.seriesOf(r.RatioBy)); ratio.Rounds > 0 && compared && e.isCompetitor() {
+			if ratio := stats.RatioOf(e.seriesOf(r.RatioBy), base.seriesOf(r.RatioBy)); ratio.Rounds > 0 && compared && e.isCompetitor() {
 				e.Ratios[name] = ratio
 			}
 		}
@@ -284,7 +285,7 @@ func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64
 				all = append(all, float64(us)/1000)
 			}
 		}
-		return measure.SpreadOf(all).Median(), all != nil
+		return stats.SpreadOf(all).Median(), all != nil
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/internal/measure"
 	"seckill/internal/seckill"
+	"seckill/internal/stats"
 	"seckill/loadtest"
 )
 
@@ -86,7 +86,7 @@ func PresetNames() (names []string) {
 // Ranges are those of the scenario's and the comparison's own numbers.
 func Ranges() map[string]loadtest.Range {
 	all := maps.Clone(loadtest.Ranges)
-	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: measure.MaxRounds}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
+	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: stats.MaxRounds}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
 	return all
 }
 

@@ -11,13 +11,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/judge"
-	"seckill/internal/measure"
+	"seckill/internal/tables"
 	"seckill/loadtest"
 )
 
 // Of is the result for people, and for programs.
-func Of(r *loadtest.Result) measure.Report {
-	report := measure.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Tables: []measure.Table{findingsTable(r), requirementsTable(r)}, Name: Name}
+func Of(r *loadtest.Result) tables.Report {
+	report := tables.Report{JSON: r, Answer: answerLines(r), Facts: factRows(r), Tables: []tables.Table{findingsTable(r), requirementsTable(r)}, Name: Name}
 	for _, p := range r.Problems {
 		report.Problems = append(report.Problems, p.Text)
 	}
@@ -25,7 +25,7 @@ func Of(r *loadtest.Result) measure.Report {
 	if len(r.Targets) > 0 {
 		servers = r.Targets[0].Backends
 	}
-	report.From = measure.Run{Command: r.Settings.Command(), Begun: r.Start, Machine: measure.ThisMachine(), Servers: measure.Versions(servers)}.String()
+	report.From = tables.Run{Command: r.Settings.Command(), Begun: r.Start, Machine: tables.ThisMachine(), Servers: backend.Versions(servers)}.String()
 	return report
 }
 
@@ -47,8 +47,8 @@ func answerLines(r *loadtest.Result) []string {
 }
 
 // findingsTable are the rules that were violated.
-func findingsTable(r *loadtest.Result) measure.Table {
-	t := measure.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
+func findingsTable(r *loadtest.Result) tables.Table {
+	t := tables.Table{Title: "What the judge found", Head: []string{"rule", "what"}, Words: 2}
 	if r.Audit == nil {
 		return t
 	}
@@ -58,20 +58,20 @@ func findingsTable(r *loadtest.Result) measure.Table {
 			t.Rows = append(t.Rows, []string{"", example})
 		}
 		if more := v.Count - len(v.Examples); more > 0 && len(v.Examples) > 0 {
-			t.Rows = append(t.Rows, []string{"", fmt.Sprintf("… and %s more", measure.Thousands(more))})
+			t.Rows = append(t.Rows, []string{"", fmt.Sprintf("… and %s more", tables.Thousands(more))})
 		}
 	}
 	return t
 }
 
-func requirementsTable(r *loadtest.Result) measure.Table {
-	t := measure.Table{Title: "Requirements", Head: []string{"what", "came to (times in ms)", ""}, Words: 3}
+func requirementsTable(r *loadtest.Result) tables.Table {
+	t := tables.Table{Title: "Requirements", Head: []string{"what", "came to (times in ms)", ""}, Words: 3}
 	for _, c := range r.Checks {
 		met := "met"
 		if !c.Met {
 			met = "NOT MET"
 		}
-		t.Rows = append(t.Rows, []string{c.Requirement, measure.Number(c.Actual), met})
+		t.Rows = append(t.Rows, []string{c.Requirement, tables.Number(c.Actual), met})
 	}
 	return t
 }
@@ -109,12 +109,12 @@ func factRows(r *loadtest.Result) (all rows) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		all.addRow("ledger", "%s sold in %s%s, %s left of %s (run %d)", measure.Count(a.Sold, "unit"), measure.Count(a.Orders, "order"),
-			cancelled, measure.Thousands(a.Remaining), measure.Thousands(a.Initial), a.Run)
+		all.addRow("ledger", "%s sold in %s%s, %s left of %s (run %d)", tables.Count(a.Sold, "unit"), tables.Count(a.Orders, "order"),
+			cancelled, tables.Thousands(a.Remaining), tables.Thousands(a.Initial), a.Run)
 	}
 	switch l := r.Linearizable; { // not linearizable is a violation
 	case l.Answer == loadtest.LinearYes:
-		all.addRow("answers", "linearizable: one buyer at a time explains all of %s", measure.Count(l.Checked, "answer"))
+		all.addRow("answers", "linearizable: one buyer at a time explains all of %s", tables.Count(l.Checked, "answer"))
 	case l.Answer == loadtest.LinearNotChecked && l.Why != "":
 		all.addRow("answers", "not looked at: %s", l.Why)
 	}
@@ -125,40 +125,40 @@ func (all *rows) addOutcomes(r *loadtest.Result) {
 	var counts []string
 	for _, o := range loadtest.Outcomes {
 		if n := r.Counts[o]; n > 0 || o == judge.OutcomeSold || o == judge.OutcomeSoldOut {
-			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+measure.Thousands(n))
+			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+tables.Thousands(n))
 		}
 	}
 	all.addRow("buyers", "%s", strings.Join(counts, " · "))
 	if r.Copies+r.Retries > 0 { // else each has one call
-		all.addRow("  repeated", "%s and %s", measure.CountOf(r.Copies, "copy", "copies"), measure.CountOf(r.Retries, "retry", "retries"))
+		all.addRow("  repeated", "%s and %s", tables.CountOf(r.Copies, "copy", "copies"), tables.CountOf(r.Retries, "retry", "retries"))
 	}
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == judge.OutcomeUnknown || a.Outcome == judge.OutcomeError {
-			all.addRow(string(a.Outcome), "%s × %s: %s", a.Code, measure.Thousands(a.Count), a.Sample)
+			all.addRow(string(a.Outcome), "%s × %s: %s", a.Code, tables.Thousands(a.Count), a.Sample)
 		}
 	}
 }
 
 func (all *rows) addSpeed(r *loadtest.Result) {
-	all.addRow("speed", "%s requests/s · %s sales/s · %s in %s", measure.Thousands(int64(r.RequestsPerSec+.5)), measure.Thousands(int64(r.SalesPerSec+.5)),
-		measure.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
+	all.addRow("speed", "%s requests/s · %s sales/s · %s in %s", tables.Thousands(int64(r.RequestsPerSec+.5)), tables.Thousands(int64(r.SalesPerSec+.5)),
+		tables.Count(r.Requests, "request"), (time.Duration(r.Seconds * float64(time.Second))).Round(time.Millisecond))
 	all.addRow("latency", "%s", formatLatency(r.Latency)) // with two steps: of the first
 	if r.Counts[judge.OutcomeSold] > 0 {
 		all.addRow("  of sales", "%s", formatLatency(r.SoldLatency))
 	}
 	if r.Accepted > 0 {
-		all.addRow("two steps", "%s accepted at first", measure.Thousands(r.Accepted))
+		all.addRow("two steps", "%s accepted at first", tables.Thousands(r.Accepted))
 	}
 	if r.Settings.Open() { // above: from when a request was due
 		all.addRow("  once sent", "%s", formatLatency(r.ServiceTime))
-		all.addRow("lateness", "%s sent late · %s dropped · the generator's own p99 %s", measure.Thousands(r.Late), measure.Thousands(r.Dropped), measure.Duration(r.Lag.P99))
+		all.addRow("lateness", "%s sent late · %s dropped · the generator's own p99 %s", tables.Thousands(r.Late), tables.Thousands(r.Dropped), tables.Duration(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (loadtest.Cancellations{}) {
-		all.addRow("cancelled", "%s · refused %s · unknown %s", measure.Thousands(c.Done), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
+		all.addRow("cancelled", "%s · refused %s · unknown %s", tables.Thousands(c.Done), tables.Thousands(c.Refused), tables.Thousands(c.Unknown))
 	}
 	if c := r.Reservations; c != (loadtest.Reservations{}) {
-		all.addRow("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", measure.Thousands(c.Paid),
-			measure.Thousands(c.Forgotten), measure.Thousands(c.Expired), measure.Thousands(c.Refused), measure.Thousands(c.Unknown))
+		all.addRow("reserved", "paid %s · forgotten %s · told expired %s · refused %s · unknown %s", tables.Thousands(c.Paid),
+			tables.Thousands(c.Forgotten), tables.Thousands(c.Expired), tables.Thousands(c.Refused), tables.Thousands(c.Unknown))
 	}
 	switch {
 	case r.CommandsMissing != "":
@@ -176,7 +176,7 @@ func (all *rows) addSpeed(r *loadtest.Result) {
 
 func formatLatency(l loadtest.Latency) string {
 	return fmt.Sprintf("p50 %s · p90 %s · p99 %s · p99.9 %s · max %s · mean %s",
-		measure.Duration(l.P50), measure.Duration(l.P90), measure.Duration(l.P99), measure.Duration(l.P999), measure.Duration(l.Max), measure.Duration(int64(l.Mean)))
+		tables.Duration(l.P50), tables.Duration(l.P90), tables.Duration(l.P99), tables.Duration(l.P999), tables.Duration(l.Max), tables.Duration(int64(l.Mean)))
 }
 
 // joinNonEmpty leaves out what is empty.
@@ -191,9 +191,9 @@ func Line(p loadtest.Progress, units int64) string {
 		oversold = " OVERSOLD"
 	}
 	if n := p.Counts[judge.OutcomeError] + p.Counts[judge.OutcomeUnknown]; n > 0 {
-		trouble = ", " + measure.Thousands(n) + " without an answer"
+		trouble = ", " + tables.Thousands(n) + " without an answer"
 	}
-	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", measure.Thousands(p.Requests), measure.Thousands(p.Buyers),
-		measure.Thousands(p.Units), measure.Thousands(units), oversold, trouble, measure.Thousands(int64(p.Rate)), measure.Duration(int64(p.P99*1000)),
+	return fmt.Sprintf("%s of %s buyers, sold %s of %s%s%s, %s/s, p99 %s, %s", tables.Thousands(p.Requests), tables.Thousands(p.Buyers),
+		tables.Thousands(p.Units), tables.Thousands(units), oversold, trouble, tables.Thousands(int64(p.Rate)), tables.Duration(int64(p.P99*1000)),
 		p.Elapsed.Round(100*time.Millisecond))
 }

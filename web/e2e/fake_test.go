@@ -24,8 +24,8 @@ import (
 	"seckill/internal/judge"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
-	"seckill/internal/measure"
 	"seckill/internal/point"
+	"seckill/internal/stats"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/web"
@@ -190,10 +190,10 @@ func (f *fake) compare(ctx context.Context, _ []catalog.Info, o compare.Options)
 
 // measured is an entry of a comparison.
 func measured(name string, concurrency int, verdict judge.Verdict, answers float64) compare.Entry {
-	figures := map[string]measure.Spread{}
+	figures := map[string]stats.Spread{}
 	for id, x := range map[string]float64{compare.Answers: answers, compare.Sales: answers / 10, compare.SellOut: 1000 / answers,
 		compare.BoughtP50: 4, compare.BoughtP99: 20, compare.RefusedP50: 1, compare.RefusedP99: 2, compare.Commands: 4, compare.Services: .2} {
-		figures[id] = measure.Spread{x, x, x}
+		figures[id] = stats.Spread{x, x, x}
 	}
 	return compare.Entry{Candidate: compare.Candidate{Strategy: name, Breaks: verdict != judge.Held}, Concurrency: concurrency, Verdict: verdict, Expected: true,
 		Served: loadtest.Yes, Violations: []judge.Violation{}, Problems: []string{}, Figures: figures,
@@ -215,10 +215,10 @@ func goldenResult() *compare.Result {
 	keyless := measured("conditional", 64, judge.Held, 3800)
 	keyless.Keyless = true
 	r.Entries = append(r.Entries, &keyless)
-	r.Entries[0].Ratios = map[string]measure.Ratio{compare.WithoutKeys: {Times: .85, Low: .81, High: .89, Rounds: 3}}
+	r.Entries[0].Ratios = map[string]stats.Ratio{compare.WithoutKeys: {Times: .85, Low: .81, High: .89, Rounds: 3}}
 	r.Entries[1].ProofBreaks = "late-command, node-loss"
-	r.Entries[1].Factor = &measure.Ratio{Times: 2.6, Low: 2.4, High: 2.8, Rounds: 3}
-	r.Entries[3].Factor = &measure.Ratio{Times: 1.02, Low: .9, High: 1.2, Rounds: 3}
+	r.Entries[1].Factor = &stats.Ratio{Times: 2.6, Low: 2.4, High: 2.8, Rounds: 3}
+	r.Entries[3].Factor = &stats.Ratio{Times: 1.02, Low: .9, High: 1.2, Rounds: 3}
 	return r
 }
 

@@ -1,4 +1,4 @@
-package measure
+package tables
 
 import (
 	"encoding/csv"
@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"seckill/internal/backend"
 )
 
 // A Table is one part of a report: words on the left, figures on the right.
@@ -160,28 +158,12 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d processors, %s/%s, %s", m.CPUs, m.OS, m.Arch, m.Go)
 }
 
-// Versions names the servers, each once, with how the lab got them.
-func Versions(servers []backend.Status) (all []string) {
-	seen := map[string]bool{"": true}
-	for _, s := range servers {
-		text := s.Version
-		if text != "" && s.Tier != "" {
-			text = fmt.Sprintf("%s (%s)", s.Version, s.Tier)
-		}
-		if !seen[text] {
-			seen[text] = true
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
 // A Run says where figures come from.
 type Run struct {
 	Command string    `json:"command"`
 	Begun   time.Time `json:"begun"`
 	Machine
-	Servers []string `json:"servers"` // as Versions names them
+	Servers []string `json:"servers"` // as backend.Versions names them
 }
 
 // String is a line of Markdown.

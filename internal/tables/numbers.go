@@ -1,4 +1,6 @@
-package measure
+// Package tables writes results for people: numbers, tables and reports as text, Markdown,
+// CSV and JSON, and blocks of Markdown files.
+package tables
 
 import (
 	"fmt"

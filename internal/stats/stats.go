@@ -1,15 +1,16 @@
-// Package measure is the instrument behind bench, compare and chaos. Machines
-// differ from each other, and from themselves an hour later, so subjects are
-// measured in rounds that alternate their direction, a figure is the median of
-// its rounds with the lowest and the highest, and ratios are taken within a
-// round. Results for people are written here, too.
-package measure
+// Package stats summarizes measurements for bench, compare and chaos. Machines differ from
+// each other, and from themselves an hour later. Therefore subjects are measured in rounds,
+// and every other round runs in the opposite order. A figure is the median of its rounds
+// with the lowest and the highest, and ratios are computed within a round.
+package stats
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"seckill/internal/tables"
 )
 
 // A Turn is one subject's measurement in one round.
@@ -83,9 +84,9 @@ func SpreadOf(figures []float64) Spread {
 
 func (s Spread) String() string {
 	if s[1] == s[2] {
-		return Number(s[0])
+		return tables.Number(s[0])
 	}
-	return Number(s[0]) + " (" + Number(s[1]) + "–" + Number(s[2]) + ")"
+	return tables.Number(s[0]) + " (" + tables.Number(s[1]) + "–" + tables.Number(s[2]) + ")"
 }
 
 // A Ratio says how many times as much one subject does as another.
@@ -137,9 +138,9 @@ func (r Ratio) Spread() Spread { return Spread{r.Times, r.Low, r.High}.roundedSp
 // String is the ratio with its interval, if there is one.
 func (r Ratio) String() string {
 	if r.High == 0 {
-		return Number(r.Times)
+		return tables.Number(r.Times)
 	}
-	return fmt.Sprintf("%s (%s–%s)", Number(r.Times), Number(r.Low), Number(r.High))
+	return fmt.Sprintf("%s (%s–%s)", tables.Number(r.Times), tables.Number(r.Low), tables.Number(r.High))
 }
 
 // MaxRounds is the most that RatioOf knows the interval of.
