@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
@@ -128,6 +129,7 @@ type hearing struct {
 	known     bool                          // what is left is known: one stock store, and its counter could be read
 	sales     []*sale                       // without Told only those that break a rule
 	buyers    map[int64]bool                // with an active order; true: with several
+	sellers   []string                      // the strategies of the run's orders
 
 	twice, beyond, below examples // of users with several orders, units that never were, orders told less than 0
 
@@ -170,6 +172,10 @@ func hear(e Evidence) *hearing {
 		}
 	}
 	h.findStock()
+	if len(h.sellers) > 1 {
+		h.report.Warning = fmt.Sprintf("Orders of %s met in this run. They do not guard the stock against each other: "+
+			"reset the SKU before another strategy sells it.", strings.Join(h.sellers, ", "))
+	}
 	if e.Told != nil {
 		h.listen()
 	}
@@ -200,6 +206,9 @@ func (h *hearing) holders() *Holders {
 
 func (h *hearing) count(o *Order) {
 	h.stores[h.storeOf(o.Strategy)] = o
+	if o.Run == h.Snapshot.Stock.Run && !slices.Contains(h.sellers, o.Strategy) {
+		h.sellers = append(h.sellers, o.Strategy)
+	}
 	switch {
 	case o.bad():
 	case o.Status == Cancelled:

@@ -661,6 +661,11 @@ func TestJudgeReport(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	e := clean()
+	e.order(2).Strategy = "version"
+	if got := Judge(*e); got.Verdict != Held || !strings.HasPrefix(got.Warning, "Orders of conditional, version met in this run.") {
+		t.Errorf("orders of two strategies are judged %+v", got)
+	}
+	e = clean()
 	for _, test := range []struct {
 		name, rule string
 		plant      func(*Evidence)

@@ -62,6 +62,9 @@ type Report struct {
 	// were units. nil without Told.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
+	// Warning says that orders of several strategies met in the run. It is no violation, but
+	// what such a run shows is true of none of them. Empty if there is nothing to say.
+	Warning string `json:"warning,omitempty"`
 }
 
 func (r *Report) add(broken rule, e examples, args []any) {
