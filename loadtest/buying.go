@@ -70,7 +70,7 @@ func (w *worker) makePurchase(p purchase, sent time.Duration) finalReply {
 
 // An attempt is a call that callWithRetries makes, perhaps several times.
 type attempt struct {
-	kind          judge.Call
+	kind          judge.CallKind
 	sent          time.Duration // of the first call
 	reservedUntil time.Duration // as in a finalReply
 	send          func(purchase) reply
@@ -86,7 +86,7 @@ func (w *worker) callWithRetries(p purchase, a attempt) (finalReply, bool) {
 		r := a.send(p)
 		final := finalReply{reply: r, at: w.load.sinceStart()}
 		early := r.Outcome == judge.OutcomeExpired && final.at < a.reservedUntil
-		w.load.tally.recordCall(p, judge.Told{Call: a.kind, Sent: a.sent, Answered: final.at, Early: early}, try, r)
+		w.load.tally.recordCall(p, judge.Call{Kind: a.kind, Sent: a.sent, Answered: final.at, Early: early}, try, r)
 		doubt = doubt || r.Outcome == judge.OutcomeUnknown
 		p.patience = 0 // the buyer waits for the next answer
 		if try >= w.load.plan.scenario.Retry || !r.maySendAgain() || !w.load.pauseFor(w.load.plan.pauseBefore(p.index, try, r)) {

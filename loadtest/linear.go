@@ -20,26 +20,26 @@ type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 // the first answer that says sold, or sold out. Each call that may have held units for a
 // while, and gave them back, is an operation besides: one that was refused, and one of
 // several copies.
-func linearOps(told []judge.Told, became orderLookup) []judge.Op {
+func linearOps(told []judge.Call, became orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))
-	calls := make([]*judge.Told, len(told)) // those of each request together
+	calls := make([]*judge.Call, len(told)) // those of each request together
 	for i := range told {
 		calls[i] = &told[i]
 	}
-	slices.SortFunc(calls, func(a, b *judge.Told) int {
+	slices.SortFunc(calls, func(a, b *judge.Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID))
 	})
 	for first, next := 0, 0; first < len(calls); first = next {
 		copies := 0
 		for next < len(calls) && calls[next].User == calls[first].User && calls[next].RequestID == calls[first].RequestID {
-			if calls[next].Call == judge.CallBuy {
+			if calls[next].Kind == judge.CallBuy {
 				copies++
 			}
 			next++
 		}
 		for _, t := range calls[first:next] {
 			decided := t.Outcome == judge.OutcomeSold || t.Outcome == judge.OutcomeSoldOut
-			if t.Call == judge.CallBuy && t.Outcome != judge.OutcomeInProgress && (copies > 1 || !decided) {
+			if t.Kind == judge.CallBuy && t.Outcome != judge.OutcomeInProgress && (copies > 1 || !decided) {
 				ops = append(ops, judge.Op{Client: first, Kind: judge.OpRefused, Quantity: t.Quantity,
 					Call: int64(t.Sent), Return: cmp.Or(int64(t.Answered), judge.Never)})
 			}
@@ -51,7 +51,7 @@ func linearOps(told []judge.Told, became orderLookup) []judge.Op {
 
 // appendRequest adds what the calls of one request did: at most one sale, and one
 // cancellation, or one refusal. What had no answer may take effect later, too.
-func appendRequest(ops []judge.Op, client int, calls []*judge.Told, became orderLookup) []judge.Op {
+func appendRequest(ops []judge.Op, client int, calls []*judge.Call, became orderLookup) []judge.Op {
 	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity, Call: judge.Never, Return: judge.Never, Name: buyerName(calls[0].User)}
 	back, soldOut := sale, sale
 	back.Kind, soldOut.Kind = judge.OpGaveBack, judge.OpSoldOut
@@ -59,7 +59,7 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Told, became order
 	for _, t := range calls {
 		sent, answered := int64(t.Sent), int64(t.Answered)
 		switch {
-		case t.Call == judge.CallCancel:
+		case t.Kind == judge.CallCancel:
 			back.Call = min(back.Call, sent)
 			if t.Outcome == judge.OutcomeCancelled {
 				back.Return = min(back.Return, answered)
@@ -125,9 +125,9 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
 	}
 	if in.Split() {
-		ops = judge.Saw(ops)
+		ops = judge.MarkSawBefore(ops)
 	}
-	return judge.CheckLinear(stock, ops, maxLinearTime)
+	return judge.CheckLinearizable(stock, ops, maxLinearTime)
 }
 
 // add takes in what was found of one SKU. Answers that cannot all be true are a
@@ -136,7 +136,7 @@ func (l *Linearizability) addFinding(sale *judge.Report, f judge.Linearity) {
 	l.Checked += f.Checked
 	switch {
 	case f.Decided && !f.Linearizable:
-		*sale = sale.Add(judge.RuleNotLinearizable, f.Why, f.Params)
+		*sale = sale.WithViolation(judge.RuleNotLinearizable, f.Why, f.Params)
 		l.Answer, l.Why = LinearNo, f.Why
 	case l.Answer == LinearNo:
 	case !f.Decided:

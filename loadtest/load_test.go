@@ -214,7 +214,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 			l.sendRequests(t.Context())
 			l.finishCopies()
 			all, came := l.tally.skus[0].calls, l.tally.result.Reservations
-			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Call != judge.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
+			if told := all[len(all)-1]; len(all) != 2+2*int(c.copies) || told.Kind != judge.CallPay || told.Early != c.early || (told.Answered == 0) != c.lost || (came.Unknown == 1) != c.lost || (came.Expired == 1) == c.lost {
 				t.Errorf("a payment that took %v, lost %t, of one with copies in the share %v: %+v, %+v", c.answers, c.lost, c.copies, all, came)
 			}
 		})
@@ -304,24 +304,24 @@ func TestRequestsAtARate(t *testing.T) {
 // The calls of one request are one sale, by its first answer, or by the ledger, and at
 // most one cancellation. A sale has three units.
 func TestWhatCallsSayOfTheStock(t *testing.T) {
-	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Told {
-		return judge.Told{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
+	call := func(user int64, outcome judge.Outcome, left int64, sent, answered time.Duration) judge.Call {
+		return judge.Call{RequestID: "k", User: user, Quantity: 1, Outcome: outcome, Remaining: left, Sent: sent, Answered: answered}
 	}
 	const sold, out = judge.OutcomeSold, judge.OutcomeSoldOut
 	back := call(3, judge.OutcomeCancelled, 0, 7, 8)
-	back.Call = judge.CallCancel
+	back.Kind = judge.CallCancel
 	first, second, third := call(1, sold, 2, 1, 2), call(2, sold, 1, 3, 4), call(3, sold, 0, 5, 6)
 	for _, c := range []struct {
 		name string
-		told []judge.Told
+		told []judge.Call
 		left []int64 // in the ledger's orders, by user
 		want bool
 	}{
-		{"told again, and first after the next", []judge.Told{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
-		{"sold to a call without an answer", []judge.Told{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"sold to one who was accepted", []judge.Told{first, second, call(3, judge.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
-		{"nothing sold to a call without an answer", []judge.Told{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
-		{"sold out when a unit was back", []judge.Told{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
+		{"told again, and first after the next", []judge.Call{call(1, sold, 1, 1, 2), call(2, sold, 2, 3, 4), call(1, sold, 1, 5, 6)}, nil, false},
+		{"sold to a call without an answer", []judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"sold to one who was accepted", []judge.Call{first, second, call(3, judge.OutcomeAccepted, 0, 5, 6), call(4, out, 0, 7, 8)}, []int64{2, 1, 0}, true},
+		{"nothing sold to a call without an answer", []judge.Call{first, second, call(3, judge.OutcomeUnknown, 0, 5, 0), call(4, out, 0, 7, 8)}, nil, false},
+		{"sold out when a unit was back", []judge.Call{first, second, third, back, call(4, out, 0, 9, 10)}, nil, false},
 	} {
 		var snap judge.Snapshot
 		for i, left := range c.left {
@@ -338,23 +338,23 @@ func TestWhatCallsSayOfTheStock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		in   seckill.StockStore
-		told []judge.Told
+		told []judge.Call
 		want bool
 	}{
-		{"fewer, beside one who is refused", seckill.InRedis, []judge.Told{first, refused, fewer}, true},
-		{"fewer, beside one who is refused by the row", seckill.InRow, []judge.Told{first, refused, fewer}, false},
-		{"fewer, beside nobody", seckill.InRedis, []judge.Told{first, fewer}, false},
-		{"fewer, after one who was refused", seckill.InRedis, []judge.Told{first, over, fewer}, false},
-		{"more, beside one who is refused", seckill.InRedis, []judge.Told{first, refused, more}, false},
-		{"sold out, beside one refused", seckill.InRedis, []judge.Told{first, second, refused, soldOut, late}, true},
-		{"sold out, after one refused", seckill.InRedis, []judge.Told{first, second, over, soldOut, late}, false},
+		{"fewer, beside one who is refused", seckill.InRedis, []judge.Call{first, refused, fewer}, true},
+		{"fewer, beside one who is refused by the row", seckill.InRow, []judge.Call{first, refused, fewer}, false},
+		{"fewer, beside nobody", seckill.InRedis, []judge.Call{first, fewer}, false},
+		{"fewer, after one who was refused", seckill.InRedis, []judge.Call{first, over, fewer}, false},
+		{"more, beside one who is refused", seckill.InRedis, []judge.Call{first, refused, more}, false},
+		{"sold out, beside one refused", seckill.InRedis, []judge.Call{first, second, refused, soldOut, late}, true},
+		{"sold out, after one refused", seckill.InRedis, []judge.Call{first, second, over, soldOut, late}, false},
 	} {
 		if f := checkLinear(c.in, 3, linearOps(c.told, nil)); f.Linearizable != c.want {
 			t.Errorf("told %s: %+v, want linearizable %t", c.name, f, c.want)
 		}
 	}
 	// In pieces a sale says nothing of the order.
-	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Told{second, third}, nil)); !f.Linearizable {
+	if f := checkLinear(seckill.InBuckets, 3, linearOps([]judge.Call{second, third}, nil)); !f.Linearizable {
 		t.Errorf("of a stock in pieces: %+v", f)
 	}
 }

@@ -240,7 +240,7 @@ func (r *run) sendLoad(ctx context.Context) func() {
 // judgeSale audits the sale with the recorded answers.
 func (r *run) judgeSale(ctx context.Context) {
 	if reports := r.auditSKUs(ctx); reports != nil {
-		sum := judge.Sum(reports)
+		sum := judge.SumReports(reports)
 		r.result.Audit = &sum
 	}
 	if r.result.Uncertain() == r.result.Requests {

@@ -191,7 +191,7 @@ func (r *run) auditSKUs(ctx context.Context) []judge.Report {
 			continue
 		}
 		report := judge.Judge(judge.Evidence{
-			Snapshot: snap, Initial: r.config.Stock, Run: r.plan.runs[k], Told: told.calls, Ours: r.ownOrders(sku),
+			Snapshot: snap, Initial: r.config.Stock, Run: r.plan.runs[k], Calls: told.calls, Ours: r.ownOrders(sku),
 			Patience: r.maxStandstill(), StockStoreOf: r.stockStores,
 		})
 		r.countOtherStrategies(snap, others)

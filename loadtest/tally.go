@@ -33,7 +33,7 @@ type skuTally struct {
 	minLeft   int64        // the least number of units that an answer said were left
 	uncertain bool         // a call had no answer, whatever later calls of its request were told
 	undecided bool         // a request that was accepted has no final answer
-	calls     []judge.Told // for the judge
+	calls     []judge.Call // for the judge
 }
 
 // histograms are in microseconds. The first three count from when a request was due, service
@@ -52,7 +52,7 @@ func newTally(p *plan, r *Result) *tally {
 	// is not used.
 	each := p.requests/s.SKUs + p.requests/s.SKUs/20
 	for k := range t.skus {
-		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Told, 0, each)}
+		t.skus[k] = skuTally{minLeft: s.Stock, calls: make([]judge.Call, 0, each)}
 	}
 	return t
 }
@@ -100,7 +100,7 @@ func (t *tally) recordFinalAnswer(p purchase, r finalReply, at timing) {
 	if r.Outcome == judge.OutcomeAccepted { // there was no final answer in time
 		return
 	}
-	t.keepCall(p, judge.Told{Sent: at.sent, Answered: r.at}, r.reply)
+	t.keepCall(p, judge.Call{Sent: at.sent, Answered: r.at}, r.reply)
 	if r.Outcome != judge.OutcomeSold {
 		t.countCode(r.reply, judge.CallBuy)
 	}
@@ -147,7 +147,7 @@ func (t *tally) countOutcome(p purchase, r finalReply, at timing) {
 
 // recordCall counts one call and keeps it for the judge. try is 0 for the first call of its
 // kind.
-func (t *tally) recordCall(p purchase, call judge.Told, try int, r reply) {
+func (t *tally) recordCall(p purchase, call judge.Call, try int, r reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keepCall(p, call, r)
@@ -158,19 +158,19 @@ func (t *tally) recordCall(p purchase, call judge.Told, try int, r reply) {
 		t.result.Cut++
 	}
 	switch {
-	case call.Call != judge.CallBuy:
+	case call.Kind != judge.CallBuy:
 	case try > 0:
 		t.result.Retries++
 	case p.copied && p.turn > 0:
 		t.result.Copies++
 	}
 	if r.Code != "" { // the call did not do what it asked for
-		t.countCode(r, call.Call)
+		t.countCode(r, call.Kind)
 	}
 }
 
 // keepCall keeps a call for the judge. t.mu is held.
-func (t *tally) keepCall(p purchase, call judge.Told, r reply) {
+func (t *tally) keepCall(p purchase, call judge.Call, r reply) {
 	call.RequestID, call.User, call.Quantity = p.key, p.user, p.quantity
 	call.Outcome, call.OrderID, call.Remaining = r.Outcome, r.OrderID, r.Remaining
 	call.Replayed, call.ThisCall = r.Replayed, r.ThisCall
@@ -184,7 +184,7 @@ func (t *tally) keepCall(p purchase, call judge.Told, r reply) {
 
 // countCode counts an answer that did not do what was asked for, by its code, such as
 // sold_out or pay_expired. t.mu is held.
-func (t *tally) countCode(r reply, call judge.Call) {
+func (t *tally) countCode(r reply, call judge.CallKind) {
 	code := r.Code
 	if call != judge.CallBuy {
 		code = string(call) + "_" + code

@@ -173,7 +173,7 @@ func (h *harness) halfAReset(t *testing.T) {
 	row, err := h.Store.Reset(t.Context(), h.SKU, h.Info.Name, 5)
 	labtest.Must(t, err)
 	h.Run, h.Stock = row.Run, 5
-	var told []judge.Told
+	var told []judge.Call
 	for user := range int64(3) {
 		p := h.Purchase(user+1, 2)
 		receipt, err := h.Processes[0].Deduct(t.Context(), p)
@@ -320,7 +320,7 @@ func (h *harness) round(t *testing.T, processes int, seed uint64) judge.Report {
 	}
 	quantities := rand.New(rand.NewPCG(seed, 0))
 	h.Reset(t, units)
-	heard := make([]judge.Told, buyers)
+	heard := make([]judge.Call, buyers)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range heard {
@@ -439,7 +439,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		r, err := h.Processes[0].Deduct(tap.With(ctx, a), first)
 		cancel()
 		hit, reached := a.Reached(), where(a)
-		heard := []judge.Told{judge.CallOf(first, r, err)}
+		heard := []judge.Call{judge.CallOf(first, r, err)}
 		second := h.Purchase(2, 1)
 		patience := 20 * time.Second
 		if h.Info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // a lock that was left may stay for ever

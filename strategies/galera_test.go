@@ -85,7 +85,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
 	h := newHarness(t, info, two, settings)
-	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan judge.Told, 1)
+	begun, goOn, late := make(chan struct{}), make(chan struct{}), make(chan judge.Call, 1)
 	ctx := taptest.Before(t.Context(), "UPDATE", func() {
 		close(begun)
 		<-goOn
@@ -100,7 +100,7 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 		t.Fatalf("the first buyer never came to the write: %+v", early)
 	}
 	r, err := h.Processes[1].Deduct(t.Context(), h.Purchase(2, 1))
-	heard := []judge.Told{judge.CallOf(h.Purchase(2, 1), r, err)}
+	heard := []judge.Call{judge.CallOf(h.Purchase(2, 1), r, err)}
 	// A read waits until the first node has the sale. Sooner, its buyer would be
 	// refused at COMMIT, and hold by luck.
 	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), h.SKU); err != nil {

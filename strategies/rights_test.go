@@ -129,7 +129,7 @@ func (u *user) may(t *testing.T, rules ...any) {
 func (u *user) losesFor(t *testing.T, command string) {
 	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 200 * time.Millisecond, LockLease: 500 * time.Millisecond}}
 	s := saletest.Open(t, u.info, 3, catalog.Deps{Instance: u.mine, Settings: settings})
-	var told []judge.Told
+	var told []judge.Call
 	calls := 0
 	buy := func(user int64) error { // a request of its own, each time
 		p := s.Purchase(user, 1)
@@ -173,7 +173,7 @@ func (u *user) losesFor(t *testing.T, command string) {
 		}, nil)
 	}
 	again("more than there is", func() error { return buy(5) }, seckill.ErrSoldOut)
-	s.Held(t, append(told, judge.Told{Call: judge.CallCancel, RequestID: told[0].RequestID, User: 1, Quantity: 1,
+	s.Held(t, append(told, judge.Call{Kind: judge.CallCancel, RequestID: told[0].RequestID, User: 1, Quantity: 1,
 		OrderID: order, Outcome: judge.OutcomeCancelled})...)
 
 	set, ok := s.Processes[0].(seckill.Resetter)

@@ -50,7 +50,7 @@ type actorKind struct {
 	prepare func(ctx context.Context, w *World, first *process, b Buyer) error
 	perform performs
 	// told is what the actor knows, for the ledger's judge; nil: nothing.
-	told func(*World, Outcome) []judge.Told
+	told func(*World, Outcome) []judge.Call
 	// answer is what it was told, in words, when it worked; "": what it was sold.
 	answer string
 }
@@ -141,10 +141,10 @@ var actorKinds = map[Does]actorKind{
 			return o.Err
 		},
 		perform: asks.perform,
-		told: func(w *World, o Outcome) []judge.Told {
+		told: func(w *World, o Outcome) []judge.Call {
 			before := judge.CallOf(w.purchase(o.Buyer), w.placed[o.Name], nil)
 			before.Sent, before.Answered = 1, 2 // before any step
-			return append([]judge.Told{before}, asks.told(w, o)...)
+			return append([]judge.Call{before}, asks.told(w, o)...)
 		},
 	},
 
@@ -166,12 +166,12 @@ func (o *Outcome) ask(ctx context.Context, send func() (final bool)) {
 	}
 }
 
-func tellPurchase(w *World, o Outcome) []judge.Told {
-	return []judge.Told{tell(w.purchase(o.Buyer), o)}
+func tellPurchase(w *World, o Outcome) []judge.Call {
+	return []judge.Call{tell(w.purchase(o.Buyer), o)}
 }
 
 // tell is what a buyer knows of a purchase. Who has died has heard no refusal.
-func tell(p seckill.Purchase, o Outcome) judge.Told {
+func tell(p seckill.Purchase, o Outcome) judge.Call {
 	t := judge.CallOf(p, o.Receipt, o.Err)
 	switch {
 	case o.Dead && o.Err != nil:
@@ -238,7 +238,7 @@ func (w *World) overdue(ctx context.Context, p *process) error {
 
 // atReservation is an actor at a reservation. Its deadline is far away until an actor has
 // the time pass: so the scheduler decides what is in time.
-func atReservation(answer string, asked judge.Call, perform performs) actorKind {
+func atReservation(answer string, asked judge.CallKind, perform performs) actorKind {
 	d := atOrder(judge.OutcomeReserved, answer, asked, perform)
 	d.next = Sweeps // what a dead sweeper has left is given back
 	d.can = func(i catalog.Info) bool { return i.Reserves }
@@ -247,7 +247,7 @@ func atReservation(answer string, asked judge.Call, perform performs) actorKind 
 
 // atOrder is an actor at an order whose buyer was told placed. asked is what it asks of
 // it, and answer what it is told when that worked.
-func atOrder(placed judge.Outcome, answer string, asked judge.Call, perform performs) actorKind {
+func atOrder(placed judge.Outcome, answer string, asked judge.CallKind, perform performs) actorKind {
 	return actorKind{
 		perform: perform,
 		answer:  answer,
@@ -267,7 +267,7 @@ func atOrder(placed judge.Outcome, answer string, asked judge.Call, perform perf
 			w.placed[b.owner()] = r
 			return nil
 		},
-		told: func(w *World, o Outcome) (told []judge.Told) {
+		told: func(w *World, o Outcome) (told []judge.Call) {
 			if o.Name == NextBuyer {
 				return nil
 			}
@@ -279,7 +279,7 @@ func atOrder(placed judge.Outcome, answer string, asked judge.Call, perform perf
 			if asked == "" {
 				return told
 			}
-			t.Call, t.Outcome, t.Late = asked, judge.OutcomeUnknown, o.Does == PaysLate
+			t.Kind, t.Outcome, t.Late = asked, judge.OutcomeUnknown, o.Does == PaysLate
 			switch {
 			case o.Err == nil && asked == judge.CallPay:
 				t.Outcome = judge.OutcomeSold
@@ -366,7 +366,7 @@ var asks = actorKind{
 			return !again
 		})
 	},
-	told: func(w *World, o Outcome) []judge.Told {
+	told: func(w *World, o Outcome) []judge.Call {
 		if o.Dead && len(o.Told) > 0 { // the last answer was not heard
 			o.Told[len(o.Told)-1].Outcome = judge.OutcomeUnknown
 		}
@@ -384,7 +384,7 @@ const strangeUser = 98
 
 // ask sends one request and reads its answer: what its buyer knows, and whether a
 // client sends it again.
-func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Told, again bool) {
+func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told judge.Call, again bool) {
 	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
 	path := "/api/v1/seckill"
 	if o.Does == Reserves {
@@ -416,7 +416,7 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 	_ = json.Unmarshal(rec.Body.Bytes(), &problem) // without a code nothing is known
 	r, known := judge.FindCode(problem.Code)
 	if !known {
-		r = judge.Internal
+		r = judge.InternalError
 	}
 	refusal := r.Err
 	switch r.Outcome {

@@ -26,7 +26,7 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("audit the schedule: %w", err)
 	}
-	e.Initial, e.Run, e.Told = w.stock, firstRun, []judge.Told{}
+	e.Initial, e.Run, e.Calls = w.stock, firstRun, []judge.Call{}
 	for _, b := range s.Buyers {
 		if tell := actorKinds[b.Does].told; tell != nil && !b.Other {
 			told := tell(w, b)
@@ -35,12 +35,12 @@ func (r *run) judge(ctx context.Context) error {
 					told[i].Outcome = judge.OutcomeUnknown
 				}
 			}
-			e.Told = append(e.Told, told...)
+			e.Calls = append(e.Calls, told...)
 		}
 	}
 	if r.scenario.does(Resets) {
 		e.Run = e.Snapshot.Stock.Run
-		if e.Told, err = w.ofThisRun(ctx, e.Told, e.Run); err != nil {
+		if e.Calls, err = w.ofThisRun(ctx, e.Calls, e.Run); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (s *Schedule) mayBeOver(b Outcome) bool {
 // ofThisRun leaves out what was said of the sale before the reset: its orders,
 // and refusals, which may be of either. A request that got an order of the new
 // sale after one of the old is of the new: a reset forgets requests.
-func (w *World) ofThisRun(ctx context.Context, told []judge.Told, run int64) ([]judge.Told, error) {
+func (w *World) ofThisRun(ctx context.Context, told []judge.Call, run int64) ([]judge.Call, error) {
 	var earlier []string
 	err := w.admin.DB.WithContext(ctx).Model(&judge.Order{}).Where("sku_id = ? AND run < ? AND request_id NOT IN "+
 		"(SELECT request_id FROM orders WHERE sku_id = ? AND run = ?)", w.sku, run, w.sku, run).Pluck("request_id", &earlier).Error
@@ -108,7 +108,7 @@ func (w *World) ofThisRun(ctx context.Context, told []judge.Told, run int64) ([]
 		return nil, fmt.Errorf("find the orders before the reset: %w", err)
 	}
 	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
-	return slices.DeleteFunc(told, func(t judge.Told) bool {
+	return slices.DeleteFunc(told, func(t judge.Call) bool {
 		refused := t.Outcome != judge.OutcomeCancelled && t.Outcome != judge.OutcomeAccepted && t.Outcome != judge.OutcomeSold &&
 			t.Outcome != judge.OutcomeUnknown
 		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next

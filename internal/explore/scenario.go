@@ -200,7 +200,7 @@ type Outcome struct {
 	Receipt seckill.Receipt
 	Err     error
 	// Told are the answers to each call, of a buyer that asks the service.
-	Told []judge.Told
+	Told []judge.Call
 	Dead bool
 	// GaveUp: it waited, nothing could ever wake it any more, and its time was
 	// up. WaitedFor counts leases that had to end before it got through.

@@ -98,7 +98,7 @@ func (r *traceRun) purchase(b Buyer, request string) seckill.Purchase {
 
 func (r *traceRun) record(ctx context.Context, t *Trace) error {
 	t.Before = r.probes.Look(ctx, r.sku, r.names.Normalize)
-	told := make([]judge.Told, len(t.Buyers))
+	told := make([]judge.Call, len(t.Buyers))
 	t.Told = make([]Answer, len(t.Buyers))
 	// All buyers wait before their first command until every buyer has reached it, so that
 	// none wins the race only because it was started first.
@@ -132,7 +132,7 @@ func (r *traceRun) record(ctx context.Context, t *Trace) error {
 	if err != nil {
 		return fmt.Errorf("audit the trace: %w", err)
 	}
-	e.Initial, e.Told = traceStock, told
+	e.Initial, e.Calls = traceStock, told
 	for _, v := range judge.Judge(e).Violations {
 		t.Problems = append(t.Problems, Problem{Rule: v.Rule, Message: v.Message})
 	}

@@ -45,7 +45,7 @@ func (s *Server) buying(buy func(*gin.Context, *seller) (outcome string, err err
 			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc() // it never got as far as a strategy
 			return err
 		}
-		outcome := judge.Internal.Code // of a panic
+		outcome := judge.InternalError.Code // of a panic
 		s.inFlight.Add(1)
 		defer func() {
 			s.inFlight.Add(-1)

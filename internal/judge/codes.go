@@ -69,11 +69,11 @@ var ErrorCodes = []ErrorCode{
 	{ErrStrategyUnavailable, 503, "strategy_unavailable", OutcomeError, ""},
 	{seckill.ErrUnavailable, 503, "backend_unavailable", OutcomeError,
 		"A backend does not answer. Nothing was taken: try again when /readyz says that all is well."},
-	Internal,
+	InternalError,
 }
 
 // Internal is the refusal of an error that no other one is for.
-var Internal = ErrorCode{ErrInternal, 500, "internal", OutcomeUnknown,
+var InternalError = ErrorCode{ErrInternal, 500, "internal", OutcomeUnknown,
 	"Something is wrong in the service itself. Its log has more under this request_id."}
 
 // CodeOf is the refusal that err comes to.
@@ -83,12 +83,12 @@ func CodeOf(err error) ErrorCode {
 			return r
 		}
 	}
-	return Internal
+	return InternalError
 }
 
 // CallOf is what a purchase's buyer knows after the answer.
-func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Told {
-	t := Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
+func CallOf(p seckill.Purchase, r seckill.Receipt, err error) Call {
+	t := Call{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
 		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: OutcomeSold}
 	if err != nil {
 		t.Outcome = CodeOf(err).Outcome

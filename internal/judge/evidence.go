@@ -27,7 +27,7 @@ type Evidence struct {
 	StockStoreOf map[string]seckill.StockStore
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
-	Told []Told
+	Calls []Call
 	// Ours tells the orders of Told's buyers from those of others who buy in the
 	// same sale; nil: all are ours. Those of others are neither invented nor
 	// unasked for, and count in the balance like any.
@@ -43,8 +43,8 @@ type Evidence struct {
 // Told is what a buyer was told about one call. Copies and retries of one
 // request are calls of their own with the same user and request id, and so is
 // a cancellation.
-type Told struct {
-	Call      Call
+type Call struct {
+	Kind      CallKind
 	RequestID string // the idempotency key of the purchase
 	User      int64
 	Quantity  int64 // units asked for; of a cancellation: units of its order
@@ -65,12 +65,12 @@ type Told struct {
 }
 
 // A Call is what a buyer asked for.
-type Call string
+type CallKind string
 
 const (
-	CallBuy    Call = ""
-	CallCancel Call = "cancel"
-	CallPay    Call = "pay" // a reservation
+	CallBuy    CallKind = ""
+	CallCancel CallKind = "cancel"
+	CallPay    CallKind = "pay" // a reservation
 )
 
 // An Outcome is what a buyer was told.
@@ -94,10 +94,10 @@ const (
 const never = time.Duration(math.MaxInt64)
 
 // timed: the call's times are known, at least when it was sent.
-func (t *Told) timed() bool { return t.Sent != 0 || t.Answered != 0 }
+func (t *Call) timed() bool { return t.Sent != 0 || t.Answered != 0 }
 
 // end is when the call was answered; never if it was not, or at an unknown time.
-func (t *Told) end() time.Duration {
+func (t *Call) end() time.Duration {
 	if t.Answered == 0 {
 		return never
 	}
@@ -105,7 +105,7 @@ func (t *Told) end() time.Duration {
 }
 
 // took: the call got what it asked for, or may have.
-func (t *Told) took() bool {
+func (t *Call) took() bool {
 	switch t.Outcome {
 	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
 		return true
@@ -115,7 +115,7 @@ func (t *Told) took() bool {
 
 // got: the call was told that the units are the buyer's, for good or until they
 // are paid.
-func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
+func (t *Call) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
 // A hearing is the evidence put in order: the totals of the orders, each order with
 // the calls that name it, and each request with its order.
@@ -134,10 +134,10 @@ type hearing struct {
 	twice, beyond, below examples // of users with several orders, units that never were, orders told less than 0
 
 	// Without Told these are empty.
-	buys     []*Told // calls to buy, by user, request and time
+	buys     []*Call // calls to buy, by user, request and time
 	requests []request
 	byUser   map[int64][]*sale
-	unmet    []*Told          // cancellations and payments whose order is not there
+	unmet    []*Call          // cancellations and payments whose order is not there
 	later    int64            // units of orders that buyers cancelled, or may have
 	refused  map[Request]bool // by the ledger
 }
@@ -147,15 +147,15 @@ type sale struct {
 	*Order
 	ours    bool     // its buyer is one of Told's
 	request *request // nil: none of them asked for it
-	cancels []*Told  // its cancellations, but for those that were told that nothing was done
-	pays    []*Told  // payments of it
+	cancels []*Call  // its cancellations, but for those that were told that nothing was done
+	pays    []*Call  // payments of it
 }
 
 // A request is what one buyer asked for with one key.
 type request struct {
 	user  int64
 	key   string
-	calls []*Told // at least one
+	calls []*Call // at least one
 	sale  *sale   // nil: it has no order
 }
 
@@ -165,9 +165,9 @@ func hear(e Evidence) *hearing {
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
 	for o := range h.orders() {
 		h.count(o)
-		sold := &sale{Order: o, ours: e.Told != nil && (e.Ours == nil || e.Ours(o))}
+		sold := &sale{Order: o, ours: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
 		breaks := func(rule func(*sale) bool) bool { return rule(sold) }
-		if e.Told != nil || o.Run != s.Stock.Run || slices.ContainsFunc(singly, breaks) {
+		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(singly, breaks) {
 			h.sales = append(h.sales, sold)
 		}
 	}
@@ -176,7 +176,7 @@ func hear(e Evidence) *hearing {
 		h.report.Warning = fmt.Sprintf("Orders of %s met in this run. They do not guard the stock against each other: "+
 			"reset the SKU before another strategy sells it.", strings.Join(h.sellers, ", "))
 	}
-	if e.Told != nil {
+	if e.Calls != nil {
 		h.listen()
 	}
 	return h
@@ -280,10 +280,10 @@ func (h *hearing) listen() {
 	for _, r := range h.Snapshot.Refused {
 		h.refused[r] = true
 	}
-	naming := map[string][]*Told{} // calls about an order, by its id; those that meet it are taken out
-	h.buys = make([]*Told, 0, len(h.Told))
-	for i := range h.Told {
-		if t := &h.Told[i]; t.Call == CallBuy {
+	naming := map[string][]*Call{} // calls about an order, by its id; those that meet it are taken out
+	h.buys = make([]*Call, 0, len(h.Calls))
+	for i := range h.Calls {
+		if t := &h.Calls[i]; t.Kind == CallBuy {
 			h.buys = append(h.buys, t)
 		} else {
 			naming[t.OrderID] = append(naming[t.OrderID], t)
@@ -304,13 +304,13 @@ func (h *hearing) listen() {
 			h.later += s.Quantity
 		}
 	}
-	for i := range h.Told {
-		t := &h.Told[i]
-		if t.Call == CallBuy || naming[t.OrderID] == nil {
+	for i := range h.Calls {
+		t := &h.Calls[i]
+		if t.Kind == CallBuy || naming[t.OrderID] == nil {
 			continue
 		}
 		h.unmet = append(h.unmet, t)
-		if t.Call == CallCancel {
+		if t.Kind == CallCancel {
 			h.later += t.Quantity
 		}
 	}
@@ -318,7 +318,7 @@ func (h *hearing) listen() {
 
 // findRequests sorts the calls to buy into requests.
 func (h *hearing) findRequests() {
-	slices.SortStableFunc(h.buys, func(a, b *Told) int {
+	slices.SortStableFunc(h.buys, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
 	})
 	h.requests = make([]request, 0, len(h.buys))
@@ -343,10 +343,10 @@ func (h *hearing) requestOf(o *Order) *request {
 	return &h.requests[at]
 }
 
-func (s *sale) hear(calls []*Told) {
+func (s *sale) hear(calls []*Call) {
 	for _, t := range calls {
 		switch {
-		case t.Call == CallPay:
+		case t.Kind == CallPay:
 			s.pays = append(s.pays, t)
 		case t.took() || t.Outcome == OutcomeInProgress:
 			s.cancels = append(s.cancels, t)
@@ -372,8 +372,8 @@ func (s *sale) anyTime() bool {
 }
 
 // heard reports whether one of some calls had one of some outcomes.
-func heard(calls []*Told, outcomes ...Outcome) bool {
-	return slices.ContainsFunc(calls, func(t *Told) bool { return slices.Contains(outcomes, t.Outcome) })
+func heard(calls []*Call, outcomes ...Outcome) bool {
+	return slices.ContainsFunc(calls, func(t *Call) bool { return slices.Contains(outcomes, t.Outcome) })
 }
 
 // Holders say which orders hold which units. An active order of q units that was
@@ -408,7 +408,7 @@ func (h *Holders) Known() bool { return !h.given }
 
 // Of is how many active orders share a unit with o, and o itself; 0 if that is
 // not known.
-func (h *Holders) Of(o Order) (orders int) {
+func (h *Holders) CountSharing(o Order) (orders int) {
 	if h.given || o.Status != Active {
 		return 0
 	}
@@ -421,7 +421,7 @@ func (h *Holders) Of(o Order) (orders int) {
 }
 
 // Twice is how many units have two holders or more; 0 if that is not known.
-func (h *Holders) Twice() (units int64) {
+func (h *Holders) UnitsSoldTwice() (units int64) {
 	h.share(func(_, _ *Order, shared int64) { units += shared })
 	return units
 }

@@ -17,11 +17,11 @@ func (e *Evidence) bought(user, quantity, remaining int64, status string, outcom
 	id, key := fmt.Sprintf("o%d", user), fmt.Sprintf("r%d", user)
 	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
 		Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
-	t := Told{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
+	t := Call{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
 	if t.got() {
 		t.OrderID, t.Remaining = id, remaining
 	}
-	e.Told = append(e.Told, t)
+	e.Calls = append(e.Calls, t)
 }
 
 // sell is one more purchase that went as it should.
@@ -31,15 +31,15 @@ func (e *Evidence) sell(user, quantity int64) {
 }
 
 // says is one more call, of a buyer who has no order for it.
-func (e *Evidence) says(user, quantity int64, outcome Outcome) *Told {
-	e.Told = append(e.Told, Told{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome})
-	return &e.Told[len(e.Told)-1]
+func (e *Evidence) says(user, quantity int64, outcome Outcome) *Call {
+	e.Calls = append(e.Calls, Call{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome})
+	return &e.Calls[len(e.Calls)-1]
 }
 
 // later is a call of another kind about a user's order.
-func (e *Evidence) later(user int64, call Call, outcome Outcome) *Told {
+func (e *Evidence) later(user int64, call CallKind, outcome Outcome) *Call {
 	t := e.says(user, e.order(user).Quantity, outcome)
-	t.Call, t.OrderID = call, e.order(user).PublicID
+	t.Kind, t.OrderID = call, e.order(user).PublicID
 	return t
 }
 
@@ -48,8 +48,8 @@ func (e *Evidence) order(user int64) *Order {
 }
 
 // told is the first call of a kind.
-func (e *Evidence) told(user int64, call Call) *Told {
-	return &e.Told[slices.IndexFunc(e.Told, func(t Told) bool { return t.User == user && t.Call == call })]
+func (e *Evidence) told(user int64, call CallKind) *Call {
+	return &e.Calls[slices.IndexFunc(e.Calls, func(t Call) bool { return t.User == user && t.Kind == call })]
 }
 
 // drop removes a user's order, and gives its units back.
@@ -59,7 +59,7 @@ func (e *Evidence) drop(user int64) {
 }
 
 // at gives a call its times, in milliseconds.
-func (t *Told) at(sent, answered int) {
+func (t *Call) at(sent, answered int) {
 	t.Sent, t.Answered = time.Duration(sent)*time.Millisecond, time.Duration(answered)*time.Millisecond
 }
 
@@ -96,7 +96,7 @@ func by(strategy string, counter seckill.StockStore, counted int64) func(*Eviden
 
 // cancelledOnly is the sale of clean if no one came but user 8.
 func cancelledOnly(e *Evidence) {
-	e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = e.Snapshot.Orders[:1], 10, []Told{e.Told[0], e.Told[8]}
+	e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = e.Snapshot.Orders[:1], 10, []Call{e.Calls[0], e.Calls[8]}
 }
 
 // inPieces is the sale of clean from a stock in pieces: what
@@ -107,8 +107,8 @@ func inPieces(counted int64) func(*Evidence) {
 		for i := range e.Snapshot.Orders {
 			e.Snapshot.Orders[i].Remaining = 1
 		}
-		for i := range e.Told {
-			e.Told[i].Remaining = 1
+		for i := range e.Calls {
+			e.Calls[i].Remaining = 1
 		}
 		e.Snapshot.Stock.Num = e.Initial
 	}
@@ -204,13 +204,13 @@ func oneLeft(e *Evidence) {
 	e.drop(8)
 	row(1)(e)
 	tells(8, OutcomeBusy)(e)
-	e.Told = e.Told[:8]
+	e.Calls = e.Calls[:8]
 }
 
 // wanted is a sale in which one buyer came, and got nothing.
 func wanted(quantity int64, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) {
-		e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, nil
+		e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = nil, 10, nil
 		e.says(1, quantity, outcome)
 	}
 }
@@ -235,8 +235,8 @@ func TestJudge(t *testing.T) {
 	judged(t, clean, []planted{
 		{"as it should be", all(), ""},
 		{"whichever run is current", func(e *Evidence) { e.Run = 0 }, ""},
-		{"the ledger alone", func(e *Evidence) { e.Told = nil }, ""},
-		{"no one came", func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{} }, ""},
+		{"the ledger alone", func(e *Evidence) { e.Calls = nil }, ""},
+		{"no one came", func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = nil, 10, []Call{} }, ""},
 		{"demand for all there is, and nothing sold", wanted(10, OutcomeUnknown), "nothing_sold"},
 		{"demand for more than there is, and nothing sold", wanted(11, OutcomeSoldOut), ""},
 
@@ -253,7 +253,7 @@ func TestJudge(t *testing.T) {
 		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
 		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
 		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
-		{"an order of an earlier run, and the ledger alone", func(e *Evidence) { e.order(6).Run, e.Told = 3, nil }, "straggler"},
+		{"an order of an earlier run, and the ledger alone", func(e *Evidence) { e.order(6).Run, e.Calls = 3, nil }, "straggler"},
 		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 5 }), "straggler oversold negative_stock"},
 
 		// Where the stock is kept.
@@ -295,8 +295,8 @@ func TestJudge(t *testing.T) {
 		{"the receipt has another quantity", func(e *Evidence) { e.told(1, CallBuy).Quantity++ }, "wrong_receipt"},
 		{"two users with one key", func(e *Evidence) { e.told(4, CallBuy).RequestID = "r3" }, ""},
 		{"one request, two orders", func(e *Evidence) {
-			e.Told = append(e.Told, e.Told[1])
-			e.Told[1].OrderID = "another"
+			e.Calls = append(e.Calls, e.Calls[1])
+			e.Calls[1].OrderID = "another"
 		}, "wrong_receipt"},
 		{"an order of one who was told busy", tells(6, OutcomeBusy), "unacknowledged_order"},
 		{"an order of one who was told conflict", tells(6, OutcomeConflict), "unacknowledged_order"},
@@ -351,21 +351,21 @@ func TestJudge(t *testing.T) {
 		{"duplicate after a cancellation that did not take place", all(doubted(401, 410), stillActive), "not_cancelled"},
 		{"duplicate, and its retry got the order and no answer", func(e *Evidence) { e.told(6, CallBuy).at(300, 0); e.says(6, 1, OutcomeDuplicate).at(100, 110) }, "key_refused false_duplicate"},
 		{"duplicate again after the cancellation", all(doubted(390, 400), func(e *Evidence) {
-			again := e.Told[len(e.Told)-1]
+			again := e.Calls[len(e.Calls)-1]
 			again.at(500, 510)
-			e.Told = append(e.Told, again)
+			e.Calls = append(e.Calls, again)
 		}), ""},
 		{"duplicate after the cancellation, where a call without an answer may have decided so before", all(doubted(390, 0), func(e *Evidence) {
-			again := e.Told[len(e.Told)-1]
-			e.Told[len(e.Told)-1].Outcome = OutcomeUnknown
+			again := e.Calls[len(e.Calls)-1]
+			e.Calls[len(e.Calls)-1].Outcome = OutcomeUnknown
 			again.at(500, 510)
-			e.Told = append(e.Told, again)
+			e.Calls = append(e.Calls, again)
 		}), ""},
 		{"duplicate after the cancellation, where a call told busy came before", all(doubted(390, 395), func(e *Evidence) {
-			again := e.Told[len(e.Told)-1]
-			e.Told[len(e.Told)-1].Outcome = OutcomeBusy
+			again := e.Calls[len(e.Calls)-1]
+			e.Calls[len(e.Calls)-1].Outcome = OutcomeBusy
 			again.at(500, 510)
-			e.Told = append(e.Told, again)
+			e.Calls = append(e.Calls, again)
 		}), "false_duplicate"},
 		{"duplicate beside a request that was told busy", beside(140, 160), ""},
 		{"duplicate as soon as another request was told busy", beside(150, 160), ""},
@@ -396,7 +396,7 @@ func TestJudge(t *testing.T) {
 		{"a copy that a backend failed after the order", copied(OutcomeError, 200, 210), "key_refused"},
 		{"a copy that a backend failed beside the order", copied(OutcomeError, 199, 2500), ""},
 		{"a copy that a backend failed after the order, and that says where to ask", all(copied(OutcomeError, 300, 310), func(e *Evidence) {
-			e.Told[len(e.Told)-1].ThisCall = true
+			e.Calls[len(e.Calls)-1].ThisCall = true
 		}), ""},
 		{"a retry sold out, and the first call got the order and no answer", func(e *Evidence) {
 			e.told(6, CallBuy).at(100, 0)
@@ -491,14 +491,14 @@ func TestJudgeReservations(t *testing.T) {
 		{"told reserved, and missing", func(e *Evidence) { e.drop(5) }, "missing_order"},
 		{"sold out before reservations expired", func(e *Evidence) { e.says(9, 1, OutcomeSoldOut) }, ""},
 		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
-		{"paid in the ledger, and given back", func(e *Evidence) { e.Told, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
+		{"paid in the ledger, and given back", func(e *Evidence) { e.Calls, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
 		{"paid in the ledger, and expired", func(e *Evidence) {
 			ends(2, seckill.Paid)(e)
-			e.Told, e.order(2).Status, e.Snapshot.Stock.Num = nil, Expired, e.Snapshot.Stock.Num+2
+			e.Calls, e.order(2).Status, e.Snapshot.Stock.Num = nil, Expired, e.Snapshot.Stock.Num+2
 		}, "paid_released"},
 		{"told paid, and not paid", ends(1, seckill.Reserved), "not_paid"},
 		{"told paid in one call, and not paid", ends(6, seckill.Reserved), "not_paid"},
-		{"told paid, and never there", func(e *Evidence) { t := e.says(9, 1, OutcomeSold); t.Call, t.OrderID = CallPay, "o9" }, "not_paid"},
+		{"told paid, and never there", func(e *Evidence) { t := e.says(9, 1, OutcomeSold); t.Kind, t.OrderID = CallPay, "o9" }, "not_paid"},
 		{"told paid, and cancelled by the buyer later", all(ends(1, seckill.ReservationReleased), func(e *Evidence) { e.later(1, CallCancel, OutcomeCancelled) }), ""},
 		{"paid when the deadline had passed", func(e *Evidence) { e.told(1, CallPay).Late = true }, "paid_late"},
 		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
@@ -507,7 +507,7 @@ func TestJudgeReservations(t *testing.T) {
 		{"forgotten, a copy told busy, and paid", all(ends(2, seckill.Paid), func(e *Evidence) { e.says(2, 2, OutcomeBusy) }), "paid_unasked"},
 		{"a late payment that was refused", func(e *Evidence) { e.told(3, CallPay).Late = true }, ""},
 		{"an early payment that was paid", func(e *Evidence) { e.told(1, CallPay).Early = true }, ""},
-		{"a payment of an order that is not there, refused", func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Call, t.OrderID = CallPay, "o9" }, ""},
+		{"a payment of an order that is not there, refused", func(e *Evidence) { t := e.says(9, 1, OutcomeError); t.Kind, t.OrderID = CallPay, "o9" }, ""},
 		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
 		{"a payment in progress, and paid", paymentTold(1, OutcomeInProgress), ""},
 		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
@@ -549,7 +549,7 @@ func judged(t *testing.T, sale func() *Evidence, plants []planted) {
 		if r.Verdict != verdicts[worst] {
 			t.Errorf("%s: the verdict is %s, want %s", p.name, r.Verdict, verdicts[worst])
 		}
-		e.Told = nil // without the buyers the judge sees less, but nothing else
+		e.Calls = nil // without the buyers the judge sees less, but nothing else
 		for _, rule := range broken(Judge(*e)) {
 			if !slices.Contains(want, rule) {
 				t.Errorf("%s: without the buyers %s is broken too", p.name, rule)
@@ -598,7 +598,7 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 // drawn is a sale of four units to at most three users, whose calls come to anything. Often the ledger has an order, a
 // state or a number that it should not have.
 func drawn(rng *rand.Rand) *Evidence {
-	e := &Evidence{Initial: 4, Run: 1, Told: []Told{}, StockStoreOf: clean().StockStoreOf,
+	e := &Evidence{Initial: 4, Run: 1, Calls: []Call{}, StockStoreOf: clean().StockStoreOf,
 		Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 4, Num: 4, Run: 1}, StockStores: map[seckill.StockStore]int64{}}}
 	once := func(in int) bool { return rng.IntN(in) == 0 }
 	strategy := pick(rng, "conditional", "conditional", "conditional", "redis-lua", "front", "magic")
@@ -635,8 +635,8 @@ func drawn(rng *rand.Rand) *Evidence {
 			for i := range e.Snapshot.Orders {
 				e.Snapshot.Orders[i].UserID = 1
 			}
-			for i := range e.Told {
-				e.Told[i].User = 1
+			for i := range e.Calls {
+				e.Calls[i].User = 1
 			}
 		}, func() { // an order
 			for i := range e.Snapshot.Orders {
@@ -683,7 +683,7 @@ func TestJudgeReport(t *testing.T) {
 	} {
 		e := clean()
 		test.plant(e)
-		e.Told = nil
+		e.Calls = nil
 		r := Judge(*e)
 		i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
 		if i < 0 || strings.Join(r.Violations[i].Examples, ", ") != test.want {
@@ -704,7 +704,7 @@ func TestJudgeReport(t *testing.T) {
 	for user := range int64(30) {
 		e.bought(100+user, 1, 0, Active, OutcomeSold)
 	}
-	e.Told = e.Told[:9]
+	e.Calls = e.Calls[:9]
 	i := slices.Index(broken(Judge(*e)), RuleInvented)
 	if v := Judge(*e).Violations[i]; v.Count != 30 || len(v.Examples) != maxExamples {
 		t.Errorf("%d counted, %d shown; want 30 and %d", v.Count, len(v.Examples), maxExamples)
@@ -721,16 +721,16 @@ func stall() *Evidence {
 		} else {
 			e.says(i+1, 1, OutcomeBusy)
 		}
-		e.Told[i].at(int(i)*1000, int(i)*1000+900)
+		e.Calls[i].at(int(i)*1000, int(i)*1000+900)
 	}
 	return e
 }
 
 // waiting changes each call after the last sale.
-func waiting(change func(i int, t *Told)) func(*Evidence) {
+func waiting(change func(i int, t *Call)) func(*Evidence) {
 	return func(e *Evidence) {
-		for i := range e.Told[5:] {
-			change(i, &e.Told[5+i])
+		for i := range e.Calls[5:] {
+			change(i, &e.Calls[5+i])
 		}
 	}
 }
@@ -757,35 +757,35 @@ func TestServed(t *testing.T) {
 		{"there was nothing left", stock(5, 0), ServedYes, 0.9},
 		{"what is left is not known", func(e *Evidence) { e.StockStoreOf = map[string]seckill.StockStore{"conditional": seckill.InRedis} }, ServedNotKnown, 0},
 		{"the row has units that were sold", stock(5, 3), ServedYes, 0.9},
-		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
-		{"they hold orders already", waiting(func(_ int, t *Told) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},
-		{"one who holds an order asks with another key", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
-		{"told unknown, error, in progress", waiting(func(i int, t *Told) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
-		{"no one asked any more", func(e *Evidence) { e.Told = e.Told[:6] }, ServedYes, 0.9},
-		{"they ask with pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[8], e.Told[11], e.Told[14], e.Told[17]) }, ServedYes, 0.9},
-		{"they ask with short pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[7], e.Told[9], e.Told[11], e.Told[13]) }, ServedBlocked, 8.9},
+		{"they want more than is left", waiting(func(_ int, t *Call) { t.Quantity = 6 }), ServedYes, 0.9},
+		{"they hold orders already", waiting(func(_ int, t *Call) { t.Outcome = OutcomeDuplicate }), ServedYes, 0.9},
+		{"one who holds an order asks with another key", waiting(func(_ int, t *Call) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeUnknown }), ServedYes, 0.9},
+		{"told unknown, error, in progress", waiting(func(i int, t *Call) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
+		{"no one asked any more", func(e *Evidence) { e.Calls = e.Calls[:6] }, ServedYes, 0.9},
+		{"they ask with pauses", func(e *Evidence) { e.Calls = append(e.Calls[:6], e.Calls[8], e.Calls[11], e.Calls[14], e.Calls[17]) }, ServedYes, 0.9},
+		{"they ask with short pauses", func(e *Evidence) { e.Calls = append(e.Calls[:6], e.Calls[7], e.Calls[9], e.Calls[11], e.Calls[13]) }, ServedBlocked, 8.9},
 		{"one buyer waits all the time, and is served in the end", func(e *Evidence) {
-			e.Told = e.Told[:5]
+			e.Calls = e.Calls[:5]
 			e.sell(6, 1)
-			e.Told[5].at(5000, 29_000)
+			e.Calls[5].at(5000, 29_000)
 		}, ServedBlocked, 24},
 		{"a sale without an answer in between", func(e *Evidence) {
 			e.sell(13, 1)
 			e.told(13, CallBuy).Outcome = OutcomeUnknown
-			e.Told = e.Told[:21] // the last answer is at 20.9 s; sold until 12.9+6
+			e.Calls = e.Calls[:21] // the last answer is at 20.9 s; sold until 12.9+6
 		}, ServedBlocked, 6.9},
 		{"sold to a call without an answer, and told by its retry at the end", func(e *Evidence) {
 			e.told(6, CallBuy).Outcome = OutcomeUnknown
 			e.sell(6, 1)
-			e.Told[len(e.Told)-1].at(28_900, 29_000)
+			e.Calls[len(e.Calls)-1].at(28_900, 29_000)
 		}, ServedYes, 0.9},
 		{"a start of its own, and nothing sold", func(e *Evidence) {
-			e.Snapshot.Stock.StartsAt, e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = &moment, nil, 10, e.Told[5:]
+			e.Snapshot.Stock.StartsAt, e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Calls = &moment, nil, 10, e.Calls[5:]
 		}, ServedNotKnown, 0},
 		{"a start of its own, after they had asked for long", func(e *Evidence) {
 			e.Snapshot.Stock.StartsAt = &moment
-			for i := range e.Told[:5] {
-				e.Told[i].at(i*1000+30_000, i*1000+30_900)
+			for i := range e.Calls[:5] {
+				e.Calls[i].at(i*1000+30_000, i*1000+30_900)
 			}
 		}, ServedYes, 0.9},
 		{"a unit comes back at the end only", comesBack(27), ServedYes, 2.9},
@@ -802,7 +802,7 @@ func TestServed(t *testing.T) {
 	if s.FromMs != 5000 {
 		t.Errorf("%+v", s)
 	}
-	both := Sum([]Report{Judge(*stall()), {Verdict: Held, Served: &Served{State: ServedYes, LongestMs: 1}}})
+	both := SumReports([]Report{Judge(*stall()), {Verdict: Held, Served: &Served{State: ServedYes, LongestMs: 1}}})
 	if !both.Served.Blocked() || both.Served.LongestMs != s.LongestMs {
 		t.Errorf("the sum of two: %+v", both.Served)
 	}
@@ -812,7 +812,7 @@ func TestServed(t *testing.T) {
 func TestSum(t *testing.T) {
 	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2, Violations: []Violation{}}
 	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Reserved: 3, Expired: 4, Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
-	got := Sum([]Report{a, b})
+	got := SumReports([]Report{a, b})
 	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 || got.Orders != 17 || got.Reserved != 3 || got.Expired != 4 ||
 		got.Cancelled != 2 || len(got.Violations) != 1 || got.Violations[0].Message != "SKU 2: gone" {
 		t.Errorf("%+v", got)
@@ -823,7 +823,7 @@ func TestSum(t *testing.T) {
 		if others == Held {
 			want = NotValid
 		}
-		if got := Sum([]Report{{Verdict: others}, b, {Verdict: others}}); got.Verdict != want {
+		if got := SumReports([]Report{{Verdict: others}, b, {Verdict: others}}); got.Verdict != want {
 			t.Errorf("%s beside %s: %s, want %s", NotValid, others, got.Verdict, want)
 		}
 	}

@@ -37,7 +37,7 @@ type Op struct {
 	Kind         OpKind
 	Quantity     int64
 	Remaining    int64 // as told, when OpSold
-	Saw          bool  // Remaining is what the buyer saw before: it says nothing of the order
+	SawBefore    bool  // Remaining is what the buyer saw before: it says nothing of the order
 	Call, Return int64
 	Name         string // for messages
 	optional     bool   // at the edge of a window: it may have happened outside
@@ -58,7 +58,7 @@ func step(left int64, o Op) (after []any) {
 	switch o.Kind {
 	case OpSold:
 		hidden := left - o.Quantity - o.Remaining
-		if left >= o.Quantity && (o.Saw || o.Remaining >= 0 && hidden >= 0 && hidden <= o.held) {
+		if left >= o.Quantity && (o.SawBefore || o.Remaining >= 0 && hidden >= 0 && hidden <= o.held) {
 			after = append(after, left-o.Quantity)
 		}
 	case OpSoldOut:
@@ -98,7 +98,7 @@ const largest = 5000
 // sale says by its `remaining` which units it took, so that their order is
 // known and one pass decides. When units come back the order has to be
 // searched for, and the first window of the history is.
-func CheckLinear(initial int64, ops []Op, limit time.Duration) Linearity {
+func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 	refused := slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpRefused })
 	if refused {
 		ops = noteHeld(ops)
@@ -106,7 +106,7 @@ func CheckLinear(initial int64, ops []Op, limit time.Duration) Linearity {
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpGaveBack }) {
 		check := inOrder
 		switch {
-		case slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }):
+		case slices.ContainsFunc(ops, func(o Op) bool { return o.SawBefore }):
 			check = inAnyOrder
 		case refused:
 			check = inBounds
@@ -223,9 +223,9 @@ func window(ops []Op, n int) []Op {
 }
 
 // Saw marks the sales of ops as such that do not say which units they took.
-func Saw(ops []Op) []Op {
+func MarkSawBefore(ops []Op) []Op {
 	for i := range ops {
-		ops[i].Saw = true
+		ops[i].SawBefore = true
 	}
 	return ops
 }

@@ -46,12 +46,12 @@ func TestPlantedViolations(t *testing.T) {
 	} {
 		ops := good()
 		test.plant(ops)
-		f := CheckLinear(10, ops, time.Minute)
+		f := CheckLinearizable(10, ops, time.Minute)
 		if !f.Decided || f.Linearizable != (test.why == "") || !strings.Contains(f.Why, test.why) {
 			t.Errorf("%s: %+v, want %q", test.name, f, test.why)
 		}
 		searched := append(ops, Op{Client: 9, Kind: OpGaveBack, Quantity: 1, Call: 1000, Return: 1001})
-		if f := CheckLinear(10, searched, time.Minute); !f.Decided || f.Linearizable != (test.why == "") {
+		if f := CheckLinearizable(10, searched, time.Minute); !f.Decided || f.Linearizable != (test.why == "") {
 			t.Errorf("%s, with a cancellation afterwards: %+v", test.name, f)
 		}
 	}
@@ -68,7 +68,7 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		initial, saw := rng.Int64N(6), i%2 == 0
 		ops := random(rng, initial)
 		if saw {
-			ops = Saw(ops)
+			ops = MarkSawBefore(ops)
 		}
 		refused, all := i%3 == 0, ops
 		if refused {
@@ -78,7 +78,7 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		}
 		want := porcupine.CheckOperations(model(initial), operations(all))
 		said[fmt.Sprint("saw ", saw, ", linearizable ", want)]++
-		got := CheckLinear(initial, ops, time.Second)
+		got := CheckLinearizable(initial, ops, time.Second)
 		if got.Linearizable != want && (!refused || want) || !got.Decided || got.Linearizable != (got.Why == "") {
 			t.Fatalf("seed %d: of %d units, %+v: %+v, want %t", seed, initial, ops, got, want)
 		}
@@ -116,9 +116,9 @@ func random(rng *rand.Rand, left int64) (ops []Op) {
 func TestTimeIsUp(t *testing.T) {
 	ops := []Op{{Kind: OpGaveBack, Return: Never}}
 	for i := range int64(40) { // the last one is always one unit short, and any may be the last
-		ops = append(ops, Op{Client: int(i) + 1, Kind: OpSold, Quantity: 1 << i, Saw: true, Return: Never})
+		ops = append(ops, Op{Client: int(i) + 1, Kind: OpSold, Quantity: 1 << i, SawBefore: true, Return: Never})
 	}
-	if f := CheckLinear(1<<40-2, ops, time.Millisecond); f.Decided || f.Linearizable || f.Why != "" {
+	if f := CheckLinearizable(1<<40-2, ops, time.Millisecond); f.Decided || f.Linearizable || f.Why != "" {
 		t.Errorf("%+v, want that it is not decided", f)
 	}
 }
@@ -153,7 +153,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	whole := history(1500) // as of a load run, a third of whose calls give back
-	if f := CheckLinear(50, whole, time.Minute); !f.Decided || !f.Linearizable {
+	if f := CheckLinearizable(50, whole, time.Minute); !f.Decided || !f.Linearizable {
 		t.Errorf("seed %d: a true history is %+v", seed, f)
 	}
 	for n := 20; n <= 200; n += 20 { // at last all of it
@@ -194,7 +194,7 @@ func TestCounterBesideRefused(t *testing.T) {
 					lie(&told[i], later[i])
 				}
 			}
-			if f := CheckLinear(100, told, time.Minute); !f.Decided || f.Linearizable != (what == "the truth") {
+			if f := CheckLinearizable(100, told, time.Minute); !f.Decided || f.Linearizable != (what == "the truth") {
 				t.Fatalf("seed %d: buyers are told %s, and that is %+v", seed, what, f)
 			}
 		}

@@ -78,7 +78,7 @@ func (r *Report) add(broken rule, e examples, args []any) {
 
 // Add is r with a violation that was found in what the judge does not look at:
 // the times of the answers.
-func (r Report) Add(rule, message string, params Params) Report {
+func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations), Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
 	if rank(Lost) > rank(r.Verdict) {
 		r.Verdict = Lost
@@ -89,7 +89,7 @@ func (r Report) Add(rule, message string, params Params) Report {
 // Sum is the report on a sale of several SKUs: the worst verdict, and every
 // violation with its SKU. What is proven of one SKU stays proven where the run of
 // another proves nothing.
-func Sum(reports []Report) Report {
+func SumReports(reports []Report) Report {
 	if len(reports) == 1 {
 		return reports[0]
 	}

@@ -118,7 +118,7 @@ var rules = []rule{
 func Judge(e Evidence) Report {
 	h := hear(e)
 	h.check(rules)
-	if e.Told != nil {
+	if e.Calls != nil {
 		h.report.Served = h.served()
 	}
 	return h.report
@@ -220,20 +220,20 @@ func (s *sale) toldPaid() bool {
 func notPaid(s *sale) bool { return s.unpaid() && s.toldPaid() }
 
 func paidLate(s *sale) bool {
-	return slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Late && t.Outcome == OutcomeSold })
+	return slices.ContainsFunc(s.pays, func(t *Call) bool { return t.Late && t.Outcome == OutcomeSold })
 }
 
 func expiredEarly(s *sale) bool {
-	return slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Early && t.Outcome == OutcomeExpired })
+	return slices.ContainsFunc(s.pays, func(t *Call) bool { return t.Early && t.Outcome == OutcomeExpired })
 }
 
 // paidUnasked leaves it to expiredHeld and paidReleased that a payment was asked
 // for, and said to have come too late.
 func paidUnasked(s *sale) bool {
-	if !s.paid() || s.request == nil || heard(s.pays, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.pays, (*Told).took) {
+	if !s.paid() || s.request == nil || heard(s.pays, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.pays, (*Call).took) {
 		return false
 	}
-	return !slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && t.Outcome != OutcomeReserved })
+	return !slices.ContainsFunc(s.request.calls, func(t *Call) bool { return t.took() && t.Outcome != OutcomeReserved })
 }
 
 func paidReleased(s *sale) bool {
@@ -331,8 +331,8 @@ func lostUnits(h *hearing, tell func(examples, ...any)) {
 }
 
 // got is the first call of r that was told that it got the units; nil if none was.
-func (r *request) got() *Told {
-	if i := slices.IndexFunc(r.calls, (*Told).got); i >= 0 {
+func (r *request) got() *Call {
+	if i := slices.IndexFunc(r.calls, (*Call).got); i >= 0 {
 		return r.calls[i]
 	}
 	return nil
@@ -341,7 +341,7 @@ func (r *request) got() *Told {
 func missingOrder(_ *hearing, r *request) bool { return r.got() != nil && r.sale == nil }
 
 func wrongReceipt(s *sale) bool {
-	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool {
+	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Call) bool {
 		return t.got() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining)
 	})
 }
@@ -349,8 +349,8 @@ func wrongReceipt(s *sale) bool {
 // unacknowledged finds orders that a call bought which was told that nothing was taken: a call was, and no call can
 // have bought that was told otherwise. A call in progress, and one that replays the order, did not buy.
 func unacknowledged(s *sale) bool {
-	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return !t.took() && t.Outcome != OutcomeInProgress }) &&
-		!slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && !t.Replayed })
+	return s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Call) bool { return !t.took() && t.Outcome != OutcomeInProgress }) &&
+		!slices.ContainsFunc(s.request.calls, func(t *Call) bool { return t.took() && !t.Replayed })
 }
 
 // keyRefused finds the requests that were refused in one call although they have an order,
@@ -366,7 +366,7 @@ func keyRefused(_ *hearing, r *request) bool {
 		return false
 	}
 	acknowledged := r.acknowledged()
-	return slices.ContainsFunc(r.calls, func(t *Told) bool {
+	return slices.ContainsFunc(r.calls, func(t *Call) bool {
 		switch t.Outcome {
 		case OutcomeSoldOut, OutcomeDuplicate:
 			return true
@@ -384,13 +384,13 @@ func keyRefused(_ *hearing, r *request) bool {
 // may have from when it was sent.) The first call that is told duplicate decides; later ones
 // repeat it. A refusal of the very request that has the order is a matter of keyRefused.
 func falseDuplicate(h *hearing, r *request) bool {
-	return heard(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Told) bool {
+	return heard(r.calls, OutcomeDuplicate) && !slices.ContainsFunc(r.calls, func(t *Call) bool {
 		return t.Outcome == OutcomeDuplicate && (h.had(t) || h.mayHaveHad(t))
 	})
 }
 
 // had: the buyer had an order of another request than t's while t was under way.
-func (h *hearing) had(t *Told) bool {
+func (h *hearing) had(t *Call) bool {
 	return slices.ContainsFunc(h.byUser[t.User], func(s *sale) bool {
 		born := time.Duration(0) // at the earliest; 0 also where that is not known
 		if s.request != nil {
@@ -401,8 +401,8 @@ func (h *hearing) had(t *Told) bool {
 }
 
 // mayHaveHad: another call of the buyer may have held the place of an order meanwhile.
-func (h *hearing) mayHaveHad(t *Told) bool {
-	first, _ := slices.BinarySearchFunc(h.buys, t.User, func(c *Told, user int64) int { return cmp.Compare(c.User, user) })
+func (h *hearing) mayHaveHad(t *Call) bool {
+	first, _ := slices.BinarySearchFunc(h.buys, t.User, func(c *Call, user int64) int { return cmp.Compare(c.User, user) })
 	for _, c := range h.buys[first:] {
 		switch {
 		case c.User != t.User:
@@ -472,14 +472,14 @@ func nothingSold(h *hearing, tell func(examples, ...any)) {
 
 // lostRequest: the request was accepted, and came to nothing.
 func lostRequest(h *hearing, r *request) bool {
-	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
+	i := slices.IndexFunc(r.calls, func(t *Call) bool { return t.Outcome == OutcomeAccepted })
 	return i >= 0 && r.sale == nil && !h.refused[Request{r.user, r.key}] && !r.refusedAfter(r.calls[i])
 }
 
 // refusedAfter: a call of the request was refused for good, and not before it
 // was accepted. busy, conflict and error say nothing about what was accepted.
-func (r *request) refusedAfter(accepted *Told) bool {
-	return slices.ContainsFunc(r.calls, func(t *Told) bool {
+func (r *request) refusedAfter(accepted *Call) bool {
+	return slices.ContainsFunc(r.calls, func(t *Call) bool {
 		switch t.Outcome {
 		case OutcomeSoldOut, OutcomeDuplicate:
 			return t.end() >= accepted.Sent

@@ -24,13 +24,13 @@ func correct(t *rapid.T) Evidence {
 	upTo := func(most time.Duration) time.Duration {
 		return time.Duration(1+below(int(most/time.Microsecond))) * time.Microsecond
 	}
-	e := Evidence{Initial: int64(1 + below(60)), Run: 1, Patience: 800 * time.Millisecond, Told: []Told{}}
+	e := Evidence{Initial: int64(1 + below(60)), Run: 1, Patience: 800 * time.Millisecond, Calls: []Call{}}
 	e.Snapshot.Stock = Stock{ID: 1, Initial: e.Initial, Num: e.Initial, Run: 1}
 	left, now, sold := &e.Snapshot.Stock.Num, time.Second, time.Duration(0)
 	delays := []time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 	users, cancels, paused := 1+below(20), !one(3), false
 	final := map[string]Outcome{} // of requests that were refused for good
-	sell := func(told *Told) {
+	sell := func(told *Call) {
 		has := func(o Order) bool { return o.UserID == told.User && o.Status == Active }
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
 		switch {
@@ -60,8 +60,8 @@ func correct(t *rapid.T) Evidence {
 		}
 		told.Outcome, told.OrderID, told.Remaining = OutcomeSold, e.Snapshot.Orders[i].PublicID, e.Snapshot.Orders[i].Remaining
 	}
-	cancel := func(told *Told, o *Order) {
-		told.Call, told.OrderID = CallCancel, o.PublicID
+	cancel := func(told *Call, o *Order) {
+		told.Kind, told.OrderID = CallCancel, o.PublicID
 		if one(8) {
 			told.Outcome = OutcomeBusy
 			return
@@ -74,7 +74,7 @@ func correct(t *rapid.T) Evidence {
 	for range 5 + below(100) {
 		now += upTo(30 * time.Millisecond)
 		user := 1 + below(users)
-		told := Told{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
+		told := Call{User: int64(user), RequestID: fmt.Sprintf("k%d-%d", user, below(2)), Quantity: int64(1 + user%3),
 			Sent: now - upTo(delays[below(2)]), Answered: now + upTo(delays[below(2)])}
 		i := slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.RequestID == told.RequestID })
 		if i >= 0 && cancels && one(2) {
@@ -83,7 +83,7 @@ func correct(t *rapid.T) Evidence {
 			sell(&told)
 		}
 		if one(8) {
-			if told.Outcome, told.Remaining, told.Answered = OutcomeUnknown, 0, 0; told.Call == CallBuy {
+			if told.Outcome, told.Remaining, told.Answered = OutcomeUnknown, 0, 0; told.Kind == CallBuy {
 				told.OrderID = ""
 			}
 			if !paused && one(3) {
@@ -93,15 +93,15 @@ func correct(t *rapid.T) Evidence {
 				told.Answered = told.Sent + 100*time.Millisecond
 			}
 		}
-		e.Told = append(e.Told, told)
+		e.Calls = append(e.Calls, told)
 	}
 	clocks := below(10) // 9: there were none, 8: they only say when a call was sent
-	for i := range e.Told {
+	for i := range e.Calls {
 		if clocks >= 8 {
-			e.Told[i].Answered = 0
+			e.Calls[i].Answered = 0
 		}
 		if clocks == 9 {
-			e.Told[i].Sent = 0
+			e.Calls[i].Sent = 0
 		}
 	}
 	return e
@@ -132,8 +132,8 @@ func TestHoldersAreCounted(t *testing.T) {
 			}
 		}
 		h := HoldersOf(orders, seckill.InRow)
-		if pairs := h.pairs(); h.Twice() != twice || (pairs.count > 0) != (twice > 0) || !h.Known() {
-			t.Errorf("%d units twice, want %d; %+v", h.Twice(), twice, pairs)
+		if pairs := h.pairs(); h.UnitsSoldTwice() != twice || (pairs.count > 0) != (twice > 0) || !h.Known() {
+			t.Errorf("%d units twice, want %d; %+v", h.UnitsSoldTwice(), twice, pairs)
 		}
 		for _, o := range orders {
 			want := 0
@@ -142,12 +142,12 @@ func TestHoldersAreCounted(t *testing.T) {
 					want++
 				}
 			}
-			if h.Of(o) != want {
-				t.Errorf("%d holders of %+v, want %d", h.Of(o), o, want)
+			if h.CountSharing(o) != want {
+				t.Errorf("%d holders of %+v, want %d", h.CountSharing(o), o, want)
 			}
 		}
 		given := HoldersOf(append(orders, Order{Quantity: 1, Status: Cancelled}), seckill.InRow)
-		if split := HoldersOf(orders, seckill.InBuckets); given.Known() || split.Known() || given.Twice()+split.Twice() > 0 {
+		if split := HoldersOf(orders, seckill.InBuckets); given.Known() || split.Known() || given.UnitsSoldTwice()+split.UnitsSoldTwice() > 0 {
 			t.Error("units that come back, and a stock in pieces, have known holders")
 		}
 	})

@@ -260,7 +260,7 @@ func (l *ledgerCache) pageFor(user int64, stock seckill.StockStore,
 func (l *ledgerCache) setSnapshot(snap judge.Snapshot, stock seckill.StockStore) {
 	l.orders, l.holders = snap.Orders, judge.HoldersOf(snap.Orders, stock)
 	l.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Latest: []shopOrder{},
-		Twice: l.holders.Twice(), Known: l.holders.Known()}
+		Twice: l.holders.UnitsSoldTwice(), Known: l.holders.Known()}
 	for _, o := range snap.Orders {
 		switch {
 		case o.Status != judge.Active:
@@ -278,7 +278,7 @@ func (l *ledgerCache) setSnapshot(snap judge.Snapshot, stock seckill.StockStore)
 func (l *ledgerCache) orderAt(i int) shopOrder {
 	o := l.orders[i]
 	shown := shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
-		Holders: l.holders.Of(o), At: o.CreatedAt}
+		Holders: l.holders.CountSharing(o), At: o.CreatedAt}
 	if o.Reservation != nil {
 		shown.Reservation = o.Reservation.State
 	}

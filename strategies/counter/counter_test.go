@@ -40,7 +40,7 @@ type shop struct {
 	seckill.Strategy
 	in    *backend.Instance
 	ahead *atomic.Int64 // of the real clock
-	told  []judge.Told
+	told  []judge.Call
 }
 
 func open(t *testing.T, info catalog.Info, stock int64) *shop {

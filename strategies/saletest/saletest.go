@@ -81,17 +81,17 @@ func (s *Sale) Buy(ctx context.Context, user, quantity int64) (seckill.Receipt, 
 }
 
 // Judge audits the run with what buyers were told, as far as that is given.
-func (s *Sale) Judge(t testing.TB, told ...judge.Told) judge.Report {
+func (s *Sale) Judge(t testing.TB, told ...judge.Call) judge.Report {
 	t.Helper()
 	// The last process: a test may have killed the first.
 	e, err := catalog.Evidence(t.Context(), s.Store, s.SKU, []catalog.Seller{{Info: s.Info, Strategy: s.Processes[len(s.Processes)-1]}})
 	labtest.Must(t, err)
-	e.Initial, e.Run, e.Told = s.Stock, s.Run, told
+	e.Initial, e.Run, e.Calls = s.Stock, s.Run, told
 	return judge.Judge(e)
 }
 
 // Held checks that the run holds.
-func (s *Sale) Held(t testing.TB, told ...judge.Told) {
+func (s *Sale) Held(t testing.TB, told ...judge.Call) {
 	t.Helper()
 	if r := s.Judge(t, told...); r.Verdict != judge.Held {
 		t.Errorf("the audit says %s, want held: %+v", r.Verdict, r.Violations)
