@@ -10,35 +10,36 @@ import (
 )
 
 // A Gate admits one goroutine of this process at a time to each key, in the
-// order in which they came (Go's channels serve waiters first come, first
+// order in which they came (a Go channel serves its receivers first come, first
 // served). The zero value is ready.
 //
-// R is what the goroutines at one key share; it belongs to the one inside.
+// R is a value that the goroutines at one key share. It belongs to the
+// goroutine that holds the permit.
 type Gate[R any] struct {
-	// Close ends what was shared at a key, when its last goroutine has left.
+	// Close ends the shared value when the last goroutine has left its key.
 	Close func(R)
 
 	mu      sync.Mutex
 	permits map[string]*Permit[R]
 }
 
-// A Room is one key's.
+// A Permit is the right to work at one key.
 type Permit[R any] struct {
 	Shared R
 
-	gate *Gate[R]
-	key  string
-	refs int       // inside or waiting
-	free chan bool // holds one token while none is inside
+	gate  *Gate[R]
+	key   string
+	users int       // the goroutine that holds the permit, and all that wait
+	free  chan bool // has one token while nobody holds the permit
 }
 
-// Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error
-// when that ends first. Leave the Room.
+// Acquire waits for the permit as Options.Wait says. It returns
+// seckill.ErrBusy when the time is up and ctx's error when ctx ends first.
 func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (*Permit[R], error) {
-	r := g.permitOf(key)
+	p := g.usePermit(key)
 	select {
-	case <-r.free:
-		return r, nil
+	case <-p.free:
+		return p, nil
 	default:
 	}
 	taken, err := false, seckill.ErrBusy
@@ -48,50 +49,52 @@ func (g *Gate[R]) Acquire(ctx context.Context, key string, wait time.Duration) (
 			ctx, cancel = context.WithTimeoutCause(ctx, wait, seckill.ErrBusy)
 			defer cancel()
 		}
-		taken, err = tap.Wait(ctx, "this process's turn at "+key, r.free)
+		taken, err = tap.Wait(ctx, "this process's turn at "+key, p.free)
 	}
 	switch {
-	case err != nil && taken: // granted, but the caller is told otherwise
-		r.Release()
+	case err != nil && taken: // granted, but the caller gets an error
+		p.Release()
 		return nil, err
 	case err != nil:
-		r.dropReference()
+		p.removeUser()
 		return nil, err
 	}
-	return r, nil
+	return p, nil
 }
 
-// Leave lets the next one in.
-func (r *Permit[R]) Release() {
-	r.free <- true
-	r.dropReference()
+// Release lets the next goroutine in.
+func (p *Permit[R]) Release() {
+	p.free <- true
+	p.removeUser()
 }
 
-func (g *Gate[R]) permitOf(key string) *Permit[R] {
+// usePermit returns the key's permit, which it makes for the first user.
+func (g *Gate[R]) usePermit(key string) *Permit[R] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := g.permits[key]
-	if r == nil {
+	p := g.permits[key]
+	if p == nil {
 		if g.permits == nil {
 			g.permits = map[string]*Permit[R]{}
 		}
-		r = &Permit[R]{gate: g, key: key, free: make(chan bool, 1)}
-		r.free <- true
-		g.permits[key] = r
+		p = &Permit[R]{gate: g, key: key, free: make(chan bool, 1)}
+		p.free <- true
+		g.permits[key] = p
 	}
-	r.refs++
-	return r
+	p.users++
+	return p
 }
 
-func (r *Permit[R]) dropReference() {
-	r.gate.mu.Lock()
-	r.refs--
-	last := r.refs == 0
+// removeUser forgets the permit after its last user.
+func (p *Permit[R]) removeUser() {
+	p.gate.mu.Lock()
+	p.users--
+	last := p.users == 0
 	if last {
-		delete(r.gate.permits, r.key)
+		delete(p.gate.permits, p.key)
 	}
-	r.gate.mu.Unlock()
-	if last && r.gate.Close != nil {
-		r.gate.Close(r.Shared)
+	p.gate.mu.Unlock()
+	if last && p.gate.Close != nil {
+		p.gate.Close(p.Shared)
 	}
 }

@@ -14,27 +14,27 @@ import (
 )
 
 // Guarded is a Strategy: under a lock it reads the stock, computes, and writes
-// the result and the order in one transaction. Without the lock this is
-// `naive` and loses updates; whatever the lock lets through shows in the
-// ledger.
+// the result and the order in one transaction. Without the lock this is the
+// strategy `naive`, which loses updates, so the ledger shows every flaw of the
+// lock.
 //
-// The transaction runs under the lease's context, so it is rolled back when
-// the lock is known to be lost before COMMIT is sent. Nothing more: a holder
-// that has not heard of its loss yet writes over its successor, unless Fenced.
+// The transaction runs under the lease's context and is rolled back when the
+// lock is known to be lost before COMMIT is sent. A holder that has not yet
+// heard of its loss overwrites the result of its successor, unless Fenced.
 type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	// Outlives is how long a dead holder's lock lives at most; a lock that
-	// never ends is left to Clearer.
+	// MaxLifetime bounds how long a dead holder's lock lives. A lock that never
+	// ends by itself is removed by its Clearer.
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
-	// Fenced has the row check the lease's fencing token: see fenced.go.
+	// Fenced has the stock row check the lease's fencing token: see fenced.go.
 	Fenced bool
 }
 
-// Releasing must not hang on a dead backend, and must happen although the
-// buyer has gone.
+// releaseTimeout bounds a release, which must not hang on a dead backend. The
+// release is sent even when the buyer has left.
 const releaseTimeout = 2 * time.Second
 
 func (g *Guarded) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
@@ -86,23 +86,23 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// A Clearer is a Locker that can remove a lock by force, for locks that have
-// no expiry: a dead holder's would stay for ever.
+// A Clearer is a Locker that can remove a lock by force. It is for locks
+// without an end: the lock of a dead holder would stay for ever.
 type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
 // Reset waits until the SKU's lock is free, so that the holder from before the
-// reset has left. Taking the lock away instead would let a holder that has not
-// read the stock yet read the new sale's, beside its successor. A lock that
-// outlives every lease is cleared by force if it can be.
+// reset has left. To take the lock away instead would let that holder read the
+// stock of the new sale, beside its successor. A lock that outlives every lease
+// is cleared by force if its Locker is a Clearer.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
-	// Busy before the wait is over says nothing of the holder: this process may
-	// have had no connection to spare.
-	inVain := errors.Is(err, seckill.ErrBusy) && time.Since(asked) >= wait
-	if c, ok := g.Locker.(Clearer); ok && inVain {
+	// ErrBusy before the wait is over says nothing about the holder: this
+	// process may have had no free connection.
+	timedOut := errors.Is(err, seckill.ErrBusy) && time.Since(asked) >= wait
+	if c, ok := g.Locker.(Clearer); ok && timedOut {
 		return c.Clear(ctx, g.Key(sku))
 	}
 	if err != nil {
@@ -111,8 +111,8 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	return lease.Release(ctx)
 }
 
-// Under runs f while the SKU's lock is held, under the lease's context and on
-// the ledger that f has to use.
+// RunLocked runs f while it holds the SKU's lock. f must use the context and
+// the ledger that it is given.
 func (g *Guarded) RunLocked(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
 	return g.runWithLease(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
 		return f(lease.Context(), store)
@@ -140,7 +140,8 @@ func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func
 	return err
 }
 
-// notAcquired: without the lock nothing was tried, so nothing was taken.
+// notAcquired returns the error of a purchase that did not get the lock: nothing
+// was taken.
 func notAcquired(err error) error {
 	switch {
 	case seckill.NothingTaken(err):

@@ -9,74 +9,76 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Hold is the Lease of a lock that is freed by one function. It has a
-// context, and, if it is told to, a deadline and a renewer.
+// A Hold is a Lease whose lock is released by one function. On request it
+// ends at a deadline, ends with a session, or renews its lock.
 type Hold struct {
-	ctx   context.Context
-	end   context.CancelCauseFunc
-	free  func(context.Context) error
-	fence uint64
-	once  sync.Once
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	release func(context.Context) error
+	fence   uint64
+	once    sync.Once
 
-	warning *time.Timer // rings when the lease is over; nil: there is no deadline
-	deaf    func() bool // stops listening to what the lock lives by; nil: to nothing
+	deadline      *time.Timer // calls MarkLost; nil: the lease has no end
+	stopListening func() bool // to the session; nil: there is none
 
-	stopRenewing context.CancelFunc // nil: it is not renewed
-	renewerOver  chan struct{}      // closed when the renewer has ended
+	stopRenewing context.CancelFunc // nil: the lock is not renewed
+	renewerDone  chan struct{}      // closed when the renewer has returned
 }
 
-// NewHold is a lease under ctx. free gives the lock back; it is called once.
-func NewHold(ctx context.Context, fence uint64, free func(context.Context) error) *Hold {
-	h := &Hold{free: free, fence: fence}
-	h.ctx, h.end = context.WithCancelCause(ctx)
+// NewHold returns a lease under ctx. Its first Release calls release.
+func NewHold(
+	ctx context.Context, fence uint64, release func(context.Context) error,
+) *Hold {
+	h := &Hold{release: release, fence: fence}
+	h.ctx, h.cancel = context.WithCancelCause(ctx)
 	return h
 }
 
-// Until ends the lease's context with ErrLost at deadline, and sets that anew
-// when it is called again. Count the deadline from the moment before the
-// command was sent, with time.Now (its monotonic clock): the server began to
-// count later, so the holder is told before another can get the lock.
+// ExpireAt ends the lease's context with ErrLost at deadline. Another call
+// replaces the deadline. Count the deadline from a time.Now before the command
+// was sent: the server began to count later, so the holder learns of the end
+// before another buyer can get the lock.
 //
-// It is not for two goroutines at once; the renewer may call it.
+// Calls must not overlap. The renewer may make them.
 func (h *Hold) ExpireAt(deadline time.Time) {
-	if h.warning == nil {
-		h.warning = time.AfterFunc(time.Until(deadline), h.MarkLost)
+	if h.deadline == nil {
+		h.deadline = time.AfterFunc(time.Until(deadline), h.MarkLost)
 		return
 	}
-	h.warning.Reset(time.Until(deadline))
+	h.deadline.Reset(time.Until(deadline))
 }
 
-// EndsWith ends the lease's context with ErrLost when alive ends: the session
-// that the lock lives by. Release stops listening.
-func (h *Hold) ExpireWith(alive context.Context) {
-	h.deaf = context.AfterFunc(alive, h.MarkLost)
+// ExpireWith ends the lease's context with ErrLost when the session ends that
+// the lock belongs to. Release stops listening to the session.
+func (h *Hold) ExpireWith(session context.Context) {
+	h.stopListening = context.AfterFunc(session, h.MarkLost)
 }
 
-// Renew calls renew after each period until the lease is lost or released, in
-// a goroutine of its own, which Release joins. renew says whether the lock is
-// still ours: if not, it is lost. An error may pass; Until has the last word.
-// A limit other than 0 ends the renewing after so long, for a holder that
-// hangs. The renewer goes on when only the buyer has gone: the lock is theirs
-// until it is released.
+// Renew starts a goroutine that calls renew after each period, until the lease
+// is lost or released. renew reports whether the lock is still ours; if it is
+// not, the lease is lost. The renewer ignores an error of renew, because the
+// deadline (ExpireAt) decides. A limit above 0 ends the renewing after that
+// time, for a holder that hangs. Renewing goes on when the buyer leaves, since
+// the lock is theirs until Release, which waits for the renewer's end.
 //
-// A tap sees it as a helper that backs off between two commands, so a proof
-// decides when it acts. It is called once.
+// A tap sees the renewer as a helper that sleeps between two commands, so a
+// proof decides when the renewer acts. Call Renew once.
 func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
 	began := time.Now()
 	ctx, helper := tap.Background(context.WithoutCancel(h.ctx))
 	ctx, h.stopRenewing = context.WithCancel(ctx)
-	stop, over := h.stopRenewing, make(chan struct{})
-	h.renewerOver = over
+	stop, done := h.stopRenewing, make(chan struct{})
+	h.renewerDone = done
 	context.AfterFunc(h.ctx, func() {
 		if errors.Is(context.Cause(h.ctx), ErrLost) {
 			stop()
 		}
 	})
 	go func() {
-		defer helper.Over() // last: until then the tap knows that there may be news
-		defer close(over)
+		defer helper.Over() // last: until then the tap expects commands
+		defer close(done)
 		defer stop()
 		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
 			if limit > 0 && time.Since(began) >= limit {
@@ -90,50 +92,63 @@ func (h *Hold) Renew(
 	}()
 }
 
-// FreeByToken frees a lock by a token that no other holder has, and so may do it again when
-// the connection breaks: three times, while ctx lasts. That the lock is not held any more
-// says then that an earlier try freed it.
-func FreeByToken(ctx context.Context, free func() error) error {
-	err := free()
-	for try := 1; try < 3 && err != nil && !errors.Is(err, ErrNotHeld) && ctx.Err() == nil; try++ {
-		if err = free(); errors.Is(err, ErrNotHeld) {
-			return nil
-		}
-	}
-	return err
-}
-
-// Lost ends the lease's context with ErrLost. What was called lost is not
-// taken up again: the renewer ends with it.
-func (h *Hold) MarkLost() { h.end(ErrLost) }
+// MarkLost ends the lease's context with ErrLost, and with it the renewer. A
+// lost lease never comes back.
+func (h *Hold) MarkLost() { h.cancel(ErrLost) }
 
 // Context ends with ErrLost as its cause when the lock is known to be lost.
 func (h *Hold) Context() context.Context { return h.ctx }
 
-// Fence is the fencing token; 0 if the lock has none.
+// Fence returns the fencing token, or 0 if the lock has none.
 func (h *Hold) Fence() uint64 { return h.fence }
 
-// Release gives the lock back. It joins the renewer first, or that could
-// extend what is being freed. A second time there is nothing to give back.
+// Release gives the lock back. A second call returns ErrNotHeld and sends
+// nothing.
 func (h *Hold) Release(ctx context.Context) error {
 	err := ErrNotHeld
 	h.once.Do(func() { err = h.releaseOnce(ctx) })
 	return err
 }
 
+// releaseOnce waits for the renewer first, which could otherwise extend the
+// lock that is being released.
 func (h *Hold) releaseOnce(ctx context.Context) error {
-	defer h.end(context.Canceled)
+	defer h.cancel(context.Canceled)
 	if h.stopRenewing != nil {
 		h.stopRenewing()
-		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerOver); err != nil {
+		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerDone); err != nil {
 			return err // the lock ends with its lease
 		}
 	}
-	if h.warning != nil {
-		h.warning.Stop()
+	if h.deadline != nil {
+		h.deadline.Stop()
 	}
-	if h.deaf != nil {
-		h.deaf()
+	if h.stopListening != nil {
+		h.stopListening()
 	}
-	return h.free(ctx)
+	return h.release(ctx)
+}
+
+// ReleaseByToken calls release up to three times while the connection breaks
+// and ctx lasts. That is safe for a lock that is released by a token which no
+// other holder has. If a later call returns ErrNotHeld, an earlier call whose
+// reply was lost has released the lock.
+func ReleaseByToken(ctx context.Context, release func() error) error {
+	err := release()
+	for try := 1; try < 3 && err != nil && !errors.Is(err, ErrNotHeld) && ctx.Err() == nil; try++ {
+		if err = release(); errors.Is(err, ErrNotHeld) {
+			return nil
+		}
+	}
+	return err
+}
+
+// UndoUnclear releases a lock that an attempt may have taken although its reply
+// was lost. It does so even when the buyer has left, which may be the reason
+// for the lost reply. If the server cannot be reached, the lock ends with its
+// lease.
+func UndoUnclear(ctx context.Context, release func(context.Context) error) {
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	_ = release(ctx)
 }

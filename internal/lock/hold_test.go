@@ -70,7 +70,7 @@ func TestLost(t *testing.T) {
 			if !errors.Is(context.Cause(h.Context()), ErrLost) {
 				t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
 			}
-			<-h.renewerOver // without a release
+			<-h.renewerDone // without a release
 			if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
 				t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
 			}
@@ -90,7 +90,7 @@ func TestGateForgets(t *testing.T) {
 		}
 		inside.Release()
 		if closed != 1 || len(g.permits) != 0 {
-			t.Errorf("closed %d times, %d rooms are kept; want 1 and 0", closed, len(g.permits))
+			t.Errorf("closed %d times, %d permits are kept; want 1 and 0", closed, len(g.permits))
 		}
 	})
 }

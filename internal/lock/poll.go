@@ -12,11 +12,10 @@ import (
 	"seckill/internal/tap"
 )
 
-// Poll calls try until it takes the lock: at once, and then after each pause,
-// with one last attempt when the wait (Options.Wait) is over. It returns what
-// Acquire has to: seckill.ErrBusy when the time is up, ctx's error when ctx
-// ended, and seckill.ErrUnavailable for an attempt whose outcome is
-// unknown.
+// Poll calls try until it takes the lock: at once, then after each pause, and
+// a last time when the wait (Options.Wait) is over. It returns the error that
+// Acquire returns: seckill.ErrBusy when the time is up, ctx's error when ctx
+// ended, and seckill.ErrUnavailable after an attempt whose outcome is unknown.
 func Poll(
 	ctx context.Context, wait time.Duration, pause func() time.Duration,
 	try func() (bool, error),
@@ -43,14 +42,14 @@ func Poll(
 	}
 }
 
-// Every is the pause of a lock that polls in even steps.
+// Every returns the pause of a lock that polls at even intervals.
 func Every(d time.Duration) func() time.Duration {
 	return func() time.Duration { return d }
 }
 
-// Unavailable is what Acquire says of a backend that did not answer: that the
-// buyer left, that this process has no connection to spare (busy), or that the
-// backend cannot be reached.
+// AcquireError returns the error of an Acquire whose command failed with err:
+// ctx's error if the buyer has left, seckill.ErrBusy if this process has no
+// free connection, and seckill.ErrUnavailable if the backend did not answer.
 func AcquireError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -248,8 +248,8 @@ var giveBackLua string
 
 var giveBackScript = redis.NewScript(giveBackLua)
 
-// giveBack returns why, unless it is unknown whether the units came back. It is
-// not repeated: they may have.
+// giveBack returns why, unless it is unknown whether the units came back. It
+// is not repeated: they may have.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale string, why error,
 ) error {

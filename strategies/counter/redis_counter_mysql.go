@@ -133,7 +133,8 @@ func (s *redisCounterMySQL) lookUp(
 	return o.Receipt(), nil
 }
 
-// settleDuplicate closes a purchase whose user, or whose request, has an order.
+// settleDuplicate closes a purchase whose user, or whose request, has an
+// order.
 func (s *redisCounterMySQL) settleDuplicate(
 	ctx context.Context, p seckill.Purchase, run int64,
 ) {

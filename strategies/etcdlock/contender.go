@@ -14,31 +14,36 @@ import (
 	"seckill/internal/tap"
 )
 
-// A contender is one attempt to get a lock, under one session.
+// A contender is one attempt to get a lock under one session:
+//
+//  1. A transaction puts the contender's key, which belongs to the session's
+//     lease, if no other key is in the way.
+//  2. Otherwise the contender watches the key in its way until that is
+//     deleted, and looks again.
+//  3. It deletes its own key to release the lock, and also when it gives up.
 type contender struct {
 	*session
-	key    string // that it makes, or tries to
+	key    string // that it puts
 	number int    // of its name
-	name   string // its value, and no other's
+	name   string // the value of its key
 
-	buyer   context.Context
-	waiting context.Context // ends with its time, too, or with the lease
+	buyer   context.Context // of its commands
+	waiting context.Context // of its waits: see lock.WaitContext
 
-	there  bool // its key may be there
-	late   bool // the key may still come: its put was not answered
-	unsure bool // a command was not answered, and may still come
+	hasKey  bool // its key exists
+	unclear bool // its put was not answered: the key may exist, or still come
 }
 
-// contender names one among those of this session. A name is used again once
-// its key is gone: etcd remembers every key that ever was until it is
-// compacted, and goes through all of them to look into a lock's directory.
-// After 5,000 locks under names of their own that took longer than a commit.
-func (s *session) contender(buyer, waiting context.Context) *contender {
+// newContender names a contender. It uses the name of an earlier one whose key
+// is gone, because etcd remembers each key until somebody compacts its
+// history, and reads through all of them to list a lock's directory. After
+// 5,000 locks with new names, that took longer than a commit.
+func (s *session) newContender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	me := &contender{session: s, buyer: buyer, waiting: waiting}
-	if last := len(s.spare) - 1; last >= 0 {
-		me.number, s.spare = s.spare[last], s.spare[:last]
+	if last := len(s.freeNumbers) - 1; last >= 0 {
+		me.number, s.freeNumbers = s.freeNumbers[last], s.freeNumbers[:last]
 	} else {
 		s.names++
 		me.number = s.names
@@ -47,144 +52,117 @@ func (s *session) contender(buyer, waiting context.Context) *contender {
 	return me
 }
 
-// retire gives a contender's name back, unless a command that it has sent may
-// still meet the next one's key.
-func (me *contender) retire() {
-	if me.unsure {
+// freeName lets another contender have the name, unless a late put could still
+// come under it.
+func (me *contender) freeName() {
+	if me.unclear {
 		return
 	}
 	me.mu.Lock()
 	defer me.mu.Unlock()
-	me.spare = append(me.spare, me.number)
+	me.freeNumbers = append(me.freeNumbers, me.number)
 }
 
-// contend makes attempts until one succeeds or the wait is over. try takes the
-// lock and returns its fencing token.
-//
-// o.Lease means nothing here: the lock lives as long as the session.
-func (c *sessions) contend(
+// acquire makes attempts until one succeeds or the wait is over. try takes the
+// lock and returns its fencing token. o.Lease has no effect: the lock lives as
+// long as the session.
+func (c *sessions) acquire(
 	ctx context.Context, o lock.Options,
 	try func(*contender) (fence uint64, err error),
 ) (lock.Lease, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	end := time.Now().Add(o.Wait)
-	for again := false; ; again = true {
-		lease, err := c.attempt(ctx, o.Wait, end, try)
-		switch {
-		case err == nil:
-			return lease, nil
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case errors.Is(err, errBusy):
-			return nil, seckill.ErrBusy
-		case !errors.Is(err, errGone):
-			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		case again && o.Wait >= 0 && time.Now().After(end):
-			return nil, seckill.ErrBusy
+	return lock.LineUp(ctx, o.Wait, func(end time.Time) (lock.Lease, error) {
+		s, err := c.current(ctx)
+		if err != nil {
+			return nil, err
 		}
-		// A new lease, or our key was deleted: line up again.
-	}
-}
-
-func (c *sessions) attempt(
-	ctx context.Context, wait time.Duration, end time.Time,
-	try func(*contender) (fence uint64, err error),
-) (lock.Lease, error) {
-	s, err := c.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	waiting, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(s.alive, func() { stop(errGone) })()
-	if wait >= 0 {
-		timer := time.AfterFunc(time.Until(end), func() { stop(errBusy) })
-		defer timer.Stop()
-	}
-	me := s.contender(ctx, waiting)
-	fence, err := try(me)
-	if err == nil && s.alive.Err() != nil {
-		err = errGone
-	}
-	if err != nil {
-		if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-			err = left // we cannot tell whether it was busy
+		waiting, stop := lock.WaitContext(ctx, s.alive, o.Wait, end)
+		defer stop()
+		me := s.newContender(ctx, waiting)
+		fence, err := try(me)
+		if err == nil && s.alive.Err() != nil {
+			err = lock.ErrPlaceLost
 		}
-		return nil, err
-	}
-	hold := lock.NewHold(ctx, fence, me.free)
-	hold.ExpireWith(s.alive)
-	return hold, nil
+		if err != nil {
+			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
+				err = left // we cannot tell whether it was busy
+			}
+			return nil, err
+		}
+		hold := lock.NewHold(ctx, fence, me.release)
+		hold.ExpireWith(s.alive)
+		return hold, nil
+	})
 }
 
-// command is the context of one command.
-func (me *contender) command() (context.Context, context.CancelFunc) {
-	return tap.WithTimeout(me.buyer, patience)
+// commandContext returns the context of one command.
+func (me *contender) commandContext() (context.Context, context.CancelFunc) {
+	return tap.WithTimeout(me.buyer, commandTimeout)
 }
 
-// none: there is no such key.
-func none(key string) clientv3.Cmp {
+// isMissing is the condition that a key does not exist.
+func isMissing(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// put sends the transaction that makes our key if the conditions hold; in the
-// same step, but before, it does what comes first.
+// putKey sends the transaction that puts our key if the conditions hold.
+// Before the put, the transaction runs the operations in first.
 //
-// The client never sends it twice. But if its answer is lost, it may still be
-// on its way when we have left; so it makes no key for a contender that has a
-// grave.
-func (me *contender) put(
+// The client never repeats the transaction. If its answer is lost, it may
+// still arrive after we have left. Therefore it puts no key for a contender
+// that has a tombstone.
+func (me *contender) putKey(
 	conditions []clientv3.Cmp, first ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
-	me.there, me.late, me.unsure = true, true, true
+	me.unclear = true
 	put := clientv3.OpPut(me.key, me.name, clientv3.WithLease(me.id))
-	ctx, cancel := me.command()
+	ctx, cancel := me.commandContext()
 	defer cancel()
 	got, err := me.etcd.Txn(ctx).
-		If(append(conditions, none(me.grave()))...).
+		If(append(conditions, isMissing(me.tombstone()))...).
 		Then(append(first, put)...).Commit()
 	switch {
 	case err == nil:
-		me.there, me.late, me.unsure = got.Succeeded, false, false
+		me.hasKey, me.unclear = got.Succeeded, false
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
-		me.there, me.late, me.unsure = false, false, false
-		me.end(errGone) // all who hold a lock under it are told
-		err = errGone
+		me.unclear = false
+		me.end(lock.ErrPlaceLost) // tells all holders of this session
+		err = lock.ErrPlaceLost
 	}
 	return got, err
 }
 
-// grave is a key that says that its contender left before its key came. It lies
-// outside every lock's directory, and goes with the lease.
-func (me *contender) grave() string { return "/seckill/graves/" + me.name }
+// tombstone names the key which says that its contender left before its put
+// was answered. It lies outside the directories of all locks, and goes with
+// the lease.
+func (me *contender) tombstone() string {
+	return "/seckill/graves/" + me.name
+}
 
-// untilGone waits for a key to be deleted that was there at revision rev, and
-// says at which revision it was told. It may also return early: the caller
-// looks again.
+// waitUntilGone waits until the key is deleted that existed at revision rev,
+// and returns the revision of the notice. It may return early: the caller has
+// to look again.
 //
-// It watches from now on, and looks at the key once more if anything at all
-// was written since rev. To watch from rev + 1 would save that, but a watch
-// that begins behind the others waits for the server's next round, up to
-// 100 ms: with other locks written beside, we had 31 hand-overs a second that
-// way, and 200 this way. (concurrency.Mutex watches from rev: it always waits.)
-func (me *contender) untilGone(
+// It watches from now on, and reads the key once more if etcd has written
+// anything since rev. To watch from rev + 1 would save the read. But a watch
+// that begins behind the others waits for the server's next round, for up to
+// 100 ms: with other locks in use, that gave 31 hand-overs a second instead of
+//  200. (concurrency.Mutex watches from rev and always waits.)
+func (me *contender) waitUntilGone(
 	key string, rev int64,
-) (told int64, _ error) {
+) (noticed int64, _ error) {
 	ctx, cancel := context.WithCancel(me.waiting)
 	defer cancel()
 	changes := me.etcd.Watch(ctx, key,
 		clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
 	begun, ok := <-changes
 	if ok && begun.Created && begun.Header.Revision != rev {
-		ctx, cancel := me.command()
+		ctx, cancel := me.commandContext()
 		defer cancel()
 		got, err := me.etcd.Get(ctx, key)
 		if err != nil {
 			return 0, err
 		}
-		if !isThere(got, rev) {
+		if !stillExists(got, rev) {
 			return got.Header.Revision, nil
 		}
 	}
@@ -202,9 +180,9 @@ func (me *contender) untilGone(
 		}
 	}()
 	_, err := tap.WaitAtMost(me.waiting, "end of "+key, tap.Forever, gone,
-		func(ctx context.Context) error { // is the news under way to us?
+		func(ctx context.Context) error { // is a notice on its way to us?
 			got, err := me.etcd.Get(ctx, key)
-			if err == nil && !isThere(got, rev) {
+			if err == nil && !stillExists(got, rev) {
 				<-gone
 			}
 			return err
@@ -215,100 +193,79 @@ func (me *contender) untilGone(
 	return at, broken
 }
 
-// isThere: the key is still the one that was there at rev.
-func isThere(got *clientv3.GetResponse, rev int64) bool {
+// stillExists reports whether the key is the one that existed at rev, instead
+// of a later key of the same name.
+func stillExists(got *clientv3.GetResponse, rev int64) bool {
 	return len(got.Kvs) > 0 && got.Kvs[0].CreateRevision <= rev
 }
 
-// leave deletes our key, also when the buyer has gone. What cannot be done at
-// once is done in the background: as long as our lease lives, no one
-// else would.
+// leave deletes the key of a contender that gives up, even when its buyer has
+// left: while our lease lives, nobody else would.
 func (me *contender) leave(ctx context.Context) error {
-	if !me.there {
-		me.retire()
-		return nil
+	if me.hasKey || me.unclear {
+		_, err := me.deleteKey(context.WithoutCancel(ctx))
+		if err != nil {
+			go me.deleteInBackground()
+			return err
+		}
 	}
-	_, err := me.remove(context.WithoutCancel(ctx))
-	if err != nil {
-		me.forget(me)
-		return err
-	}
-	me.retire()
+	me.freeName()
 	return nil
 }
 
-// free gives the lock back.
-func (me *contender) free(ctx context.Context) error {
-	was, err := me.remove(ctx)
-	if err != nil {
-		_, err = me.remove(ctx) // the first may have done it
-		was = true
+// release gives the lock back.
+func (me *contender) release(ctx context.Context) error {
+	deleted, err := me.deleteKey(ctx)
+	if err == nil {
+		me.freeName()
+		if !deleted {
+			return lock.ErrNotHeld
+		}
+		return nil
 	}
-	switch {
-	case err != nil:
-		me.forget(me)
+	// The first command may have deleted the key, or may still come. So nobody
+	// may have the name.
+	if _, err = me.deleteKey(ctx); err != nil {
+		go me.deleteInBackground()
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-	case !was:
-		err = lock.ErrNotHeld
 	}
-	me.retire()
-	return err
+	return nil
 }
 
-// remove deletes our key if it is ours, and says whether it was. A grave keeps
-// it from coming later.
-func (me *contender) remove(ctx context.Context) (was bool, err error) {
-	ctx, cancel := tap.WithTimeout(ctx, patience)
+// deleteKey deletes our key and reports whether there was one. After a put
+// that was not answered it leaves a tombstone.
+func (me *contender) deleteKey(ctx context.Context) (deleted bool, err error) {
+	ctx, cancel := tap.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	ours := clientv3.Compare(clientv3.Value(me.key), "=", me.name)
+	isOurs := clientv3.Compare(clientv3.Value(me.key), "=", me.name)
 	then := []clientv3.Op{clientv3.OpDelete(me.key)}
 	var otherwise []clientv3.Op
-	if me.late {
-		grave := clientv3.OpPut(me.grave(), "", clientv3.WithLease(me.id))
-		then, otherwise = append(then, grave), append(otherwise, grave)
+	if me.unclear {
+		put := clientv3.OpPut(me.tombstone(), "", clientv3.WithLease(me.id))
+		then, otherwise = append(then, put), append(otherwise, put)
 	}
-	got, err := me.etcd.Txn(ctx).If(ours).
+	got, err := me.etcd.Txn(ctx).If(isOurs).
 		Then(then...).Else(otherwise...).Commit()
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		me.end(errGone)
-		return false, nil // and our key went with the lease
+		me.end(lock.ErrPlaceLost)
+		return false, nil // our key went with the lease
 	}
 	if err != nil {
-		me.unsure = true
 		return false, err
 	}
 	return got.Succeeded, nil
 }
 
-// forget goes on removing a contender's key, past every tap, until that is
-// done or the lease has ended, and the key with it.
-func (s *session) forget(one *contender) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.left = append(s.left, one)
-	if len(s.left) == 1 {
-		go s.sweep()
-	}
-}
-
-func (s *session) sweep() {
-	for s.alive.Err() == nil {
-		s.mu.Lock()
-		one := s.left[0]
-		s.mu.Unlock()
-		if _, err := one.remove(s.alive); err != nil {
-			select {
-			case <-time.After(patience / 10):
-			case <-s.alive.Done():
-			}
-			continue
-		}
-		s.mu.Lock()
-		s.left = s.left[1:]
-		done := len(s.left) == 0
-		s.mu.Unlock()
-		if done {
+// deleteInBackground repeats deleteKey, unseen by the tap, until it succeeds
+// or the lease has ended and the key with it.
+func (me *contender) deleteInBackground() {
+	for me.alive.Err() == nil {
+		if _, err := me.deleteKey(me.alive); err == nil {
 			return
+		}
+		select {
+		case <-time.After(commandTimeout / 10):
+		case <-me.alive.Done():
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// Etcd is the queue of keys, in the order of their create revisions. A holder
-// paused past its lease works on beside its successor.
+// Etcd is a queue of keys in the order of their create revisions. A holder
+// that is paused past its lease works on beside its successor.
 var Etcd = catalog.Info{
 	Name: "etcd",
 	Source: "C: lease, transaction on the create revision, wait for the " +
@@ -35,38 +35,38 @@ var Etcd = catalog.Info{
 
 type etcdLock struct{ *sessions }
 
-// Acquire queues under key, where `etcdctl lock` and concurrency.Mutex queue,
-// too. Their keys end in their lease's number. Ours has a number more: two
-// buyers of one process share the lease, and two of that library's mutexes
-// that share a session are one contender, so both get the lock.
+// Acquire queues under key, as `etcdctl lock` and concurrency.Mutex do. Their
+// keys end in the number of their lease. Our keys have one number more,
+// because the buyers of one process share a lease. (Two mutexes of that
+// library that share a session are one contender, so both get the lock.)
 //
-// The fencing token is our key's create revision: a lower one is served first.
+// The fencing token is our key's create revision. Lower ones are served first.
 func (l *etcdLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	return l.contend(ctx, o, func(me *contender) (uint64, error) {
-		return l.queue(me, key+"/", o.Wait == 0)
+	return l.acquire(ctx, o, func(me *contender) (uint64, error) {
+		return l.waitUntilFirst(me, key+"/", o.Wait == 0)
 	})
 }
 
-func (l *etcdLock) queue(
+func (l *etcdLock) waitUntilFirst(
 	me *contender, dir string, once bool,
 ) (fence uint64, err error) {
 	me.key = dir + me.name
-	conditions := []clientv3.Cmp{none(me.key)}
+	conditions := []clientv3.Cmp{isMissing(me.key)}
 	if once {
-		// No key beside another's: it would turn away the next who tries
-		// once, though the lock may be free by then.
-		conditions = append(conditions, none(dir).WithPrefix())
+		// Put no key behind another contender's. It would turn away the next
+		// buyer who tries once, although the lock may be free by then.
+		conditions = append(conditions, isMissing(dir).WithPrefix())
 	}
-	// The last key before ours, and our key: in one round trip.
-	got, err := me.put(conditions,
+	// One round trip reads the last key before ours and puts our key.
+	got, err := me.putKey(conditions,
 		clientv3.OpGet(dir, clientv3.WithLastCreate()...))
 	if err != nil {
 		return 0, err
 	}
 	if !got.Succeeded {
-		return 0, errBusy
+		return 0, seckill.ErrBusy
 	}
 	mine := got.Header.Revision
 	for {
@@ -74,45 +74,46 @@ func (l *etcdLock) queue(
 		if len(ahead) == 0 {
 			return uint64(mine), nil
 		}
-		told, err := me.untilGone(
+		noticed, err := me.waitUntilGone(
 			string(ahead[0].Key), got.Header.Revision)
 		if err != nil {
 			return 0, err
 		}
-		// Being told is not being first: the key ahead may have belonged
-		// to a waiter that gave up, with others still ahead of it. And our
-		// own key may be gone.
-		got, err = l.look(me, dir, mine, told)
+		// After the notice we look again: the key ahead may have belonged to
+		// a waiter that gave up, with others still ahead of it. And our own
+		// key may be gone.
+		got, err = l.readAhead(me, dir, mine, noticed)
 		if err != nil {
 			return 0, err
 		}
 		if !got.Succeeded {
-			return 0, errGone
+			return 0, lock.ErrPlaceLost
 		}
 	}
 }
 
-// look asks for the last key before mine, if our own is still there.
+// readAhead reads the last key before ours, if our own key still exists.
 //
-// It asks the one server that it has at hand: the keys before ours can only go,
-// so a server that knows what we were told cannot make us first too early. (To
-// ask the majority is to wait for the next write to be flushed: usually the
-// key with which our predecessor lines up again.) And no server can say
-// whether our lease ends the moment after: our own clock does.
-func (l *etcdLock) look(
-	me *contender, dir string, mine, told int64,
+// It asks only the server to which it is connected. Keys before ours can go
+// but never come, so a server that has seen the noticed revision cannot make
+// us first too early. (A question to the majority would wait until the next
+// write is flushed, which usually is the key with which our predecessor queues
+// again.) No server can say whether our lease will end the next moment. Our
+// own clock does.
+func (l *etcdLock) readAhead(
+	me *contender, dir string, mine, noticed int64,
 ) (*clientv3.TxnResponse, error) {
-	got, err := l.ask(me, dir, mine, clientv3.WithSerializable())
-	if err == nil && got.Header.Revision < told { // it lags behind
-		got, err = l.ask(me, dir, mine)
+	got, err := l.sendRead(me, dir, mine, clientv3.WithSerializable())
+	if err == nil && got.Header.Revision < noticed { // the server lags behind
+		got, err = l.sendRead(me, dir, mine)
 	}
 	return got, err
 }
 
-func (l *etcdLock) ask(
+func (l *etcdLock) sendRead(
 	me *contender, dir string, mine int64, how ...clientv3.OpOption,
 ) (*clientv3.TxnResponse, error) {
-	ctx, cancel := me.command()
+	ctx, cancel := me.commandContext()
 	defer cancel()
 	before := append(append(how, clientv3.WithLastCreate()...),
 		clientv3.WithMaxCreateRev(mine-1))

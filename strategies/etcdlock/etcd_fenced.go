@@ -9,12 +9,13 @@ import (
 	"seckill/internal/seckill"
 )
 
-// EtcdFenced is the queue, and a stock row that refuses the write of an earlier
-// holder (internal/lock/fenced.go).
+// EtcdFenced is the queue of `etcd` with a stock row that refuses the write of
+// an earlier holder (internal/lock/fenced.go).
 //
-// The fencing token is our key's create revision. etcd numbers every change of
-// the whole store, and the queue serves keys by that number: each grant has a
-// greater one, at no cost. (The key's version begins at 1 with every new key.)
+// The fencing token is our key's create revision. etcd numbers each change of
+// the whole store, and the queue serves keys in the order of these numbers. So
+// each grant has a greater token, at no cost. (A key's version is no token: it
+// begins at 1 with each new key.)
 var EtcdFenced = catalog.Info{
 	Name: "etcd-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +

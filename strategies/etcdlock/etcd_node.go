@@ -12,8 +12,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// EtcdNode is one key that only one can create. Every release wakes all
-// waiters. A holder paused past its lease works on beside its successor.
+// EtcdNode is one key, which only one contender can create. Each release wakes
+// all waiters. A holder that is paused past its lease works on beside its
+// successor.
 var EtcdNode = catalog.Info{
 	Name: "etcd-node",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
@@ -35,31 +36,31 @@ var EtcdNode = catalog.Info{
 
 type etcdNode struct{ *sessions }
 
-// Acquire puts key if it is not there. The fencing token is its create
-// revision: every grant is a later one's.
+// Acquire puts key if it does not exist. The fencing token is the key's create
+// revision, which grows with each grant.
 //
-// The article's listing does the same transaction, and is no lock. If the key
-// is there, it takes the create revision that it reads for its own, where the
-// library has every contender put a key of its own first. It then asks whether
-// the owner's revision is "its own": that it always is, so the loser walks in.
-// A revision identifies me only if it is the revision of something that I
-// wrote. Here the transaction's own word decides: did it put the key or not?
+// The listing of article C sends the same transaction and is no lock. If the
+// key exists, the listing reads the key's create revision, takes it for the
+// contender's own and compares it with the owner's: they are always equal, so
+// everybody enters. (In etcd's library each contender first puts a key of its
+// own.) A revision identifies a contender only if the contender wrote it. Here
+// the transaction's answer decides: did it put the key or not?
 func (l *etcdNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	return l.contend(ctx, o, func(me *contender) (uint64, error) {
+	return l.acquire(ctx, o, func(me *contender) (uint64, error) {
 		me.key = key
 		for {
-			got, err := me.put([]clientv3.Cmp{none(key)})
+			got, err := me.putKey([]clientv3.Cmp{isMissing(key)})
 			switch {
 			case err != nil:
 				return 0, err
 			case got.Succeeded:
 				return uint64(got.Header.Revision), nil
 			case o.Wait == 0:
-				return 0, errBusy
+				return 0, seckill.ErrBusy
 			}
-			_, err = me.untilGone(key, got.Header.Revision)
+			_, err = me.waitUntilGone(key, got.Header.Revision)
 			if err != nil {
 				return 0, err
 			}

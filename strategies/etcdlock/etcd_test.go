@@ -73,9 +73,9 @@ func TestLeaseIsRevoked(t *testing.T) {
 	}{
 		"renewal": {short, func(*bench) {}},
 		"another": {locktest.Long, func(b *bench) { locktest.Free(t, b.Take(t, lock.Options{})) }},
-		"a grave": {locktest.Long, func(b *bench) {
-			me := b.sessions().last.contender(t.Context(), t.Context())
-			me.key, me.there, me.late = b.Key+"/"+me.name, true, true
+		"a tombstone": {locktest.Long, func(b *bench) {
+			me := b.sessions().last.newContender(t.Context(), t.Context())
+			me.key, me.unclear = b.Key+"/"+me.name, true
 			labtest.Must(t, me.leave(t.Context()))
 		}},
 	} {
@@ -123,10 +123,10 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 // under the next one.
 func TestLeaseEndsBeforeTheAnswer(t *testing.T) {
 	b := newBench(t, long)
-	s, err := b.sessions().get(t.Context())
+	s, err := b.sessions().current(t.Context())
 	labtest.Must(t, err)
 	ends := &taptest.Tap{OnAfter: func(_ *tap.Command, err error) error {
-		s.end(errGone)
+		s.end(lock.ErrPlaceLost)
 		return err
 	}}
 	l, err := b.Acquire(tap.With(t.Context(), ends), b.Key, lock.Options{Wait: long})
@@ -156,12 +156,12 @@ func TestTryingOncePutsNoKey(t *testing.T) {
 // A transaction that arrives when its sender has already left is refused.
 func TestLatePutMakesNoKey(t *testing.T) {
 	b := newBench(t, long)
-	s, err := b.sessions().get(t.Context())
+	s, err := b.sessions().current(t.Context())
 	labtest.Must(t, err)
 	me := &contender{session: s, buyer: t.Context(), waiting: t.Context(), name: fmt.Sprintf("%016x-late", int64(s.id)), key: b.Key}
-	me.there, me.late = true, true // sent, and no answer
+	me.unclear = true // sent, and not answered
 	labtest.Must(t, me.leave(t.Context()))
-	got, err := me.put([]clientv3.Cmp{none(me.key)})
+	got, err := me.putKey([]clientv3.Cmp{isMissing(me.key)})
 	if err != nil || got.Succeeded || len(b.keys(t)) != 0 {
 		t.Errorf("the transaction came late and gave %+v, %v; keys: %q", got, err, b.keys(t))
 	}
@@ -249,21 +249,21 @@ func TestKeyAheadComesAgain(t *testing.T) {
 func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	b := newBench(t, long)
 	l := b.Locker.(*etcdLock)
-	s, err := l.get(t.Context())
+	s, err := l.current(t.Context())
 	labtest.Must(t, err)
-	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
+	for noticed, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
 		ctx := tap.With(t.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
 			asked++
 			return nil
 		}})
-		me := s.contender(ctx, ctx)
+		me := s.newContender(ctx, ctx)
 		me.key = b.Key + "/" + me.name
-		if _, err := l.look(me, b.Key+"/", 1, told); err != nil {
+		if _, err := l.readAhead(me, b.Key+"/", 1, noticed); err != nil {
 			t.Fatal(err)
 		}
 		if asked != want {
-			t.Errorf("told at revision %d it asked %d times, want %d", told, asked, want)
+			t.Errorf("noticed at revision %d it asked %d times, want %d", noticed, asked, want)
 		}
 	}
 }

@@ -1,11 +1,11 @@
-// Package etcdlock holds the locks that are kept in etcd. Every file is one
-// strategy and reads like its neighbour, so that the difference between two
-// files is the lesson. session.go keeps the lease that both live under.
+// Package etcdlock has the locks in etcd. Each file is one strategy and reads
+// like its neighbour, so that the difference between two files is the lesson.
+// contender.go and session.go are common to them.
 package etcdlock
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.md
 //go:embed contender.go etcd.go etcd_fenced.go etcd_node.go session.go

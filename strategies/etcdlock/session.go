@@ -10,12 +10,14 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"seckill/internal/lock"
 	"seckill/internal/tap"
 )
 
-// sessions gives all locks of one process one lease, which it keeps alive for
-// as long as the process lives. A lease for every lock would cost two more
-// round trips to a majority of the servers: to grant it, and to revoke it.
+// sessions gives all locks of one process the same lease, and keeps it alive
+// as long as the process lives. A lease for each lock would cost two more
+// round trips to a majority of the servers: one to grant it, and one to revoke
+// it.
 type sessions struct {
 	etcd *clientv3.Client
 	ttl  time.Duration
@@ -28,49 +30,44 @@ func newSessions(etcd *clientv3.Client, ttl time.Duration) *sessions {
 	return &sessions{etcd: etcd, ttl: ttl}
 }
 
-// A session is one lease, from its grant to its end. A key that belongs to
-// its lease goes with it.
+// A session is one lease from its grant to its end. At its end etcd deletes
+// all keys that belong to the lease.
 type session struct {
 	etcd  *clientv3.Client
-	ready chan struct{} // closed when it is granted, or refused with err
+	ready chan struct{} // closed when the lease is granted or refused (err)
 	id    clientv3.LeaseID
 	err   error
 
 	alive context.Context
 	end   context.CancelCauseFunc
 
-	mu    sync.Mutex
-	names int          // made so far
-	spare []int        // of those, free to be used again
-	left  []*contender // whose keys could not be deleted yet
+	mu          sync.Mutex
+	names       int   // that contenders have used so far
+	freeNumbers []int // of the names that no contender uses now
 }
 
-// patience is how long a command may take: without a connection, the client
-// waits for one for as long as it is let.
-const patience = 2 * time.Second
+// commandTimeout bounds a command. Without a connection, the client would wait
+// for one without end.
+const commandTimeout = 2 * time.Second
 
-var (
-	errBusy = errors.New("the wait is over")
-	errGone = errors.New("our key is gone, or our lease")
-	errDown = errors.New("etcd does not answer")
-)
+var errDown = errors.New("etcd does not answer")
 
-// get returns the session that is alive, or a new one. Its grant belongs to
-// the process, not to the buyer that happens to come first.
-func (c *sessions) get(ctx context.Context) (*session, error) {
+// current returns the living session or, if there is none, a new one. The
+// first buyer only waits for its lease, which the process asks for.
+func (c *sessions) current(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	s := c.last
 	if s == nil || s.alive.Err() != nil {
 		s = &session{etcd: c.etcd, ready: make(chan struct{})}
 		s.alive, s.end = context.WithCancelCause(c.etcd.Ctx())
 		c.last = s
-		go s.live(c.ttl)
+		go s.keepAlive(c.ttl)
 	}
 	c.mu.Unlock()
 	select {
 	case <-s.ready:
 	default:
-		ctx, cancel := context.WithTimeoutCause(ctx, patience, errDown)
+		ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, errDown)
 		defer cancel()
 		_, err := tap.WaitAtMost(ctx, "this process's lease",
 			tap.Forever, s.ready,
@@ -85,13 +82,14 @@ func (c *sessions) get(ctx context.Context) (*session, error) {
 	return s, s.err
 }
 
-// live has the lease granted and keeps it alive until it is lost or the
-// client is closed. Every deadline is counted from before its request was
-// sent: the server began to count later, so a holder that runs is told before
-// its successor gets in. (The client's own KeepAlive counts from the answer.)
-func (s *session) live(ttl time.Duration) {
+// keepAlive asks for the lease and renews it until it is lost or the client is
+// closed. Each deadline counts from before its request was sent. The server
+// began to count later, so a running holder learns of the end before its
+// successor gets the lock. (The client's own KeepAlive counts from the
+// answer.)
+func (s *session) keepAlive(ttl time.Duration) {
 	sent := time.Now()
-	ctx, cancel := context.WithTimeoutCause(s.alive, patience, errDown)
+	ctx, cancel := context.WithTimeoutCause(s.alive, commandTimeout, errDown)
 	lease, err := s.etcd.Grant(ctx, int64((ttl+time.Second-1)/time.Second))
 	cancel()
 	if err != nil {
@@ -100,10 +98,10 @@ func (s *session) live(ttl time.Duration) {
 		close(s.ready)
 		return
 	}
-	// The smallest lease that etcd grants is two seconds, whatever we asked.
+	// etcd grants no lease under two seconds.
 	s.id, ttl = lease.ID, time.Duration(lease.TTL)*time.Second
 	silent := time.AfterFunc(time.Until(sent.Add(ttl)), func() {
-		s.end(fmt.Errorf("%w: %w", errGone, errDown))
+		s.end(fmt.Errorf("%w: %w", lock.ErrPlaceLost, errDown))
 	})
 	defer silent.Stop()
 	close(s.ready)
@@ -117,12 +115,12 @@ func (s *session) live(ttl time.Duration) {
 			return
 		}
 		sent := time.Now()
-		left, err := s.renew(ttl / 3)
+		left, err := s.renewOnce(ttl / 3)
 		switch {
-		case err != nil: // it may pass; silent has the last word
+		case err != nil: // another try may succeed before silent fires
 			pause = ttl / 20
 		case left <= 0:
-			s.end(errGone)
+			s.end(lock.ErrPlaceLost)
 			return
 		default:
 			silent.Reset(time.Until(sent.Add(left)))
@@ -131,9 +129,12 @@ func (s *session) live(ttl time.Duration) {
 	}
 }
 
-// renew asks once. The client's KeepAliveOnce would ask again without a pause
-// for as long as there is no connection.
-func (s *session) renew(limit time.Duration) (left time.Duration, err error) {
+// renewOnce sends one renewal and returns how long the lease lives now. The
+// client's KeepAliveOnce would repeat it without a pause while there is no
+// connection.
+func (s *session) renewOnce(
+	limit time.Duration,
+) (left time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.alive, limit)
 	defer cancel()
 	stream, err := pb.NewLeaseClient(s.etcd.ActiveConnection()).

@@ -184,10 +184,10 @@ func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset spreads what the ledger has set over the buckets, once a run: the reset
-// that it belongs to may have been overtaken, and the new sale may have begun.
-// It waits for buyers of the run before who are in a bucket; the others find
-// that their run is over.
+// Reset spreads what the ledger has set over the buckets, once a run: the
+// reset that it belongs to may have been overtaken, and the new sale may have
+// begun. It waits for buyers of the run before who are in a bucket; the others
+// find that their run is over.
 func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.store.Exec(tx, `

@@ -145,9 +145,9 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 	return err
 }
 
-// write writes the orders, then takes their units. The row comes last: only the
-// COMMIT is missing then, and the next batch may write its orders meanwhile. It
-// waits for the row until this one has committed.
+// write writes the orders, then takes their units. The row comes last: only
+// the COMMIT is missing then, and the next batch may write its orders
+// meanwhile. It waits for the row until this one has committed.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
@@ -175,8 +175,8 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 const (
 	// mostBatch bounds the purchases of one batch.
 	maxBatch = 256
-	// mostWaiting bounds those who wait for a batch of one SKU in this process.
-	// More are told busy at once.
+	// mostWaiting bounds those who wait for a batch of one SKU in this
+	// process. More are told busy at once.
 	maxWaitingBuyers = 4096
 	// longestBatch bounds what a batch does in the database.
 	maxBatchTime = time.Minute
@@ -184,8 +184,8 @@ const (
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
 // batch of their SKU at work leads one at once: nothing waits for a batch to
-// fill up. Those who come meanwhile wait; when the batch has written, the first
-// of them leads all of them.
+// fill up. Those who come meanwhile wait; when the batch has written, the
+// first of them leads all of them.
 //
 // There is no goroutine and no timer: every command is one buyer's own.
 type batches struct{ shards [64]shard }
@@ -203,8 +203,8 @@ type group struct {
 	hint    *stockHint // of the next leader
 }
 
-// A sight is a stock row as it was read or, if it is not certain, as it will be
-// once the batch before is committed. No one is told sold out by that.
+// A sight is a stock row as it was read or, if it is not certain, as it will
+// be once the batch before is committed. No one is told sold out by that.
 type stockHint struct {
 	run, num int64
 	certain  bool
@@ -348,8 +348,8 @@ type batch struct {
 	sum      int64                 // of their units
 }
 
-// choose puts into orders the purchases that fit, one of each user. A buyer who
-// asks for more than there are for certain is told at once.
+// choose puts into orders the purchases that fit, one of each user. A buyer
+// who asks for more than there are for certain is told at once.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -409,8 +409,8 @@ func (m *buyer) tellResult(err error) {
 	m.told <- false
 }
 
-// goAlone has a buyer sell to themselves. What a batch cannot decide for one of
-// it, a transaction of their own does.
+// goAlone has a buyer sell to themselves. What a batch cannot decide for one
+// of it, a transaction of their own does.
 func (m *buyer) sellSeparately() {
 	m.separate = m.separate || !m.done
 	m.tellResult(nil)

@@ -105,7 +105,8 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 }
 
 // reached estimates when the last one in line has their turn: someone leaves
-// every each/atOnce, and all who are before them must, and one of those inside.
+// every each/atOnce, and all who are before them must, and one of those
+// inside.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
 	return ahead * l.meanStay / time.Duration(atOnce)

@@ -270,8 +270,8 @@ func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 }
 
 // seed makes the stream of the ledger's run from the row, if Redis has lost it
-// or has an older one. What had been accepted and was not written is forgotten;
-// the database decides about buyers whom Redis does not remember.
+// or has an older one. What had been accepted and was not written is
+// forgotten; the database decides about buyers whom Redis does not remember.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // a reset may come between
 		var row struct{ Num, Run, Fence int64 }

@@ -90,7 +90,8 @@ func (s *redisStream) shareRound(
 var errLate = errors.New("time is up")
 
 // join returns a round that has not begun: one that another leads, then it is
-// before, too, or a new one, to be led when the one before it, if any, is done.
+// before, too, or a new one, to be led when the one before it, if any, is
+// done.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -473,8 +474,8 @@ const (
 )
 
 // Work writes entries whose buyers do not wait for them, until ctx ends: those
-// of this process, and those of others. What it leaves stays in the stream, for
-// others and for the next start.
+// of this process, and those of others. What it leaves stays in the stream,
+// for others and for the next start.
 func (s *redisStream) Work(ctx context.Context) {
 	failing := false
 	for searched := (time.Time{}); ctx.Err() == nil; {

@@ -15,27 +15,29 @@ const (
 	segmentCount = 100
 )
 
-// segment names the central row of a key: center_lock_00 to center_lock_99.
-// It is the last two digits of the key's CRC-32 (IEEE), as in B.
+// segmentRow names the central row of a key, center_lock_00 to center_lock_99.
+// The digits are the last two of the key's CRC-32 (IEEE), as in article B.
 func segmentRow(key string) string {
 	return fmt.Sprintf("%s_%02d", centralRow,
 		crc32.ChecksumIEEE([]byte(key))%segmentCount)
 }
 
-// passCentral locks a central row until the transaction ends. It comes first.
+// lockCentralRow locks a central row until the transaction ends. Call it first
+// in the transaction.
 func lockCentralRow(tx *gorm.DB, row string) error {
 	var name string
 	res := tx.Raw("SELECT name FROM lock_central "+
 		"WHERE name = ? FOR UPDATE", row).Scan(&name)
 	if res.Error == nil && res.RowsAffected == 0 {
-		return fmt.Errorf("the row %s of lock_central is gone: start the "+
-			"service again, which makes it", row)
+		return fmt.Errorf("table lock_central has no row %s: "+
+			"restart the service, which creates it", row)
 	}
 	return res.Error
 }
 
-// createCentral makes B's tables and the central rows. It looks first: to
-// insert a row that is there waits for its lock.
+// createCentralTables creates the tables of article B and the central rows. It
+// counts the rows first, because an INSERT of a row that exists would wait for
+// that row's lock.
 func createCentralTables(db *gorm.DB) error {
 	if err := createTables(db, lockRecordTable, lockCentralTable); err != nil {
 		return err
@@ -47,10 +49,10 @@ func createCentralTables(db *gorm.DB) error {
 		rows = append(rows, fmt.Sprintf("%s_%02d", centralRow, n))
 	}
 	for {
-		var there int
+		var found int
 		err := db.WithContext(ctx).
-			Raw("SELECT COUNT(*) FROM lock_central").Scan(&there).Error
-		if err != nil || there >= len(rows) {
+			Raw("SELECT COUNT(*) FROM lock_central").Scan(&found).Error
+		if err != nil || found >= len(rows) {
 			return err
 		}
 		err = db.WithContext(ctx).Exec("INSERT IGNORE INTO lock_central "+

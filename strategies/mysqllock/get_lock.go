@@ -16,9 +16,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// GetLock is the lock that MySQL and MariaDB have built in: no table, no row,
-// no transaction. It belongs to a connection, so the connection is pinned and
-// the business runs on it.
+// GetLock is the lock that MySQL and MariaDB have built in: it needs no table,
+// no row and no transaction. The lock belongs to a connection, so the holder
+// keeps one connection and sends its purchase on it.
 var GetLock = catalog.Info{
 	Name:   "get-lock",
 	Source: "ours",
@@ -39,11 +39,11 @@ var GetLock = catalog.Info{
 
 type userLock struct {
 	db    *gorm.DB
-	limit time.Duration // for one statement: the pool waits little longer
+	limit time.Duration // of a statement: the pool waits a little longer
 }
 
-// Acquire takes no notice of o.Lease: the lock lives as long as its
-// connection.
+// Acquire waits for the lock key. o.Lease has no effect: the lock lives as
+// long as its connection.
 func (l *userLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -54,10 +54,10 @@ func (l *userLock) Acquire(
 	}
 	err = l.waitForLock(ctx, conn, key, o.Wait, end)
 	switch {
-	case errors.Is(err, errUserLockHeld): // and the connection is as it was
+	case errors.Is(err, errUserLockHeld): // the connection has no lock
 		conn.Close()
 		return nil, seckill.ErrBusy
-	case err != nil: // we may have it without knowing
+	case err != nil: // the connection may have the lock
 		closeConn(conn)
 		return nil, acquireError(ctx, err)
 	}
@@ -70,9 +70,9 @@ func (l *userLock) Acquire(
 
 var errUserLockHeld = errors.New("GET_LOCK answered 0")
 
-// wait asks until the buyer's time is over. The server counts in whole seconds,
-// and is never asked to wait for ever: MySQL takes -1 for that, MariaDB answers
-// NULL at once.
+// waitForLock asks for the lock until the buyer's time is over. The server
+// counts in whole seconds. It is never asked to wait without end: MySQL does
+// so for -1, but MariaDB answers NULL at once.
 func (l *userLock) waitForLock(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
@@ -104,20 +104,20 @@ func (l *userLock) waitForLock(
 	}
 }
 
-// releaseUserLock gives the connection back to the pool only when the lock is
-// certainly not on it any more.
+// releaseUserLock releases the lock and gives the connection back to the pool.
+// If the answer is lost, the connection may still have the lock and is closed.
 func releaseUserLock(
 	ctx context.Context, conn *sql.Conn, key string,
 ) error {
-	var freed sql.NullInt64
+	var released sql.NullInt64
 	err := conn.QueryRowContext(ctx,
-		"SELECT RELEASE_LOCK(?)", key).Scan(&freed)
-	if err != nil { // the lock goes with its connection, if not before
+		"SELECT RELEASE_LOCK(?)", key).Scan(&released)
+	if err != nil { // the lock ends with its connection
 		closeConn(conn)
 		return releaseError(err)
 	}
 	conn.Close()
-	if freed.Int64 != 1 {
+	if released.Int64 != 1 {
 		return lock.ErrNotHeld
 	}
 	return nil

@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockInsertByName writes into the row when the lock ends, and deletes rows
-// whose time is over. The row does not say whose lock it is.
+// LockInsertByName writes the end of the lock into the row, and deletes rows
+// whose end has passed. The row does not say whose lock it is.
 var LockInsertByName = catalog.Info{
 	Name:   "lock-insert-by-name",
 	Source: "C, unique index",
@@ -26,34 +27,29 @@ var LockInsertByName = catalog.Info{
 	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &insertByName{d.LockDB, d.Settings.LockLease,
-			d.Settings.LockPoll, named{}}
-		l.named = named{l.deleteRow}
-		return l, createTables(d.LockDB, distributedLockTable)
+		return &insertByName{
+				d.LockDB, d.Settings.LockLease, d.Settings.LockPoll},
+			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
 
 type insertByName struct {
 	db   *gorm.DB
-	ttl  time.Duration // when Options name none; C: 30 s
+	ttl  time.Duration // unless Options name one; 30 s in article C
 	poll time.Duration
-	named
 }
 
 func (l *insertByName) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := o.Lease
-	if ttl <= 0 {
-		ttl = l.ttl
-	}
+	ttl := cmp.Or(o.Lease, l.ttl)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) { return l.tryAcquire(ctx, key, ttl) })
 	if err != nil {
 		return nil, err
 	}
-	return l.lease(ctx, key), nil
+	return newNameLease(ctx, l, key), nil
 }
 
 func (l *insertByName) tryAcquire(
@@ -80,7 +76,7 @@ func (l *insertByName) tryAcquire(
 	}
 }
 
-// reap is C's periodic clean-up, done when it is needed.
+// deleteExpired is the periodic clean-up of article C, done when it is needed.
 func (l *insertByName) deleteExpired(
 	ctx context.Context, key string,
 ) (past int64, err error) {
@@ -89,10 +85,15 @@ func (l *insertByName) deleteExpired(
 	return res.RowsAffected, res.Error
 }
 
-func (l *insertByName) deleteRow(
+func (l *insertByName) releaseName(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	res := l.db.WithContext(ctx).Exec(
+	return execUntilDone(ctx, l.db,
 		"DELETE FROM distributed_lock WHERE name = ?", key)
-	return res.RowsAffected, res.Error
+}
+
+// Clear removes the lock of a holder that will not release it.
+func (l *insertByName) Clear(ctx context.Context, key string) error {
+	_, err := l.releaseName(ctx, key)
+	return err
 }

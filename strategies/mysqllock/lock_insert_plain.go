@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockInsertPlain is a unique key and nothing else: of several INSERTs of one
-// name one succeeds. No row is ever deleted for a holder that cannot do it.
+// LockInsertPlain is a unique key and nothing else: if several buyers INSERT
+// the same name, one succeeds. Nobody deletes the row of a dead holder.
 var LockInsertPlain = catalog.Info{
 	Name:   "lock-insert-plain",
 	Source: "D, database lock, method 1; C, unique index",
@@ -26,9 +26,8 @@ var LockInsertPlain = catalog.Info{
 	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &insertPlain{d.LockDB, d.Settings.LockPoll, named{}}
-		l.named = named{l.deleteRow}
-		return l, createTables(d.LockDB, distributedLockTable)
+		return &insertPlain{d.LockDB, d.Settings.LockPoll},
+			createTables(d.LockDB, distributedLockTable)
 	},
 	Key: stockKey,
 }
@@ -36,7 +35,6 @@ var LockInsertPlain = catalog.Info{
 type insertPlain struct {
 	db   *gorm.DB
 	poll time.Duration
-	named
 }
 
 func (l *insertPlain) Acquire(
@@ -47,7 +45,7 @@ func (l *insertPlain) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	return l.lease(ctx, key), nil
+	return newNameLease(ctx, l, key), nil
 }
 
 func (l *insertPlain) tryAcquire(
@@ -64,10 +62,15 @@ func (l *insertPlain) tryAcquire(
 	return err == nil, err
 }
 
-func (l *insertPlain) deleteRow(
+func (l *insertPlain) releaseName(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	res := l.db.WithContext(ctx).Exec(
+	return execUntilDone(ctx, l.db,
 		"DELETE FROM distributed_lock WHERE name = ?", key)
-	return res.RowsAffected, res.Error
+}
+
+// Clear removes the lock of a holder that will not release it.
+func (l *insertPlain) Clear(ctx context.Context, key string) error {
+	_, err := l.releaseName(ctx, key)
+	return err
 }

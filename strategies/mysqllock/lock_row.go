@@ -17,10 +17,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockRow locks a row that is always there. The lock lives in a transaction,
-// and the business runs in the same one: with two connections, the business
-// would go on when the lock's connection is lost, and holders would wait for a
-// second connection while waiters have taken them all.
+// LockRow locks a row that always exists. The lock lives in a transaction, and
+// the purchase runs in the same one. With a second connection, the purchase
+// would go on when the lock's connection is lost, and holders would wait for
+// connections while waiters use up the pool.
 var LockRow = catalog.Info{
 	Name:   "lock-row",
 	Source: "B, the common recipe; D, database lock, method 2",
@@ -44,12 +44,12 @@ var LockRow = catalog.Info{
 
 type rowLock struct {
 	db    *gorm.DB
-	limit time.Duration // of the server, for one statement
-	made  sync.Map      // names whose rows are there
+	limit time.Duration // the server's, for one statement
+	made  sync.Map      // names of rows that exist
 }
 
-// Acquire takes no notice of o.Lease: the lock lives as long as its
-// transaction.
+// Acquire waits for the row. o.Lease has no effect: the lock lives as long as
+// its transaction.
 func (l *rowLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -60,7 +60,7 @@ func (l *rowLock) Acquire(
 	}
 	tx, err := l.beginLocked(ctx, conn, key, o.Wait, end)
 	switch {
-	case isRowHeld(err): // and the connection is as it was
+	case isRowHeld(err): // the connection has no lock
 		conn.Close()
 		return nil, acquireError(ctx, err)
 	case err != nil:
@@ -75,7 +75,7 @@ func (l *rowLock) Acquire(
 	return lease, nil
 }
 
-// begin opens the transaction that holds the lock.
+// beginLocked returns a transaction that holds the lock.
 func (l *rowLock) beginLocked(
 	ctx context.Context, conn *sql.Conn, key string,
 	wait time.Duration, end time.Time,
@@ -103,18 +103,19 @@ func (l *rowLock) beginLocked(
 	}
 }
 
-// make puts the lock's row there, the first time this process hears of it. It
-// looks first: an INSERT into a name that is held would wait for its holder.
+// ensureRow inserts the lock's row if this process has not seen it yet. It
+// reads first, because an INSERT of a row that is locked would wait for its
+// holder.
 func (l *rowLock) ensureRow(
 	ctx context.Context, conn *sql.Conn, key string,
 ) error {
 	if _, ok := l.made.Load(key); ok {
 		return nil
 	}
-	var there int
+	var found int
 	err := conn.QueryRowContext(ctx,
-		"SELECT COUNT(*) FROM lock_row WHERE name = ?", key).Scan(&there)
-	if err == nil && there == 0 {
+		"SELECT COUNT(*) FROM lock_row WHERE name = ?", key).Scan(&found)
+	if err == nil && found == 0 {
 		_, err = conn.ExecContext(ctx,
 			"INSERT IGNORE INTO lock_row (name) VALUES (?)", key)
 	}
@@ -124,10 +125,10 @@ func (l *rowLock) ensureRow(
 	return err
 }
 
-// lock asks the server for the row. When the server ends the wait, a new
-// transaction asks again: innodb_rollback_on_timeout has ended this one. It
-// reads nothing else: a plain read before the lock would fix the transaction's
-// snapshot.
+// waitForRow asks the server for the row. If the server ends the wait, the
+// caller asks again in a new transaction, because innodb_rollback_on_timeout
+// may have ended this one. It reads nothing else before: a plain read would
+// fix the transaction's snapshot before the lock.
 func (l *rowLock) waitForRow(
 	ctx context.Context, tx *sql.Tx, key string,
 	wait time.Duration, end time.Time,
@@ -148,15 +149,16 @@ func (l *rowLock) waitForRow(
 	return err
 }
 
-// A rowTx is the transaction that holds the lock, as the business sees it: to
-// begin is to go on with it, and to commit it frees the lock.
+// A rowTx is the transaction that holds the lock, and the purchase runs in it.
+// For the purchase, BEGIN continues this transaction and COMMIT releases the
+// lock.
 type rowTx struct {
 	*sql.Tx
 	over atomic.Bool
 }
 
-// BeginTx implements gorm.ConnPoolBeginner. After a deadlock the business
-// would like to begin again, but the lock has gone with its transaction.
+// BeginTx implements gorm.ConnPoolBeginner. After a deadlock the purchase
+// would begin again, but the lock has ended with its transaction.
 func (t *rowTx) BeginTx(
 	context.Context, *sql.TxOptions,
 ) (gorm.ConnPool, error) {
@@ -176,7 +178,8 @@ func (t *rowTx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// end frees the lock if the business has not: it failed, or there was none.
+// releaseLock ends the transaction if the purchase has not done so, because it
+// failed or had nothing to write.
 func (t *rowTx) releaseLock() error {
 	if t.over.Swap(true) {
 		return nil

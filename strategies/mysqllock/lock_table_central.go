@@ -1,6 +1,7 @@
 package mysqllock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockTableCentral locks one row that is always there before it looks for the
-// record, so only one transaction at a time locks gaps. Records are never
-// deleted: they have a status and a deadline. They do not say whose lock it is.
+// LockTableCentral first locks a central row, which always exists, and then
+// reads the lock's record, so only one transaction at a time can lock gaps.
+// Records are never deleted. They have a status and a deadline, but no owner.
 var LockTableCentral = catalog.Info{
 	Name:   "lock-table-central",
 	Source: "B, version 2",
@@ -32,34 +33,28 @@ var LockTableCentral = catalog.Info{
 	Key: stockKey,
 }
 
-// year is B's deadline where Options name no lease.
+// defaultDeadline is a year, as in article B, unless Options name a lease.
 const defaultDeadline = 31_536_000 * time.Second
 
 type tableLock struct {
 	db        *gorm.DB
-	central   func(key string) string // the row that is passed first
-	forUpdate bool                    // the record is read so, too, as in B
+	central   func(key string) string // names the row that is locked first
+	forUpdate bool                    // article B also locks the record
 	poll      time.Duration
 	now       func() time.Time
-	named
 }
 
 func newTableLock(
 	d catalog.Deps, central func(key string) string,
 ) *tableLock {
-	l := &tableLock{d.LockDB, central, d.Settings.RecordLock,
-		d.Settings.LockPoll, d.Now, named{}}
-	l.named = named{l.deleteOwner}
-	return l
+	return &tableLock{d.LockDB, central, d.Settings.RecordLock,
+		d.Settings.LockPoll, d.Now}
 }
 
 func (l *tableLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := o.Lease
-	if ttl <= 0 {
-		ttl = defaultDeadline
-	}
+	ttl := cmp.Or(o.Lease, defaultDeadline)
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
 		func() (bool, error) {
 			ok, err := l.tryAcquire(ctx, key, ttl)
@@ -72,11 +67,11 @@ func (l *tableLock) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	return l.lease(ctx, key), nil
+	return newNameLease(ctx, l, key), nil
 }
 
-// try is B's getLock. The plain read comes after the central row, and so shows
-// what the last one who had that row committed.
+// tryAcquire is getLock of article B. The plain read comes after the central
+// row, so it shows what the last transaction with that row has committed.
 func (l *tableLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (ok bool, err error) {
@@ -90,7 +85,7 @@ func (l *tableLock) tryAcquire(
 			return err
 		}
 		if record.Status == 1 && record.Deadline.After(now) {
-			return nil // it is taken
+			return nil // the lock is taken
 		}
 		ok = true
 		return tx.Exec("UPDATE lock_record SET deadline = ?, count = 0, "+
@@ -105,7 +100,8 @@ type tableRecord struct {
 	Deadline time.Time
 }
 
-// init reads the record, and makes one that is long past if there is none.
+// readRecord reads the record. If there is none, it inserts one whose deadline
+// is long past.
 func (l *tableLock) readRecord(
 	tx *gorm.DB, key string,
 ) (record tableRecord, err error) {
@@ -124,17 +120,25 @@ func (l *tableLock) readRecord(
 		key, record.Deadline, record.Status).Error
 }
 
-func (l *tableLock) deleteOwner(
+func (l *tableLock) releaseName(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		if err := lockCentralRow(tx, l.central(key)); err != nil {
-			return err
-		}
-		res := tx.Exec("UPDATE lock_record SET status = 0 "+
-			"WHERE name = ? AND status = 1", key)
-		rows = res.RowsAffected
-		return res.Error
+	return repeatUndone(ctx, func() (rows int64, err error) {
+		err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+			if err := lockCentralRow(tx, l.central(key)); err != nil {
+				return err
+			}
+			res := tx.Exec("UPDATE lock_record SET status = 0 "+
+				"WHERE name = ? AND status = 1", key)
+			rows = res.RowsAffected
+			return res.Error
+		})
+		return rows, err
 	})
-	return rows, err
+}
+
+// Clear removes the lock of a holder that will not release it.
+func (l *tableLock) Clear(ctx context.Context, key string) error {
+	_, err := l.releaseName(ctx, key)
+	return err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // LockTableSegmented is lock-table-central with a hundred central rows. The
-// lock's name decides which of them is locked.
+// name of the lock decides which central row is locked.
 var LockTableSegmented = catalog.Info{
 	Name:   "lock-table-segmented",
 	Source: "B, version 3",

@@ -14,9 +14,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// LockTableV1 looks with FOR UPDATE before it inserts. That locks a row that is
-// there. If there is none it locks the gap, which several can do at once; then
-// each waits with its INSERT for the others to leave the gap.
+// LockTableV1 reads with FOR UPDATE before it inserts. If the row exists, that
+// locks it. If not, it locks the gap, which several buyers can do at once.
+// Then each INSERT waits for the others to leave the gap: a deadlock.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
 	Source: "B, version 1",
@@ -28,9 +28,8 @@ var LockTableV1 = catalog.Info{
 	Stock:  seckill.InRow,
 	Also:   []string{"tables.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &tableV1{d.LockDB, d.Settings.LockPoll, named{}}
-		l.named = named{l.deleteRecord}
-		return l, createTables(d.LockDB, lockRecordTable)
+		return &tableV1{d.LockDB, d.Settings.LockPoll},
+			createTables(d.LockDB, lockRecordTable)
 	},
 	Key: stockKey,
 }
@@ -38,7 +37,6 @@ var LockTableV1 = catalog.Info{
 type tableV1 struct {
 	db   *gorm.DB
 	poll time.Duration
-	named
 }
 
 func (l *tableV1) Acquire(
@@ -63,7 +61,7 @@ func (l *tableV1) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	return l.lease(ctx, key), nil
+	return newNameLease(ctx, l, key), nil
 }
 
 func (l *tableV1) tryAcquire(
@@ -85,15 +83,20 @@ func (l *tableV1) tryAcquire(
 			return tx.Exec("UPDATE lock_record SET status = 1 "+
 				"WHERE name = ?", key).Error
 		}
-		return nil // it is taken
+		return nil // the lock is taken
 	})
 	return ok && err == nil, err
 }
 
-func (l *tableV1) deleteRecord(
+func (l *tableV1) releaseName(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
-	res := l.db.WithContext(ctx).Exec(
+	return execUntilDone(ctx, l.db,
 		"DELETE FROM lock_record WHERE name = ?", key)
-	return res.RowsAffected, res.Error
+}
+
+// Clear removes the lock of a holder that will not release it.
+func (l *tableV1) Clear(ctx context.Context, key string) error {
+	_, err := l.releaseName(ctx, key)
+	return err
 }

@@ -12,11 +12,11 @@ import (
 	"seckill/internal/seckill"
 )
 
-// MySQLCounter uses the lock table as a counter, as one would use Redis, but in
-// the database that has the orders.
+// MySQLCounter uses the lock table as a counter, as one would use Redis. But
+// the counter is in the same database as the orders.
 var MySQLCounter = catalog.Info{
 	Name:   "mysql-counter",
-	Source: "B, counter",
+	Source: "B, the counter in the lock table",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
@@ -30,7 +30,7 @@ var MySQLCounter = catalog.Info{
 
 type mysqlCounter struct{ store *ledger.Store }
 
-// counterKey is the record that counts; the SKU's lock has another.
+// counterKey names the record that counts. The SKU's lock has another record.
 func counterKey(sku int64) string {
 	return fmt.Sprint("seckill:stock:", sku)
 }
@@ -88,14 +88,15 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// count counts up or down. The stock row follows with a relative statement
-// of its own, so that the audit can compare two witnesses.
+// addUnits changes the count. A relative UPDATE of the stock row follows, so
+// that the audit can compare both numbers.
 func (s *mysqlCounter) addUnits(tx *gorm.DB, sku, units int64) error {
 	return tx.Exec("UPDATE lock_record SET count = count + ? "+
 		"WHERE name = ?", units, counterKey(sku)).Error
 }
 
-// read reads the count, and from the description which sale it was set for.
+// readCount reads the count, and the run that it was set for, which stands in
+// the description.
 func (s *mysqlCounter) readCount(
 	tx *gorm.DB, key string,
 ) (count, run int64, err error) {
@@ -117,8 +118,9 @@ func (s *mysqlCounter) readCount(
 
 const runText = "stock of run %d"
 
-// Reset sets the count to what the ledger has set, once a run: the reset that
-// it belongs to may have been overtaken, and the new sale may have begun.
+// Reset sets the count to the stock that the ledger has set, once for each
+// run. This call may be late: another reset may have begun a new sale
+// meanwhile.
 func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		key := counterKey(sku)
@@ -143,7 +145,7 @@ func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
 	})
 }
 
-// Count is what the lock table says is left.
+// Count returns how many units are left by the lock table.
 func (s *mysqlCounter) Count(
 	ctx context.Context, sku int64,
 ) (left int64, err error) {

@@ -1,11 +1,11 @@
-// Package mysqllock keeps locks in MySQL or MariaDB: as a row that is there or
-// not, as a row that is locked, as a record with a deadline behind a central
-// row, and as a lock that the server has by itself.
+// Package mysqllock has the locks in MySQL or MariaDB: a row that exists or
+// not, a row that is locked, a record with a deadline behind a central row,
+// and the server's own GET_LOCK. Each file is one strategy.
 package mysqllock
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.md
 //go:embed central.go get_lock.go lock_insert.go lock_insert_by_name.go lock_insert_plain.go

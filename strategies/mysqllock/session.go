@@ -15,8 +15,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A sessionLease is a lock that lives in a database session: the business runs
-// on the same connection, and none of the two outlives the other.
+// A sessionLease is a lock that lives in a database session. The purchase runs
+// on the same connection, so neither outlives the other.
 type sessionLease struct {
 	*lock.Hold
 	session *gorm.DB
@@ -24,15 +24,18 @@ type sessionLease struct {
 
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
-// on is db with every statement sent to pool, which is one connection.
-func onConnection(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
+// onConnection returns a db that sends each statement to pool, which is one
+// connection.
+func onConnection(
+	ctx context.Context, db *gorm.DB, pool gorm.ConnPool,
+) *gorm.DB {
 	session := db.WithContext(ctx)
 	session.Statement.ConnPool = pool
 	return session
 }
 
-// connect takes a connection out of the pool for as long as a lock is waited
-// for and held. Waiting for one is waiting for the lock.
+// takeConn takes a connection out of the pool for the time of the wait and of
+// the lock. The wait for a free connection is part of the wait for the lock.
 func takeConn(
 	ctx context.Context, db *gorm.DB, wait time.Duration,
 ) (*sql.Conn, error) {
@@ -41,7 +44,7 @@ func takeConn(
 		return nil, err
 	}
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 { // to dial takes a moment, too
+	if wait >= 0 { // a new connection takes a moment, too
 		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
 	}
 	defer cancel()
@@ -56,16 +59,16 @@ func takeConn(
 	return nil, acquireError(ctx, err)
 }
 
-// disconnect closes the connection itself: whatever the server still keeps or
-// does for it ends with it.
+// closeConn closes the connection itself. The server then ends all that it
+// keeps or does for it.
 func closeConn(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = conn.Close()
 }
 
-// notFreed is what it means that a session could not be told to let go. When
-// its connection is gone, so is the lock; otherwise the lock goes with the
-// connection that is closed now.
+// releaseError returns the error of a release that could not be sent. If the
+// connection is gone, the lock went with it. Otherwise the caller closes the
+// connection, which ends the lock.
 func releaseError(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||
@@ -75,8 +78,8 @@ func releaseError(err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// rowWait is how long the server lets a statement wait for a row. The pool's
-// limit for an answer is longer than that, and no statement may wait longer.
+// maxRowWait returns how long the server lets a statement wait for a row. The
+// pool waits longer for an answer, and no statement may wait longer than that.
 func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -86,15 +89,15 @@ func maxRowWait(db *gorm.DB) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, err
 }
 
-// patience is the context of one statement that the server lets wait for
-// limit, when the buyer's own time is over at end. The server ends the wait,
-// unless that would be clearly too late: then the end of the buyer's time costs
-// the connection.
+// statementContext returns the context of a statement that the server ends
+// after limit. end is the end of the buyer's own time. If the server would end
+// the wait clearly later than end, the context ends then, which costs the
+// connection.
 func statementContext(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,
 ) (context.Context, context.CancelFunc) {
-	if wait < 0 || limit == 0 || // it answers at once
+	if wait < 0 || limit == 0 || // the server answers at once
 		limit-time.Until(end) < 200*time.Millisecond {
 		return ctx, func() {}
 	}

@@ -16,9 +16,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// SnapshotFirst takes the lock of get-lock too late: inside a transaction that
-// has already read something. That read fixes the snapshot, and the buyer sees
-// the stock from before the wait.
+// SnapshotFirst takes the lock of get-lock too late, in a transaction that has
+// already read something. That read fixes the snapshot, so the buyer sees the
+// stock from before the wait.
 var SnapshotFirst = catalog.Info{
 	Name: "snapshot-first",
 	Source: "ours: a bug of many programs that lock inside a " +
@@ -46,14 +46,14 @@ func (s *snapshotFirst) Deduct(
 ) (r seckill.Receipt, err error) {
 	err = s.onSession(ctx, func(own *session) error {
 		return own.store.Tx(ctx, func(tx *gorm.DB) error {
-			// The flaw: this fixes the snapshot before the wait.
+			// The flaw: this read fixes the snapshot before the wait.
 			if _, err := own.readStock(tx, p.SKU); err != nil {
 				return err
 			}
 			if err := own.getLock(ctx, p.SKU); err != nil {
 				return err
 			}
-			now, err := own.readStock(tx, p.SKU) // the old snapshot's number
+			now, err := own.readStock(tx, p.SKU) // from the old snapshot
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (s *snapshotFirst) Deduct(
 	return r, err
 }
 
-// Restore gives back in the same way, and loses updates in the same way.
+// Restore gives units back in the same way, and loses updates in the same way.
 func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Order(ctx, orderID)
 	if err != nil {
@@ -102,16 +102,17 @@ func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// A session is one buyer's connection: transaction and lock are both on it.
+// A session is one buyer's connection, with the transaction and the lock.
 type session struct {
 	*snapshotFirst
 	conn    *sql.Conn
 	store   *ledger.Store
 	key     string // of the lock, once it is ours
-	unclear bool   // whether GET_LOCK took the lock is not known
+	unclear bool   // GET_LOCK may have taken the lock
 }
 
-// onSession pins a connection for f, and frees the lock after f's COMMIT.
+// onSession runs f on a connection of its own, and releases the lock after the
+// COMMIT in f.
 func (s *snapshotFirst) onSession(
 	ctx context.Context, f func(*session) error,
 ) error {
@@ -123,7 +124,7 @@ func (s *snapshotFirst) onSession(
 		store: s.store.On(onConnection(ctx, s.lock.db, conn))}
 	err = f(own)
 	switch {
-	case own.unclear: // the lock goes with the connection
+	case own.unclear: // the lock ends with the connection
 		closeConn(conn)
 	case own.key == "":
 		conn.Close()
@@ -136,7 +137,7 @@ func (s *snapshotFirst) onSession(
 	return err
 }
 
-// look is the plain SELECT: it reads the transaction's snapshot.
+// readStock is a plain SELECT, which reads the transaction's snapshot.
 func (s *session) readStock(
 	tx *gorm.DB, sku int64,
 ) (now struct{ Num, Run int64 }, err error) {
@@ -145,9 +146,9 @@ func (s *session) readStock(
 	return now, err
 }
 
-// getLock waits for the lock of get-lock. ROLLBACK does not free it: a
-// transaction that is run again (a deadlock, or error 1020) has it still, and
-// has a new snapshot.
+// getLock waits for the lock of get-lock. ROLLBACK does not release it: a
+// transaction that is run again, after a deadlock or error 1020, still has the
+// lock and gets a new snapshot.
 func (s *session) getLock(ctx context.Context, sku int64) error {
 	if s.key != "" {
 		return nil

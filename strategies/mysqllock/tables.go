@@ -12,13 +12,13 @@ import (
 	"seckill/internal/sqlerr"
 )
 
-// stockKey names a SKU's lock in every table, and for GET_LOCK.
+// stockKey names a SKU's lock in all tables and for GET_LOCK.
 func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is C's and D's table: inserting the row takes the lock.
-// A row without an expire never ends.
+// distributed_lock is the table of articles C and D: who inserts the row has
+// the lock. A row whose expire is NULL has no end.
 const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
@@ -30,14 +30,15 @@ const distributedLockTable = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	UNIQUE KEY distributed_lock_name (name)
 ) ENGINE=InnoDB`
 
-// lock_row has one row a lock, there for ever; it is the row that is locked.
+// lock_row has a row for each lock, which stays and is locked.
 const lockRowTable = `CREATE TABLE IF NOT EXISTS lock_row (
 	name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// lock_record is B's table, with B's columns: a lock or a counter, or both.
-// B's deadline counts whole seconds; here it must tell shorter leases apart.
+// lock_record is the table of article B, whose rows are locks or counters. The
+// deadline has microseconds, where that of B has whole seconds, because leases
+// may be shorter.
 const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
 	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
@@ -53,17 +54,17 @@ const lockRecordTable = `CREATE TABLE IF NOT EXISTS lock_record (
 	KEY lock_record_modify_time (modify_time)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
 
-// lock_central has the rows that are locked before a lock_record is touched:
-// center_lock, and center_lock_00 to center_lock_99. B has them in the same
-// table; here none can be taken for a lock of that name.
+// lock_central has the rows that are locked before a row of lock_record:
+// center_lock, and center_lock_00 to center_lock_99. Article B keeps them in
+// lock_record, where a lock could have the same name.
 const lockCentralTable = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY
 ) ENGINE=InnoDB`
 
-// create makes tables that are missing, once, when a lock is built. Several
-// processes may do so at once. A table that is there costs no wait: nothing of
-// it is changed.
+// createTables creates the tables that do not exist, once, when a lock is
+// built. Several processes may do so at once. It does not wait for a table
+// that exists.
 func createTables(db *gorm.DB, tables ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -76,18 +77,45 @@ func createTables(db *gorm.DB, tables ...string) error {
 	return nil
 }
 
-// taken: the row of this name is there.
+// isDuplicate reports whether a row of this name exists.
 func isDuplicate(err error) bool {
 	return sqlerr.Number(err) == sqlerr.DuplicateEntry
 }
 
-// held: the statement waited as long as the server lets it.
+// isRowHeld reports whether the statement waited for a row as long as the
+// server allows.
 func isRowHeld(err error) bool { return sqlerr.IsRowLocked(err) }
 
-// undone: the server chose this transaction to end a deadlock.
+// isUndone reports whether the server rolled this transaction back to end a
+// deadlock.
 func isUndone(err error) bool { return sqlerr.IsRolledBack(err) }
 
-// refused says in the domain's words why Acquire has no lock.
+// repeatUndone calls exec again while a deadlock undoes it. Without that, the
+// row of a holder that releases its lock would stay.
+func repeatUndone(
+	ctx context.Context, exec func() (rows int64, err error),
+) (rows int64, err error) {
+	for {
+		rows, err = exec()
+		if !isUndone(err) || ctx.Err() != nil {
+			return rows, err
+		}
+	}
+}
+
+// execUntilDone sends a statement, and sends it again while a deadlock undoes
+// it.
+func execUntilDone(
+	ctx context.Context, db *gorm.DB, statement string, args ...any,
+) (rows int64, err error) {
+	return repeatUndone(ctx, func() (int64, error) {
+		res := db.WithContext(ctx).Exec(statement, args...)
+		return res.RowsAffected, res.Error
+	})
+}
+
+// acquireError returns the error of an Acquire whose statement failed with
+// err.
 func acquireError(ctx context.Context, err error) error {
 	switch {
 	case isRowHeld(err):
@@ -98,7 +126,8 @@ func acquireError(ctx context.Context, err error) error {
 	return lock.AcquireError(ctx, err)
 }
 
-// freed is what a release comes to: rows is how many locks are gone by it.
+// checkReleased turns the answer of a release, the number of changed rows,
+// into its error.
 func checkReleased(rows int64, err error) error {
 	switch {
 	case err != nil:
@@ -109,48 +138,30 @@ func checkReleased(rows int64, err error) error {
 	return nil
 }
 
-// A named lock is freed by its name alone, also by a client that does not hold it.
-type named struct {
-	// free tries once, and says how many locks are gone by it.
-	free func(ctx context.Context, key string) (rows int64, err error)
+// A nameLocker is a lock that is released by its name alone, even by a client
+// that does not hold it.
+type nameLocker interface {
+	releaseName(ctx context.Context, key string) (rows int64, err error)
 }
 
-// again frees once more when a deadlock has undone it: the row of a holder that
-// gave up here would stay.
-func (n *named) again(
-	ctx context.Context, key string,
-) (rows int64, err error) {
-	for {
-		rows, err = n.free(ctx, key)
-		if !isUndone(err) || ctx.Err() != nil {
-			return rows, err
-		}
-	}
-}
-
-// Clear removes a lock that its holder will not free.
-func (n *named) Clear(ctx context.Context, key string) error {
-	_, err := n.again(ctx, key)
-	return err
-}
-
-func (n *named) lease(ctx context.Context, key string) lock.Lease {
-	held, end := context.WithCancel(ctx)
-	return &namedLease{n, key, held, end}
-}
-
-type namedLease struct {
-	lock *named
+// A nameLease is the lease of such a lock. Unlike lock.Hold, it sends the
+// second Release, too, which releases the lock of the next holder.
+type nameLease struct {
+	lock nameLocker
 	key  string
 	ctx  context.Context
 	end  context.CancelFunc
 }
 
-func (l *namedLease) Context() context.Context { return l.ctx }
-func (l *namedLease) Fence() uint64            { return 0 }
+func newNameLease(ctx context.Context, l nameLocker, key string) lock.Lease {
+	ctx, end := context.WithCancel(ctx)
+	return &nameLease{l, key, ctx, end}
+}
 
-// Release frees the lock of any owner, a second time, too.
-func (l *namedLease) Release(ctx context.Context) error {
+func (l *nameLease) Context() context.Context { return l.ctx }
+func (l *nameLease) Fence() uint64            { return 0 }
+
+func (l *nameLease) Release(ctx context.Context) error {
 	defer l.end()
-	return checkReleased(l.lock.again(ctx, l.key))
+	return checkReleased(l.lock.releaseName(ctx, l.key))
 }

@@ -4,22 +4,22 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
-// stockKey names a SKU's lock: one key for all locks, ours and foreign ones.
+// stockKey names a SKU's lock. Our locks and those of other programs use the
+// same key.
 func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// freed is what the answer of a release means: how many keys are gone by it.
-// A key that is not ours any more, or of another type by now, is not held.
+// checkReleased turns the answer of a release, the number of deleted keys,
+// into its error. The lock was not held any more if no key was deleted or if
+// the key has another type by now.
 func checkReleased(keys int64, err error) error {
 	switch {
 	case err == nil && keys > 0:
@@ -30,25 +30,20 @@ func checkReleased(keys int64, err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// freedByToken is freed for a release that looks whose lock it is: it is tried
-// again when the connection breaks, or the lock would stay for its lease.
+// releaseByToken runs a script that releases a lock if it is still the
+// caller's. It repeats the script when the connection breaks. Otherwise the
+// lock would stay until its lease ends.
 func releaseByToken(
 	ctx context.Context, in redis.Scripter,
 	release *redis.Script, keys []string, args ...any,
 ) error {
-	return lock.FreeByToken(ctx, func() error {
+	return lock.ReleaseByToken(ctx, func() error {
 		return checkReleased(release.Run(ctx, in, keys, args...).Int64())
 	})
 }
 
-// otherType: the key is a list, a hash … and so another client's lock.
+// isOtherType reports whether the key is a list, a hash or another type, and
+// so the lock of another program.
 func isOtherType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "WRONGTYPE")
-}
-
-// undoing is for taking back what an attempt may have done although its reply
-// was lost: it goes on when the buyer, perhaps the very reason of that, has
-// gone. If Redis cannot be reached now either, the key ends with its lease.
-func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return tap.WithTimeout(context.WithoutCancel(ctx), time.Second)
 }

@@ -28,8 +28,8 @@ var (
 )
 
 // RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
-// one of them pops it. Unlike a published message, a signal waits for a reader
-// and wakes one only. A single failed renewal loses the lock.
+// one waiter pops it. Unlike a published message, a signal waits for its
+// reader and wakes only one. A single renewal that fails loses the lock.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Source: "A, seventh idea: the Python library redis-lock",
@@ -42,7 +42,7 @@ var RedisBLPOP = catalog.Info{
 	Stock: seckill.InRow,
 	Also: []string{"blpop_unlock.lua", "compare_and_extend.lua",
 		"answers.go"},
-	Renews: true, // in A an optional parameter
+	Renews: true, // an optional parameter in article A
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &blpopLock{redis: d.Redis, ttl: d.Settings.LockLease,
 			maxHold: d.Settings.MaxHold}, nil
@@ -52,37 +52,46 @@ var RedisBLPOP = catalog.Info{
 
 type blpopLock struct {
 	redis   redis.UniversalClient
-	ttl     time.Duration // of a lock that is renewed; A: 15 s
+	ttl     time.Duration // of a lock that is renewed; 15 s in article A
 	maxHold time.Duration
 
-	// A BLPOP sits on a connection: one a process and key is enough.
+	// BLPOP occupies a connection, so one buyer per process and key waits.
 	gate lock.Gate[struct{}]
 }
 
-// A BLPOP lasts so long at most: then the waiter looks whether the holder died
-// without a signal, and whether its own buyer has left, which cannot be told to
-// a connection that is blocked.
+// maxBLPOP bounds one BLPOP. Then the waiter looks whether the holder died
+// without a signal. It also looks whether its own buyer has left, because a
+// blocked connection takes no message.
 const maxBLPOP = time.Second
 
 func (l *blpopLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
+	release := func(ctx context.Context) error {
+		return releaseByToken(ctx, l.redis, blpopUnlock,
+			[]string{key, signalKey(key)}, token, maxBLPOP.Milliseconds())
+	}
 	end := time.Now().Add(o.Wait)
-	room, err := l.gate.Acquire(ctx, key, o.Wait)
+	permit, err := l.gate.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	defer room.Release()
+	defer permit.Release()
 	for {
 		asked := time.Now()
 		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
 		switch {
-		case err != nil: // it may have been set all the same
-			l.undo(ctx, key, token)
+		case err != nil:
+			lock.UndoUnclear(ctx, release)
 			return nil, lock.AcquireError(ctx, err)
 		case ok:
-			return l.newLease(ctx, key, token, asked, ttl, o.Lease == 0), nil
+			h := lock.NewHold(ctx, 0, release)
+			h.ExpireAt(asked.Add(ttl))
+			if o.Lease == 0 {
+				l.renew(h, key, token, ttl)
+			}
+			return h, nil
 		}
 		round := maxBLPOP
 		if o.Wait >= 0 {
@@ -91,8 +100,8 @@ func (l *blpopLock) Acquire(
 		if round <= 0 {
 			return nil, seckill.ErrBusy
 		}
-		// Do, because the client's own BLPop counts in whole seconds. Zero
-		// would block for ever.
+		// Do instead of the client's BLPop, which counts in whole seconds.
+		// Zero would block without end.
 		err = l.redis.Do(ctx, "BLPOP", signalKey(key),
 			max(round.Seconds(), 0.001)).Err()
 		if err != nil && !errors.Is(err, redis.Nil) && !isOtherType(err) {
@@ -101,40 +110,20 @@ func (l *blpopLock) Acquire(
 	}
 }
 
-// blpopSignal is the list; the braces keep it in its lock's Cluster slot.
+// signalKey names the list. The braces keep it on the lock's node of a Redis
+// Cluster.
 func signalKey(key string) string { return "{" + key + "}:signal" }
 
-func (l *blpopLock) newLease(
-	ctx context.Context, key, token string,
-	asked time.Time, ttl time.Duration, renewed bool,
-) lock.Lease {
-	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.releaseLock(ctx, key, token)
+func (l *blpopLock) renew(
+	h *lock.Hold, key, token string, ttl time.Duration,
+) {
+	h.Renew(ttl*2/3, l.maxHold, func(ctx context.Context) (bool, error) {
+		asked := time.Now()
+		n, err := compareAndExtend.Run(ctx, l.redis,
+			[]string{key}, token, ttl.Milliseconds()).Int64()
+		if n == 1 {
+			h.ExpireAt(asked.Add(ttl))
+		}
+		return n == 1, err
 	})
-	h.ExpireAt(asked.Add(ttl))
-	if renewed {
-		h.Renew(ttl*2/3, l.maxHold,
-			func(ctx context.Context) (bool, error) {
-				asked := time.Now()
-				n, err := compareAndExtend.Run(ctx, l.redis,
-					[]string{key}, token, ttl.Milliseconds()).Int64()
-				if n == 1 {
-					h.ExpireAt(asked.Add(ttl))
-				}
-				return n == 1, err
-			})
-	}
-	return h
-}
-
-func (l *blpopLock) releaseLock(ctx context.Context, key, token string) error {
-	return releaseByToken(ctx, l.redis, blpopUnlock,
-		[]string{key, signalKey(key)},
-		token, maxBLPOP.Milliseconds())
-}
-
-func (l *blpopLock) undo(ctx context.Context, key, token string) {
-	ctx, cancel := undoing(ctx)
-	defer cancel()
-	_ = l.releaseLock(ctx, key, token)
 }

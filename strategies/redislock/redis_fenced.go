@@ -20,15 +20,16 @@ var fencedLockLua string
 
 var takeAndCount = redis.NewScript(fencedLockLua)
 
-// RedisFenced is redis-lua with numbered grants, and a stock row that refuses
+// RedisFenced is redis-lua with numbered grants and a stock row that refuses
 // the write of an earlier grant (internal/lock/fenced.go).
 //
-// INCR alone is no fencing token: a Redis that restarts without its data, or a
-// replica that lagged and is promoted, counts from a lower number, and the row
-// would refuse every buyer until the count has caught up. So a grant's number
-// surpasses two others: the last one that Redis knows, and the fence of the
-// stock row, which the buyer reads before asking for the lock. If two grants
-// still get one number, the row lets only the first of them raise its fence.
+// INCR alone gives no fencing token. A Redis that restarts without its data
+// counts from a lower number, and so does a replica that lagged and is
+// promoted. The row would then refuse all buyers until the count has caught
+// up. Therefore a grant's number is greater than two others: the last number
+// that Redis knows, and the fence of the stock row, which the buyer reads
+// before it asks for the lock. If two grants still get the same number, the
+// row lets only the first of them raise its fence.
 var RedisFenced = catalog.Info{
 	Name:   "redis-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016)",
@@ -56,6 +57,9 @@ func (l *fencedLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
+	release := func(ctx context.Context) error {
+		return l.releaseLock(ctx, key, token)
+	}
 	var asked time.Time
 	var fence uint64
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
@@ -63,10 +67,8 @@ func (l *fencedLock) Acquire(
 		n, err := takeAndCount.Run(ctx, l.redis,
 			[]string{key, grantsKey(key)},
 			token, max(1, ttl.Milliseconds()), o.Above).Uint64()
-		if err != nil { // it may have been taken all the same
-			ctx, cancel := undoing(ctx)
-			defer cancel()
-			_ = l.releaseLock(ctx, key, token)
+		if err != nil { // the lock may be taken all the same
+			lock.UndoUnclear(ctx, release)
 		}
 		fence = n
 		return n > 0, err
@@ -74,13 +76,11 @@ func (l *fencedLock) Acquire(
 	if err != nil {
 		return nil, err
 	}
-	h := lock.NewHold(ctx, fence, func(ctx context.Context) error {
-		return l.releaseLock(ctx, key, token)
-	})
+	h := lock.NewHold(ctx, fence, release)
 	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }
 
-// grantsOf names the number of a lock's last grant. The braces put it on the
-// lock's node of a Redis Cluster.
+// grantsKey names the key with the number of a lock's last grant. The braces
+// keep it on the lock's node of a Redis Cluster.
 func grantsKey(key string) string { return "{" + key + "}:grants" }

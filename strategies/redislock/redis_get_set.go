@@ -13,9 +13,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisGetSet looks whether the lock is there and then puts it there. Looking
-// and putting are two commands, and the branch that waits has its condition the
-// wrong way round.
+// RedisGetSet reads whether the key exists and then sets it, in two commands.
+// Two buyers may both find no key. And the branch that waits has its condition
+// the wrong way round.
 var RedisGetSet = catalog.Info{
 	Name:   "redis-get-set",
 	Source: "A, fifth idea: the first listing",
@@ -35,7 +35,7 @@ var RedisGetSet = catalog.Info{
 
 type getSetLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // A: 1 s
+	poll  time.Duration // 1 s in article A
 }
 
 func (l *getSetLock) Acquire(
@@ -50,15 +50,15 @@ func (l *getSetLock) Acquire(
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return false, err
 		}
-		there := value != ""
+		exists := value != ""
 		if waited {
-			return there, nil // as A has it: it is there, so come in
+			return exists, nil // as in article A: the key exists, so enter
 		}
 		waited = true
-		if there {
+		if exists {
 			return false, nil
 		}
-		// Nothing was there when we looked. By now it may be.
+		// There was no key when we looked. By now there may be one.
 		err = l.redis.Set(ctx, key, 1, 0).Err()
 		return err == nil, err
 	})
@@ -66,11 +66,11 @@ func (l *getSetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// Clear removes a lock that its holder will not free.
+// Clear removes the lock of a holder that will not release it.
 func (l *getSetLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

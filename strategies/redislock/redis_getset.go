@@ -15,10 +15,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisGETSET takes a dead lock over in one command: GETSET writes the new end
-// and returns the old one, so only one of several buyers gets back the end that
-// it had seen. The losers have written, too, and the time is each program's
-// own.
+// RedisGETSET takes over an expired lock in one command. GETSET writes the new
+// end and returns the old one, so only one of several buyers gets back the end
+// that it had read. But the losers have written, too, and each program
+// compares times by its own clock.
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
 	Source: "C, second Redis way",
@@ -41,7 +41,7 @@ var RedisGETSET = catalog.Info{
 type getsetLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	ttl   time.Duration // unless Options name one
 	now   func() time.Time
 }
 
@@ -63,8 +63,8 @@ func (l *getsetLock) Acquire(
 		if err != nil || !takeoverDue(seen, l.now()) {
 			return false, err
 		}
-		// Of all that saw the same dead end, one gets it back. The others
-		// have moved its end by what lies between their two commands.
+		// One of the buyers that read the same end gets it back. The others
+		// have moved the new end by a few milliseconds.
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
@@ -78,19 +78,20 @@ func (l *getsetLock) Acquire(
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		if !l.now().Before(until) {
-			return lock.ErrNotHeld // timed out, says our clock
+			return lock.ErrNotHeld // expired by our own clock
 		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// takeoverDue: the value is a time, in milliseconds, that is over.
+// takeoverDue reports whether the value is a time, in milliseconds, before
+// now.
 func takeoverDue(value string, now time.Time) bool {
 	until, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && until < now.UnixMilli()
 }
 
-// Clear removes a lock that its holder will not free.
+// Clear removes the lock of a holder that will not release it.
 func (l *getsetLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

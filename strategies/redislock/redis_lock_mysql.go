@@ -12,12 +12,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisLockMySQL puts the lock in Redis in front, so that waiters do not occupy
-// database connections. The lock on the row decides, so that nothing that
-// happens to the first one can harm the stock.
+// RedisLockMySQL takes a lock in Redis first, so that waiters occupy no
+// database connections, and then a lock on the row. The row's lock decides, so
+// a failure of the lock in Redis cannot harm the stock.
 var RedisLockMySQL = catalog.Info{
 	Name:   "redis-lock-mysql",
-	Source: "B, choice 4: lock and lock",
+	Source: "B, choice 4: a lock in Redis and a lock in MySQL",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -31,10 +31,13 @@ var RedisLockMySQL = catalog.Info{
 		if err != nil {
 			return nil, err
 		}
-		return &lockMySQL{&lock.Guarded{Locker: front, Key: stockKey,
+		return &lockMySQL{&lock.Guarded{
+			Locker:      front,
+			Key:         stockKey,
 			Options:     RedisLua.LockOptions(d.Settings),
 			MaxLifetime: d.Settings.LockLease,
-			Ledger:      d.Ledger}}, nil
+			Ledger:      d.Ledger,
+		}}, nil
 	},
 }
 
@@ -87,7 +90,7 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset waits for the holder.
+// Reset waits for the holder of the lock in Redis.
 func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
 	return s.front.Reset(ctx, sku, stock)
 }

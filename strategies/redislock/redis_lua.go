@@ -20,14 +20,14 @@ var compareAndDeleteLua string
 
 var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 
-// RedisLua compares and deletes in one step, since Redis runs a script alone.
-// The lock itself is complete: one command takes it, one frees it, and an
-// attempt whose reply is lost is taken back by its token. The token guards the
-// release, not the stock: a holder paused past its lease works on beside its
-// successor.
+// RedisLua compares the token and deletes the key in one step, because Redis
+// runs nothing else beside a script. As a lock it is complete: one command
+// takes it, one releases it, and an attempt whose reply was lost is undone by
+// its token. But the token guards the release and not the stock: a holder that
+// is paused past its lease works on beside its successor.
 var RedisLua = catalog.Info{
 	Name:   "redis-lua",
-	Source: "A; E, scheme 4",
+	Source: "A, sixth idea; E, scheme 4: compare and delete in Lua",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -45,31 +45,30 @@ var RedisLua = catalog.Info{
 
 type luaLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // E: in proportion to the task
-	ttl   time.Duration // when Options name none; E: several times the task
+	poll  time.Duration // article E: in proportion to the protected task
+	ttl   time.Duration // article E: several times as long as that task
 }
 
 func (l *luaLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
+	release := func(ctx context.Context) error {
+		return l.releaseLock(ctx, key, token)
+	}
 	var asked time.Time
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
 		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
-		if err != nil { // it may have been set all the same
-			ctx, cancel := undoing(ctx)
-			defer cancel()
-			_ = l.releaseLock(ctx, key, token)
+		if err != nil { // the key may be set all the same
+			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.releaseLock(ctx, key, token)
-	})
+	h := lock.NewHold(ctx, 0, release)
 	h.ExpireAt(asked.Add(ttl))
 	return h, nil
 }

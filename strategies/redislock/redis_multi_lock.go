@@ -15,8 +15,8 @@ import (
 )
 
 // RedisMultiLock does in a Redis transaction what SET NX PX does in one
-// command: three round trips instead of one, on a connection of its own. Its
-// DEL does not look whose lock it frees.
+// command. It takes three round trips instead of one, on a connection of its
+// own. Its DEL does not look whose lock it deletes.
 var RedisMultiLock = catalog.Info{
 	Name:   "redis-multi-lock",
 	Source: "E: SETNX compared with Redis transactions",
@@ -40,7 +40,7 @@ var RedisMultiLock = catalog.Info{
 type multiLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	ttl   time.Duration // unless Options name one
 }
 
 func (l *multiLock) Acquire(
@@ -54,23 +54,23 @@ func (l *multiLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-var errTaken = errors.New("the key is there")
+var errTaken = errors.New("the key exists")
 
 func (l *multiLock) tryAcquire(
 	ctx context.Context, key string, ttl time.Duration,
 ) (bool, error) {
 	err := l.redis.Watch(ctx, func(tx *redis.Tx) error {
-		// EXISTS sees a key of whatever type.
+		// EXISTS sees a key of any type.
 		n, err := tx.Exists(ctx, key).Result()
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			return errTaken // and go-redis sends UNWATCH
+			return errTaken // go-redis then sends UNWATCH
 		}
 		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Set(ctx, key, 1, ttl)

@@ -13,9 +13,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisRandomKey looks and puts in one command: SETNX sets a key only if it is
-// not there. But the random number went into the key instead of the value, so
-// that every buyer locks another key.
+// RedisRandomKey takes the lock in one command: SETNX sets a key only if the
+// key does not exist. But it writes the random number into the key instead of
+// the value, so each buyer locks a key of their own.
 var RedisRandomKey = catalog.Info{
 	Name: "redis-random-key",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
@@ -36,7 +36,7 @@ var RedisRandomKey = catalog.Info{
 
 type randomKeyLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // D: 10 ms
+	poll  time.Duration // 10 ms in article D
 }
 
 func (l *randomKeyLock) Acquire(

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,10 +23,10 @@ var registryLua string
 var registryScript = redis.NewScript(registryLua)
 
 // RedisRegistry gives the token to the process instead of the buyer, as
-// Spring's RedisLockRegistry does: asking again extends the lease. For Redis
-// all buyers of a process are one, so a lock in the process stands in front.
-// The turn beside the token keeps a delayed release from freeing a neighbour's
-// lock.
+// Spring's RedisLockRegistry does. For Redis all buyers of a process are the
+// same owner, so they first take a lock inside the process. The turn beside
+// the token keeps a delayed release from deleting the lock of the process's
+// next buyer.
 var RedisRegistry = catalog.Info{
 	Name:   "redis-registry",
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
@@ -49,24 +48,22 @@ var RedisRegistry = catalog.Info{
 type registryLock struct {
 	redis  redis.UniversalClient
 	poll   time.Duration
-	ttl    time.Duration // when Options name none; D: 10 min
-	client string
+	ttl    time.Duration // unless Options name one; 10 min in article D
+	client string        // the process's token
 	turns  atomic.Int64
 	local  lock.Gate[struct{}]
 }
 
-// Acquire takes the local lock, then the one in Redis. The wait is for both.
+// Acquire takes the lock inside the process and then the lock in Redis. The
+// wait is for both.
 func (l *registryLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, l.ttl)
-	if h, ok := ctx.Value(registryHeld{l, key}).(*registryHold); ok {
-		if lease, err := h.again(ctx, ttl); lease != nil || err != nil {
-			return lease, err
-		}
+	if lease, err := lock.Again(ctx, l, key); lease != nil || err != nil {
+		return lease, err
 	}
 	end := time.Now().Add(o.Wait)
-	room, err := l.local.Acquire(ctx, key, o.Wait)
+	permit, err := l.local.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -74,102 +71,37 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	h := &registryHold{lock: l, key: key, room: room, depth: 1,
-		turn: l.turns.Add(1)}
+	// A turn is drawn with the permit, so that a later holder's is higher.
+	ttl, turn := cmp.Or(o.Lease, l.ttl), l.turns.Add(1)
+	release := func(ctx context.Context) error {
+		return releaseByToken(ctx, l.redis, compareAndDelete,
+			[]string{key}, fmt.Sprint(l.client, ":", turn))
+	}
 	var asked time.Time
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
-		ok, err := h.take(ctx, ttl)
-		if err != nil { // it may have been taken all the same
-			ctx, cancel := undoing(ctx)
-			defer cancel()
-			_ = h.free(ctx)
+		ok, err := l.sendTake(ctx, key, turn, ttl)
+		if err != nil { // the lock may be taken all the same
+			lock.UndoUnclear(ctx, release)
 		}
 		return ok, err
 	})
 	if err != nil {
-		room.Release()
+		permit.Release()
 		return nil, err
 	}
-	return h.lease(ctx, asked.Add(ttl)), nil
+	h := lock.NewReentrant(ctx, l, key, 0, func(ctx context.Context) error {
+		defer permit.Release() // after the lock in Redis
+		return release(ctx)
+	})
+	h.ExpireAt(asked.Add(ttl))
+	return h, nil
 }
 
-// registryHeld is where a lease's context carries the hold of a key.
-type registryHeld struct {
-	lock *registryLock
-	key  string
-}
-
-// A registryHold is the lock, held once or more often.
-type registryHold struct {
-	lock *registryLock
-	key  string
-	room *lock.Permit[struct{}]
-	turn int64 // drawn in the room, so that a later holder's is higher
-
-	mu    sync.Mutex
-	depth int
-}
-
-func (h *registryHold) take(
-	ctx context.Context, ttl time.Duration,
+func (l *registryLock) sendTake(
+	ctx context.Context, key string, turn int64, ttl time.Duration,
 ) (bool, error) {
-	n, err := registryScript.Run(ctx, h.lock.redis, []string{h.key},
-		h.lock.client, h.turn, max(1, ttl.Milliseconds())).Int64()
+	n, err := registryScript.Run(ctx, l.redis, []string{key},
+		l.client, turn, max(1, ttl.Milliseconds())).Int64()
 	return n == 1, err
-}
-
-func (h *registryHold) free(ctx context.Context) error {
-	return releaseByToken(ctx, h.lock.redis, compareAndDelete,
-		[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn))
-}
-
-// again is the reentry: no lease if the hold is over, or lost.
-func (h *registryHold) again(
-	ctx context.Context, ttl time.Duration,
-) (lock.Lease, error) {
-	h.mu.Lock()
-	over := h.depth == 0
-	if !over {
-		h.depth++
-	}
-	h.mu.Unlock()
-	if over {
-		return nil, nil
-	}
-	asked := time.Now()
-	ok, err := h.take(ctx, ttl)
-	if err == nil && ok {
-		return h.lease(ctx, asked.Add(ttl)), nil
-	}
-	// If the other leases were released meanwhile, this was the last.
-	undo, cancel := undoing(ctx)
-	defer cancel()
-	_ = h.leave(undo)
-	if err != nil {
-		return nil, lock.AcquireError(ctx, err)
-	}
-	return nil, lock.ErrLost
-}
-
-func (h *registryHold) lease(
-	ctx context.Context, until time.Time,
-) lock.Lease {
-	lease := lock.NewHold(context.WithValue(ctx,
-		registryHeld{h.lock, h.key}, h), 0, h.leave)
-	lease.ExpireAt(until)
-	return lease
-}
-
-// leave frees the lock with the last lease on it: in Redis first.
-func (h *registryHold) leave(ctx context.Context) error {
-	h.mu.Lock()
-	h.depth--
-	last := h.depth == 0
-	h.mu.Unlock()
-	if !last {
-		return nil
-	}
-	defer h.room.Release()
-	return h.free(ctx)
 }

@@ -13,12 +13,12 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisRenew extends the lease while the holder works. Neither the renewer nor
-// the release looks whose lock it is.
+// RedisRenew extends the lease while the holder works. Neither its renewer nor
+// its release looks whose lock it is.
 var RedisRenew = catalog.Info{
 	Name: "redis-renew",
-	Source: "A, sixth idea, there at two thirds of the lease; E: periodic " +
-		"renewal by SETEX or EXPIRE",
+	Source: "A, sixth idea, which renews after two thirds of the lease; " +
+		"E: periodic renewal by SETEX or EXPIRE",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -38,8 +38,8 @@ var RedisRenew = catalog.Info{
 
 type renewLock struct {
 	redis   redis.UniversalClient
-	poll    time.Duration // A: 1 s
-	ttl     time.Duration // unrenewed; A: 15 s or 30 s
+	poll    time.Duration // 1 s in article A
+	ttl     time.Duration // without renewal; 15 s or 30 s in article A
 	maxHold time.Duration
 }
 
@@ -54,12 +54,12 @@ func (l *renewLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	})
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {
 			err := l.redis.PExpire(ctx, key, ttl).Err()
-			return true, err // ours, it believes: it does not look
+			return true, err // it does not look whether the lock is ours
 		})
 	}
 	return h, nil

@@ -13,8 +13,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisSetNXPX sets a key only if it is not there, together with its end, in
-// one command. The key does not say whose lock it is.
+// RedisSetNXPX sets a key only if it does not exist, and sets its end in the
+// same command. The key does not say whose lock it is.
 var RedisSetNXPX = catalog.Info{
 	Name:   "redis-set-nx-px",
 	Source: "A, sixth idea; E, scheme 3",
@@ -36,8 +36,8 @@ var RedisSetNXPX = catalog.Info{
 
 type setNXPXLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // A: 1 s
-	ttl   time.Duration // when Options name none; E: several times the task
+	poll  time.Duration // 1 s in article A
+	ttl   time.Duration // article E: several times as long as the task
 }
 
 func (l *setNXPXLock) Acquire(
@@ -51,6 +51,6 @@ func (l *setNXPXLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
-// overwrites a key that is there.
+// overwrites the key of another holder.
 var RedisSetEX = catalog.Info{
 	Name:   "redis-setex",
 	Source: "C, first Redis way: offered as the atomic repair (30 s)",
@@ -36,7 +36,7 @@ var RedisSetEX = catalog.Info{
 type setexLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when Options name none; C: 30 s
+	ttl   time.Duration // unless Options name one; 30 s in article C
 	now   func() time.Time
 }
 
@@ -47,8 +47,8 @@ func (l *setexLock) Acquire(
 	var until time.Time // by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
-		// PSETEX, which is SETEX in milliseconds, answers OK whatever was
-		// there before.
+		// PSETEX is SETEX in milliseconds. It answers OK even if the key
+		// existed before.
 		err := l.redis.Do(ctx, "PSETEX", key,
 			max(1, ttl.Milliseconds()), 1).Err()
 		return err == nil, err
@@ -58,8 +58,8 @@ func (l *setexLock) Acquire(
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		if !l.now().Before(until) {
-			return lock.ErrNotHeld // timed out, says our clock
+			return lock.ErrNotHeld // expired by our own clock
 		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisSetNX has one key for all buyers, and exactly one of them sets it.
+// RedisSetNX has one key for all buyers, and only one of them can set it.
 // Nothing removes the key of a dead holder.
 var RedisSetNX = catalog.Info{
 	Name:   "redis-setnx",
@@ -34,25 +34,25 @@ var RedisSetNX = catalog.Info{
 
 type setnxLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // A: 1 s
+	poll  time.Duration // 1 s in article A
 }
 
 func (l *setnxLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
-		// A key of another type counts as taken: SETNX leaves it alone.
+		// SETNX does not touch a key of another type, which counts as taken.
 		return l.redis.SetNX(ctx, key, 1, 0).Result()
 	})
 	if err != nil {
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// Clear removes a lock that its holder will not free.
+// Clear removes the lock of a holder that will not release it.
 func (l *setnxLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

@@ -13,9 +13,10 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisSetNXExpire gives the key an end, so that a dead holder's key goes away,
-// and looks at its own clock before it frees. Between SETNX and EXPIRE the key
-// has no end, and between the look and the DEL the lock may change hands.
+// RedisSetNXExpire gives the key an end, so that the key of a dead holder goes
+// away. Before it releases the lock it looks at its own clock. Two gaps
+// remain: between SETNX and EXPIRE the key has no end, and between the look at
+// the clock and the DEL the lock may change hands.
 var RedisSetNXExpire = catalog.Info{
 	Name: "redis-setnx-expire",
 	Source: "C, first Redis way (30 s); D, 1.1; E, scheme 2, where the " +
@@ -39,8 +40,8 @@ var RedisSetNXExpire = catalog.Info{
 
 type setnxExpireLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // D: 10 ms
-	ttl   time.Duration // when Options name none; C: 30 s, D: 60 s
+	poll  time.Duration // 10 ms in article D
+	ttl   time.Duration // 30 s in article C, 60 s in article D
 	now   func() time.Time
 }
 
@@ -55,8 +56,8 @@ func (l *setnxExpireLock) Acquire(
 		if err != nil || !ok {
 			return false, err
 		}
-		// A buyer who dies here leaves a key without an end. (PEXPIRE is
-		// EXPIRE in milliseconds.)
+		// A buyer who dies here leaves a key without an end. PEXPIRE is
+		// EXPIRE in milliseconds.
 		err = l.redis.PExpire(ctx, key, ttl).Err()
 		return err == nil, err
 	})
@@ -65,13 +66,13 @@ func (l *setnxExpireLock) Acquire(
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		if !l.now().Before(until) {
-			return lock.ErrNotHeld // timed out, says our clock
+			return lock.ErrNotHeld // expired by our own clock
 		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// Clear removes a lock that its holder will not free.
+// Clear removes the lock of a holder that will not release it.
 func (l *setnxExpireLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

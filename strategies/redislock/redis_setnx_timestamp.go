@@ -15,13 +15,13 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisSetNXTimestamp writes into the value until when the lock is good.
-// A buyer that finds that time past removes the key. Between its look and its
-// DEL another buyer may have done the same and be in.
+// RedisSetNXTimestamp writes the end of the lock into the value. A buyer who
+// finds that the end has passed deletes the key. Between the GET and the DEL
+// another buyer may have done the same and taken the lock.
 var RedisSetNXTimestamp = catalog.Info{
 	Name: "redis-setnx-timestamp",
-	Source: "B: the lock kept in Redis. B shows no release; this is its " +
-		"neighbours'",
+	Source: "B: the lock in Redis. B shows no release; this one is that " +
+		"of redis-setnx-expire",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
@@ -41,7 +41,7 @@ var RedisSetNXTimestamp = catalog.Info{
 type timestampLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when Options name none
+	ttl   time.Duration // unless Options name one
 	now   func() time.Time
 }
 
@@ -59,7 +59,7 @@ func (l *timestampLock) Acquire(
 			return false, err
 		}
 		if endedBefore(value, l.now()) {
-			// By now it may be the fresh lock of a faster buyer.
+			// By now the key may be the new lock of a faster buyer.
 			if err := l.redis.Del(ctx, key).Err(); err != nil {
 				return false, err
 			}
@@ -77,19 +77,20 @@ func (l *timestampLock) Acquire(
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		if !l.now().Before(until) {
-			return lock.ErrNotHeld // timed out, says our clock
+			return lock.ErrNotHeld // expired by our own clock
 		}
-		return checkReleased(l.redis.Del(ctx, key).Result()) // of any owner
+		return checkReleased(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// endedBefore: the value is a time, in milliseconds, that is over.
+// endedBefore reports whether the value is a time, in milliseconds, before
+// now.
 func endedBefore(value string, now time.Time) bool {
 	until, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && until < now.UnixMilli()
 }
 
-// Clear removes a lock that its holder will not free.
+// Clear removes the lock of a holder that will not release it.
 func (l *timestampLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

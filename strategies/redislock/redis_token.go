@@ -15,9 +15,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// RedisToken writes a random token as the value, and looks before it frees
-// whether the token is still its own. Between the look and the DEL the lock may
-// change hands.
+// RedisToken writes a random token as the value. Before it releases the lock
+// it looks whether the value is still its own token. Between the GET and the
+// DEL the lock may change hands.
 var RedisToken = catalog.Info{
 	Name:   "redis-token",
 	Source: "A, sixth idea; D, 1.1: the value is compared before DEL",
@@ -39,8 +39,8 @@ var RedisToken = catalog.Info{
 
 type tokenLock struct {
 	redis redis.UniversalClient
-	poll  time.Duration // D: 10 ms
-	ttl   time.Duration // when Options name none; D: 60 s
+	poll  time.Duration // 10 ms in article D
+	ttl   time.Duration // unless Options name one; 60 s in article D
 }
 
 func (l *tokenLock) Acquire(
@@ -54,14 +54,14 @@ func (l *tokenLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		whose, err := l.redis.Get(ctx, key).Result()
-		if errors.Is(err, redis.Nil) || err == nil && whose != token {
+		value, err := l.redis.Get(ctx, key).Result()
+		if errors.Is(err, redis.Nil) || err == nil && value != token {
 			return lock.ErrNotHeld
 		}
 		if err != nil {
 			return checkReleased(0, err)
 		}
-		// A moment ago it was.
+		// A moment ago the lock was ours.
 		return checkReleased(l.redis.Del(ctx, key).Result())
 	}), nil
 }

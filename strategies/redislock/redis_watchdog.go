@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,18 +27,19 @@ var watchdogRenewLua string
 var watchdogUnlockLua string
 
 var (
-	watchdogTake  = redis.NewScript(watchdogLockLua)
-	watchdogRenew = redis.NewScript(watchdogRenewLua)
-	watchdogFree  = redis.NewScript(watchdogUnlockLua)
+	watchdogTake    = redis.NewScript(watchdogLockLua)
+	watchdogRenew   = redis.NewScript(watchdogRenewLua)
+	watchdogRelease = redis.NewScript(watchdogUnlockLua)
 )
 
-// RedisWatchdog does what Redisson's RLock does: the renewer looks whose lock
-// it renews, waiters are told instead of asking, and an owner may take its
-// lock again. A process paused past its lease works on beside its successor
-// until it hears of its loss.
+// RedisWatchdog works like Redisson's RLock: its renewer looks whose lock it
+// renews, and a published message wakes the waiters, who need not poll. A
+// process that is paused past its lease works on beside its successor until it
+// hears of its loss.
 //
-// Layout, channel and message are Redisson's, so its clients and ours exclude
-// and wake each other.
+// Key, channel and message are Redisson's, so its clients and ours exclude and
+// wake each other. Redisson also counts in the key how often the owner has
+// acquired the lock. Here the process counts (lock.Again), and the key says 1.
 var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
 	Source: "A, ninth idea and its section on Redisson; D, 1.2.3 and 1.3",
@@ -70,15 +70,15 @@ var RedisWatchdog = catalog.Info{
 type watchdogLock struct {
 	redis   redis.UniversalClient
 	poll    time.Duration
-	ttl     time.Duration // of a lock that is renewed; A: 30 s
+	ttl     time.Duration // of a lock that is renewed; 30 s in article A
 	maxHold time.Duration
 
-	// One waiter of this process at a time listens and asks. The subscription
-	// is handed on from one to the next.
+	// One waiter of this process at a time listens and asks. It hands the
+	// subscription on to the next.
 	gate lock.Gate[*tap.Subscription]
 }
 
-// Answers of watchdog_lock.lua that are no time to live.
+// These answers of watchdog_lock.lua are no time to live.
 const (
 	watchdogTaken   = -4
 	watchdogForeign = -3
@@ -87,12 +87,13 @@ const (
 func (l *watchdogLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := cmp.Or(o.Lease, l.ttl)
-	if h, ok := ctx.Value(watchdogHeld{l, key}).(*watchdogHold); ok {
-		if lease, err := h.again(ctx, ttl, o.Lease == 0); err == nil ||
-			!errors.Is(err, lock.ErrNotHeld) {
-			return lease, err
-		}
+	if lease, err := lock.Again(ctx, l, key); lease != nil || err != nil {
+		return lease, err
+	}
+	ttl, owner := cmp.Or(o.Lease, l.ttl), rand.Text()
+	release := func(ctx context.Context) error {
+		return releaseByToken(ctx, l.redis, watchdogRelease,
+			[]string{key, watchdogChannel(key)}, owner)
 	}
 	waiting := ctx
 	if o.Wait > 0 {
@@ -101,57 +102,74 @@ func (l *watchdogLock) Acquire(
 			ctx, o.Wait, seckill.ErrBusy)
 		defer cancel()
 	}
-	room, err := l.gate.Acquire(ctx, key, o.Wait)
+	permit, err := l.gate.Acquire(ctx, key, o.Wait)
 	if err != nil {
 		return nil, err
 	}
-	defer room.Release()
-
-	h := &watchdogHold{lock: l, key: key, owner: rand.Text(), depth: 1}
+	defer permit.Release()
 	for {
 		asked := time.Now()
-		answer, err := h.take(ctx, ttl, 1)
+		answer, err := watchdogTake.Run(ctx, l.redis, []string{key},
+			owner, max(1, ttl.Milliseconds())).Int64()
 		switch {
 		case err != nil:
-			h.undo(ctx)
+			lock.UndoUnclear(ctx, release)
 			return nil, lock.AcquireError(ctx, err)
 		case answer == watchdogTaken:
-			return h.lease(ctx, asked, ttl, o.Lease == 0), nil
+			h := lock.NewReentrant(ctx, l, key, 0, release)
+			h.ExpireAt(asked.Add(ttl))
+			if o.Lease == 0 {
+				l.renew(h, key, owner)
+			}
+			return h, nil
 		case o.Wait == 0 || waiting.Err() != nil:
-			return nil, busyOr(ctx)
+			return nil, timeUpError(ctx)
 		}
-		if err := l.wait(ctx, waiting, room, key, answer); err != nil {
+		err = l.waitForRelease(ctx, waiting, permit, key, answer)
+		if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// wait returns when it is worth trying again. A waiter that does not listen yet
-// subscribes and tries once more before it waits: it has missed what was
-// published in between.
-func (l *watchdogLock) wait(
-	ctx, waiting context.Context, room *lock.Permit[*tap.Subscription],
+func (l *watchdogLock) renew(h *lock.Hold, key, owner string) {
+	h.Renew(l.ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {
+		asked := time.Now()
+		n, err := watchdogRenew.Run(ctx, l.redis, []string{key},
+			owner, l.ttl.Milliseconds()).Int64()
+		if n == 1 {
+			h.ExpireAt(asked.Add(l.ttl))
+		}
+		return n == 1, err
+	})
+}
+
+// waitForRelease returns when it is time to try again. The first time, it
+// subscribes and returns at once, because the waiter may have missed a message
+// before it listened. left is the answer of watchdog_lock.lua.
+func (l *watchdogLock) waitForRelease(
+	ctx, waiting context.Context, permit *lock.Permit[*tap.Subscription],
 	key string, left int64,
 ) error {
 	if left == watchdogForeign {
 		if tap.Sleep(waiting, l.poll) != nil {
-			return busyOr(ctx)
+			return timeUpError(ctx)
 		}
 		return nil
 	}
-	if room.Shared == nil {
+	if permit.Shared == nil {
 		sub, err := tap.Subscribe(ctx, l.redis, watchdogChannel(key))
 		if err != nil {
 			return lock.AcquireError(ctx, err)
 		}
-		room.Shared = sub
+		permit.Shared = sub
 		return nil
 	}
 	limit := tap.Forever
 	if left >= 0 { // a dead holder publishes nothing
 		limit = time.Duration(left+1) * time.Millisecond
 	}
-	news, err := room.Shared.Receive(waiting, limit)
+	message, err := permit.Shared.Receive(waiting, limit)
 	switch {
 	case errors.Is(err, tap.ErrTimeUp):
 		return nil
@@ -159,107 +177,22 @@ func (l *watchdogLock) wait(
 		return lock.AcquireError(ctx, err)
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err == nil && news == nil: // the connection is gone
-		room.Shared.Close()
-		room.Shared = nil
+	case err == nil && message == nil: // the connection is gone
+		permit.Shared.Close()
+		permit.Shared = nil
 	}
-	return nil // told, or one last try at the end of the wait
+	return nil // a message came, or it is time for the last try
 }
 
-// busyOr is the answer when the wait is over.
-func busyOr(ctx context.Context) error {
+// timeUpError returns the error of a wait that is over.
+func timeUpError(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return seckill.ErrBusy
 }
 
-// watchdogChannel is where Redisson publishes.
+// watchdogChannel names the channel on which Redisson publishes.
 func watchdogChannel(key string) string {
 	return "redisson_lock__channel:{" + key + "}"
-}
-
-// watchdogHeld is where a lease's context carries the hold of a key.
-type watchdogHeld struct {
-	lock *watchdogLock
-	key  string
-}
-
-// A watchdogHold is the lock of one owner, which may have it more than once.
-// The depth in Redis is set, not counted there: a command whose reply was lost
-// can be sent again.
-type watchdogHold struct {
-	lock       *watchdogLock
-	key, owner string
-
-	mu    sync.Mutex
-	depth int
-}
-
-func (h *watchdogHold) take(
-	ctx context.Context, ttl time.Duration, depth int,
-) (int64, error) {
-	return watchdogTake.Run(ctx, h.lock.redis, []string{h.key},
-		h.owner, max(1, ttl.Milliseconds()), depth).Int64()
-}
-
-func (h *watchdogHold) free(ctx context.Context, depth int) error {
-	return releaseByToken(ctx, h.lock.redis, watchdogFree,
-		[]string{h.key, watchdogChannel(h.key)}, h.owner, depth)
-}
-
-// undo frees what an attempt may have taken.
-func (h *watchdogHold) undo(ctx context.Context) {
-	ctx, cancel := undoing(ctx)
-	defer cancel()
-	_ = h.free(ctx, 0)
-}
-
-func (h *watchdogHold) lease(
-	ctx context.Context, asked time.Time, ttl time.Duration, renewed bool,
-) lock.Lease {
-	lease := lock.NewHold(context.WithValue(ctx,
-		watchdogHeld{h.lock, h.key}, h), 0, h.leave)
-	lease.ExpireAt(asked.Add(ttl))
-	if renewed {
-		lease.Renew(ttl/3, h.lock.maxHold,
-			func(ctx context.Context) (bool, error) {
-				asked := time.Now()
-				n, err := watchdogRenew.Run(ctx, h.lock.redis,
-					[]string{h.key}, h.owner, ttl.Milliseconds()).Int64()
-				if n == 1 {
-					lease.ExpireAt(asked.Add(ttl))
-				}
-				return n == 1, err
-			})
-	}
-	return lease
-}
-
-// again is the reentry. ErrNotHeld: the hold is over.
-func (h *watchdogHold) again(
-	ctx context.Context, ttl time.Duration, renewed bool,
-) (lock.Lease, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.depth == 0 {
-		return nil, lock.ErrNotHeld
-	}
-	asked := time.Now()
-	answer, err := h.take(ctx, ttl, h.depth+1)
-	switch {
-	case err != nil:
-		return nil, lock.AcquireError(ctx, err)
-	case answer != watchdogTaken:
-		return nil, lock.ErrLost
-	}
-	h.depth++
-	return h.lease(ctx, asked, ttl, renewed), nil
-}
-
-func (h *watchdogHold) leave(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.depth--
-	return h.free(ctx, h.depth)
 }

@@ -1,11 +1,11 @@
-// Package redislock holds the locks that are kept in Redis. Every file is one
-// strategy and reads like its neighbour, so that the difference between two
-// files is the lesson.
+// Package redislock has the locks in Redis. Each file is one strategy and
+// reads like its neighbour, so that the difference between two files is the
+// lesson. answers.go is common to them.
 package redislock
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.lua *.md
 //go:embed answers.go redis_blpop.go redis_fenced.go redis_get_set.go redis_getset.go

@@ -19,26 +19,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// The lock is released while its holder asks for it again, and that fails: it
-// is free, in the process as well.
-func TestRegistryReleasedDuringAFailedReentry(t *testing.T) {
-	l := locktest.Open(t, RedisRegistry, catalog.Deps{})
-	o := lock.Options{Lease: locktest.Long}
-	outer, released := l.Take(t, o), false
-	ctx := tap.With(outer.Context(), &taptest.Tap{OnBefore: func(*tap.Command) error {
-		if released {
-			return nil
-		}
-		released = true
-		labtest.Must(t, outer.Release(t.Context()))
-		return taptest.ErrLostReply
-	}})
-	if _, err := l.Acquire(ctx, l.Key, o); err == nil {
-		t.Error("a command that was not sent acquired the lock again")
-	}
-	locktest.Free(t, l.Take(t, o))
-}
-
 // What an earlier turn of the process did not give back the next takes over, and not the
 // other way round: a take of an earlier turn that arrives late changes nothing.
 func TestRegistryTurns(t *testing.T) {
@@ -50,8 +30,7 @@ func TestRegistryTurns(t *testing.T) {
 	}
 	held := l.Take(t, lock.Options{Lease: locktest.Long})
 	defer locktest.Free(t, held)
-	early := &registryHold{lock: l.Locker.(*registryLock), key: l.Key, turn: 1}
-	if ok, err := early.take(t.Context(), locktest.Long); err != nil || ok {
+	if ok, err := l.Locker.(*registryLock).sendTake(t.Context(), l.Key, 1, locktest.Long); err != nil || ok {
 		t.Errorf("turn 1 took the lock from turn 2: %v, %v", ok, err)
 	}
 }
@@ -87,24 +66,6 @@ func TestRegistryTurnComesTooLate(t *testing.T) {
 	defer cancel()
 	if _, err := b.Acquire(ctx, b.Key, lock.Options{Wait: time.Until(end)}); !errors.Is(err, seckill.ErrBusy) || asked > 1 {
 		t.Errorf("told %v after asking Redis %d times, want busy and at most once", err, asked)
-	}
-}
-
-// A holder asks again: the lock lives at least as long as before, and as long as they ask for now.
-func TestAskingAgainExtends(t *testing.T) {
-	for _, info := range []catalog.Info{RedisRegistry, RedisWatchdog} {
-		l := locktest.Open(t, info, catalog.Deps{})
-		outer := l.Take(t, lock.Options{Lease: locktest.Long})
-		for _, times := range []time.Duration{1, 3} {
-			inner, err := l.Acquire(outer.Context(), l.Key, lock.Options{Lease: times * locktest.Long / 2})
-			labtest.Must(t, err)
-			least := max(times*locktest.Long/2, locktest.Long) - locktest.Patience
-			if left := l.In.Redis.PTTL(t.Context(), l.Key).Val(); left < least {
-				t.Errorf("%s: asked again for %v, it lives for %v", info.Name, times*locktest.Long/2, left)
-			}
-			locktest.Free(t, inner)
-		}
-		locktest.Free(t, outer)
 	}
 }
 

@@ -20,11 +20,11 @@ import (
 	"seckill/internal/tap"
 )
 
-// Redlock asks five independent Redis servers and has the lock when three of
-// them agree, without a wait for the others: one may be lost, or hang, and the
-// lock is neither lost nor slow. One that forgets its vote gives a second
-// majority if the holder had just three; a holder paused past its lease works
-// on beside its successor.
+// Redlock asks five independent Redis servers, and has the lock as soon as
+// three of them agree. If one server is lost or hangs, the lock is neither
+// lost nor slow. If a server forgets its vote and the holder had only three,
+// another buyer can get a second majority. And a holder that is paused past
+// its lease works on beside its successor.
 var Redlock = catalog.Info{
 	Name: "redlock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
@@ -38,8 +38,11 @@ var Redlock = catalog.Info{
 	Stock: seckill.InRow,
 	Also:  []string{"redsync.go", "answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		l := &redsyncLock{nodes: len(d.RedisNodes), maxAttempt: redlockMaxAttempt,
-			ttl: d.Settings.LockLease}
+		l := &redsyncLock{
+			nodes:      len(d.RedisNodes),
+			maxAttempt: redlockMaxAttempt,
+			ttl:        d.Settings.LockLease,
+		}
 		var pools []redsyncredis.Pool
 		for _, node := range d.RedisNodes {
 			v := &voter{redis: node, background: &d.Background}
@@ -51,77 +54,85 @@ var Redlock = catalog.Info{
 	Key: stockKey,
 }
 
-// An attempt may last a twentieth of the lease, where the answers of a node
-// that does not answer could decide it.
+// redlockMaxAttempt bounds an attempt to a twentieth of the lease, for the
+// case that it needs the vote of a node that does not answer.
 const redlockMaxAttempt = 0.05
 
-// A voter is one of the five, as redsync asks it. A command goes on when its
-// buyer does, with the votes of others; what frees a key is sent when what
-// takes it has ended. A node that leaves commands unanswered is not asked, and
-// what it may have taken is freed when it answers again.
+// A voter is one of the five nodes, as redsync asks it. It has three rules:
+//
+//  1. A command is not cancelled when its buyer goes on with the votes of
+//     other nodes.
+//  2. A release is sent when the SET of the same token has ended. Otherwise it
+//     could overtake the SET, and the key would stay.
+//  3. A node that leaves commands unanswered is silent: it gets no commands,
+//     and each release that it has to get is kept until it answers again.
 type voter struct {
 	redis           *redis.Client
 	background      *sync.RWMutex
-	silent          atomic.Bool // a command was overdue, and no PING answered since
-	attempts        sync.Map    // by token: a channel, closed when its SET ends
-	pendingReleases sync.Map    // by token: what frees a key once it answers again
+	silent          atomic.Bool // since a command timed out, until a PING is answered
+	attempts        sync.Map    // token → channel, closed when its SET ends
+	pendingReleases sync.Map    // token → function that sends its release
 }
 
 var errSilent = errors.New("this node has not answered for a while")
 
 // Get implements redsync's Pool.
 func (v *voter) Get(ctx context.Context) (redsyncredis.Conn, error) {
-	return &vote{ctx: ctx, of: v}, nil
+	return &voterConn{ctx: ctx, node: v}, nil
 }
 
-// A vote is one command. redsync sends no others.
-type vote struct {
+// A voterConn sends one command: redsync uses no connection for two.
+type voterConn struct {
 	redsyncredis.Conn
-	ctx context.Context
-	of  *voter
+	ctx  context.Context
+	node *voter
 }
 
-func (v *vote) SetNX(
+// SetNX asks for the node's vote.
+func (c *voterConn) SetNX(
 	key, token string, ttl time.Duration,
 ) (ok bool, err error) {
-	ended, _ := v.of.attempts.Load(token)
+	ended, _ := c.node.attempts.Load(token)
 	defer close(ended.(chan struct{}))
-	if v.of.silent.Load() {
-		v.of.attempts.Delete(token)
+	if c.node.silent.Load() {
+		c.node.attempts.Delete(token)
 		return false, errSilent
 	}
 	limit := time.Duration(redlockMaxAttempt * float64(ttl))
-	c, done := v.of.connectFor(v.ctx, limit)
-	ok, err = c.SetNX(key, token, ttl)
+	conn, done := c.node.connectFor(c.ctx, limit)
+	ok, err = conn.SetNX(key, token, ttl)
 	done(err)
 	return ok, err
 }
 
-func (v *vote) Eval(
+// Eval runs redsync's script that releases the lock.
+func (c *voterConn) Eval(
 	script *redsyncredis.Script, keyAndToken ...any,
 ) (any, error) {
 	token := keyAndToken[1]
-	ended, asked := v.of.attempts.Load(token)
+	ended, asked := c.node.attempts.Load(token)
 	if asked {
 		<-ended.(chan struct{})
-		v.of.attempts.Delete(token)
+		c.node.attempts.Delete(token)
 	}
-	if v.of.silent.Load() {
+	if c.node.silent.Load() {
 		if asked {
-			v.of.pendingReleases.Store(token, func() { v.Eval(script, keyAndToken...) })
+			c.node.pendingReleases.Store(token,
+				func() { c.Eval(script, keyAndToken...) })
 		}
 		return nil, errSilent
 	}
-	c, done := v.of.connectFor(v.ctx, time.Second)
-	answer, err := c.Eval(script, keyAndToken...)
+	conn, done := c.node.connectFor(c.ctx, time.Second)
+	answer, err := conn.Eval(script, keyAndToken...)
 	done(err)
 	return answer, err
 }
 
-// Close implements redsync's Conn, of which none is kept.
-func (v *vote) Close() error { return nil }
+// Close implements redsync's Conn. There is nothing to close.
+func (c *voterConn) Close() error { return nil }
 
-// begin is a connection for one command. Call done with what it answered.
+// connectFor returns a connection for one command, which may take up to limit.
+// Call done with the command's error.
 func (v *voter) connectFor(
 	ctx context.Context, limit time.Duration,
 ) (c redsyncredis.Conn, done func(error)) {
@@ -130,7 +141,7 @@ func (v *voter) connectFor(
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
-	c, _ = goredis.NewPool(v.redis).Get(ctx) // which connects when it is used
+	c, _ = goredis.NewPool(v.redis).Get(ctx) // it connects at its first command
 	return c, func(err error) {
 		cancel()
 		v.background.RUnlock()
@@ -140,20 +151,22 @@ func (v *voter) connectFor(
 	}
 }
 
-// listen waits until the node answers again, or refuses to.
+// awaitAnswer waits until the node answers again, even with an error, and then
+// sends the releases that were kept for it.
 func (v *voter) awaitAnswer() {
 	v.background.RLock()
 	for isOverdue(v.redis.Ping(context.Background()).Err()) {
 	}
 	v.background.RUnlock()
 	v.silent.Store(false)
-	v.pendingReleases.Range(func(token, free any) bool {
+	v.pendingReleases.Range(func(token, release any) bool {
 		v.pendingReleases.Delete(token)
-		free.(func())()
+		release.(func())()
 		return true
 	})
 }
 
+// isOverdue reports whether the node left a command unanswered.
 func isOverdue(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.Is(err, context.DeadlineExceeded) ||

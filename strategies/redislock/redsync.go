@@ -19,12 +19,12 @@ import (
 	"seckill/internal/tap"
 )
 
-// Redsync is the library go-redsync on one Redis. Its token guards the
-// release, not the stock.
+// Redsync is the library go-redsync on one Redis server. Its token guards the
+// release and not the stock.
 var Redsync = catalog.Info{
 	Name: "redsync",
-	Source: "ours: the Go library that people reach for; A, E (fourth " +
-		"scheme): random token, compare-and-delete in Lua",
+	Source: "ours: a popular Go library; A, sixth idea, and E, scheme 4: " +
+		"random token, compare and delete in Lua",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -34,11 +34,15 @@ var Redsync = catalog.Info{
 	Stock: seckill.InRow,
 	Also:  []string{"answers.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		// An attempt may last a quarter of the lease. The library's own
-		// limit, a twentieth, is made for five nodes of which some may be
-		// dead: with one, giving up early turns a slow answer into none.
-		return &redsyncLock{redsync.New(goredis.NewPool(d.Redis)), 1, 0.25,
-			d.Settings.LockLease, nil}, nil
+		// An attempt may take a quarter of the lease. The library's own limit
+		// is a twentieth. It is made for five nodes, of which some may be
+		// dead; with one node it would waste every slow answer.
+		return &redsyncLock{
+			sync:       redsync.New(goredis.NewPool(d.Redis)),
+			nodes:      1,
+			maxAttempt: 0.25,
+			ttl:        d.Settings.LockLease,
+		}, nil
 	},
 	Key: stockKey,
 }
@@ -46,23 +50,26 @@ var Redsync = catalog.Info{
 type redsyncLock struct {
 	sync       *redsync.Redsync
 	nodes      int
-	maxAttempt float64       // of an attempt, as a part of the lease
-	ttl        time.Duration // when Options name none
+	maxAttempt float64       // as a part of the lease
+	ttl        time.Duration // unless Options name one
 
 	voters []*voter // of redlock
 }
 
-// Acquire has its own loop: the library's would sleep unseen by the tap, and
-// reports "failed" both for a lock that is taken and for a buyer who has left.
+// Acquire has a loop of its own. That of the library would sleep unseen by the
+// tap, and returns the same error for a taken lock and for a buyer who left.
 //
-// A key of another type counts as taken: SET NX leaves it alone.
+// A key of another type counts as taken: SET NX does not touch it.
 func (l *redsyncLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
 	var m *redsync.Mutex
+	release := func(ctx context.Context) error {
+		return l.releaseLock(ctx, m)
+	}
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
-		if ctx.Err() != nil { // what is sent does not end with its buyer
+		if ctx.Err() != nil { // a command does not end with its buyer
 			return false, context.Cause(ctx)
 		}
 		m = l.newMutex(ctx, key, ttl)
@@ -71,28 +78,29 @@ func (l *redsyncLock) Acquire(
 			return false, nil
 		}
 		if err != nil {
-			l.undo(ctx, m)
+			// The library undoes the attempt, too, but under the context of
+			// the buyer, whose leaving may be the reason for the error.
+			lock.UndoUnclear(ctx, release)
 		}
 		return err == nil, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return l.releaseLock(ctx, m)
-	})
+	h := lock.NewHold(ctx, 0, release)
 	h.ExpireAt(m.Until())
 	return h, nil
 }
 
-// Every attempt has a mutex of its own, with a token of its own: one that is
-// shared keeps the last winner's, which a late holder would free. And what an
-// attempt that failed still has on its way to a node would free what the next
-// one took there, if the token were the same. The token
-// is ours, so that undo knows it: the library keeps it only once it has won.
+// newMutex returns a mutex with a new token for one attempt. If attempts
+// shared a token, a command that an earlier one still has on its way to a node
+// would delete the key that a later one took there, and a late holder would
+// release the lock of the next. The token is made here, because the library
+// stores its own only when it has won, and UndoUnclear needs it earlier.
 //
-// It goes on when most nodes have answered. Where no time passes none is slow,
-// and all are heard: a proof of one order of answers is one of all.
+// The attempt ends when most nodes have answered. Only a proof, in which no
+// time passes and no node is slow, waits for all answers. Then it need not try
+// every order in which they could arrive.
 func (l *redsyncLock) newMutex(
 	ctx context.Context, key string, ttl time.Duration,
 ) *redsync.Mutex {
@@ -110,17 +118,10 @@ func (l *redsyncLock) newMutex(
 		}))
 }
 
-// undo frees what an attempt may have taken although its reply was lost. The
-// library does the same, but under the buyer's context, which may be the very
-// reason why the reply was lost.
-func (l *redsyncLock) undo(ctx context.Context, m *redsync.Mutex) {
-	ctx, cancel := undoing(ctx)
-	defer cancel()
-	_ = l.releaseLock(ctx, m)
-}
-
-func (l *redsyncLock) releaseLock(ctx context.Context, m *redsync.Mutex) error {
-	return lock.FreeByToken(ctx, func() error {
+func (l *redsyncLock) releaseLock(
+	ctx context.Context, m *redsync.Mutex,
+) error {
+	return lock.ReleaseByToken(ctx, func() error {
 		ok, err := m.UnlockContext(tap.Fan(ctx, l.nodes))
 		switch {
 		case ok:
@@ -133,9 +134,10 @@ func (l *redsyncLock) releaseLock(ctx context.Context, m *redsync.Mutex) error {
 	})
 }
 
-// Pauses double from 4 to 32 ms and are drawn at random, at least half: a
-// shorter one only asks Redis more often, a longer one leaves the lock unused.
-// Two contenders that have split the nodes do not meet again at once.
+// redsyncPauses returns pauses that double from 4 to 32 ms and are drawn at
+// random, at least half of that. Shorter pauses would only send more commands,
+// and longer ones leave the lock unused. Two contenders that have split the
+// nodes between them rarely meet again.
 func redsyncPauses() func() time.Duration {
 	try := 0
 	return func() time.Duration {
@@ -145,7 +147,7 @@ func redsyncPauses() func() time.Duration {
 	}
 }
 
-// taken: another's token (or none, when it is freed) is in the key.
+// isTaken reports whether the key has another token, or none at a release.
 func isTaken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken

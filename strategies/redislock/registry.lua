@@ -1,7 +1,7 @@
--- Takes a lock, or extends one that is the caller's already.
+-- Takes a lock, or extends it if it is the caller's already.
 -- KEYS[1]  the lock: "client:turn" of its holder
--- ARGV[1]  the caller's client, one for all buyers of a process
--- ARGV[2]  the caller's turn; turns of a client rise
+-- ARGV[1]  the caller's client, the same for all buyers of a process
+-- ARGV[2]  the caller's turn; the turns of a client rise
 -- ARGV[3]  the lease in milliseconds
 -- Answers 1 if the lock is the caller's now, 0 if another holds it.
 local mine = ARGV[1] .. ':' .. ARGV[2]
@@ -18,8 +18,9 @@ if held == mine then
 	end
 	return 1
 end
--- What an earlier turn of this client left behind is taken over, and with it
--- the turn: a release of that one may still be on its way.
+-- If an earlier turn of this client left its lock behind, this turn takes it
+-- over. The new value protects it from a release of the earlier turn that is
+-- still on its way.
 local turn = string.match(held, '^' .. ARGV[1] .. ':(%d+)$')
 if turn and tonumber(turn) < tonumber(ARGV[2]) then
 	redis.call('SET', KEYS[1], mine, 'PX', ARGV[3])

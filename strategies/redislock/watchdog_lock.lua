@@ -1,29 +1,25 @@
--- Takes a lock, or takes it once more.
--- KEYS[1]  the lock: a hash of its owner and how many times they hold it
+-- Takes a lock if it is free.
+-- KEYS[1]  the lock: a hash with its owner as the only field
 -- ARGV[1]  the owner who asks
 -- ARGV[2]  the lease in milliseconds
--- ARGV[3]  how many times they hold it with this one
--- Answers -4 if they hold it now. Otherwise how long the other's lease has to
--- live, in milliseconds; -3 if the key is no hash, and so no one publishes when
--- it goes.
+-- Answers -4 if the owner has the lock now. Otherwise it answers how many
+-- milliseconds the lease of the other owner has left, or -3 if the key is no
+-- hash: then nobody will publish its end.
 local left = redis.call('PTTL', KEYS[1])
 if left == -2 then -- there is no such key
-	redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+	redis.call('HSET', KEYS[1], ARGV[1], 1)
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])
 	return -4
 end
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
 	return -3
 end
-if left == -1 then -- PEXPIRE was refused to who took it
+if left == -1 then -- the PEXPIRE of its owner was refused
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])
 	left = tonumber(ARGV[2])
 end
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
-	return left
+-- The client may send this command twice.
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+	return -4
 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-if left < tonumber(ARGV[2]) then
-	redis.call('PEXPIRE', KEYS[1], ARGV[2])
-end
-return -4
+return left

@@ -2,11 +2,8 @@ package zklock
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -18,8 +15,16 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// ZK is the queue of ephemeral sequential nodes. A holder paused past the
-// session time-out works on beside its successor.
+// ZK is a queue of ephemeral sequential nodes:
+//
+//  1. A contender creates a node. The server puts a rising number behind its
+//     name, and deletes the node when the contender's session ends.
+//  2. The contender lists the nodes. If none has a lower number, it has the
+//     lock. Otherwise it watches the node right ahead of its own.
+//  3. When that node goes, the contender lists the nodes again.
+//
+// A holder that is paused past the session time-out works on beside its
+// successor.
 var ZK = catalog.Info{
 	Name: "zk",
 	Source: "A (its section on ZooKeeper), C, D: ephemeral sequential " +
@@ -30,251 +35,162 @@ var ZK = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: seckill.InRow,
-	Also:  []string{"hold.go"},
+	Also:  []string{"nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &zkLock{d.ZooKeeper, zkFirst}, nil
+		return &zkLock{d.ZooKeeper, zkWaitUntilFirst}, nil
 	},
 	Key: func(sku int64) string {
 		return fmt.Sprint("/seckill/locks/stock-", sku)
 	},
 }
 
-// A zkLock is a queue of nodes. Its turn is what a contender does from the
-// moment its node is there until it is at the front.
+// A zkLock is a queue of nodes. waitTurn returns when a contender whose node
+// exists has the lock. Strategies differ in it.
 type zkLock struct {
-	zk   *zkclient.Client
-	turn func(*zkPlace) (fence uint64, err error)
+	zk       *zkclient.Client
+	waitTurn func(*zkContender) (fence uint64, err error)
 }
 
-// A zkPlace is a contender's node in the queue.
-type zkPlace struct {
+// A zkContender is a buyer in the queue.
+type zkContender struct {
 	*zkLock
-	key, node string
-	once      bool            // it does not wait
-	asking    context.Context // of its commands
-	waiting   context.Context // of its waits: ends with its time, too
+	key, guid, node string
+	once            bool            // it does not wait
+	asking          context.Context // of its commands
+	waiting         context.Context // of its waits: see lock.WaitContext
 }
 
 const (
-	// A command is asked again so often when the connection breaks.
+	// zkRetries bounds how often a command is repeated when the connection
+	// breaks.
 	zkRetries = 2
-	// An acquisition takes so much longer than its wait, at most, when the
-	// server answers late or not at all; so long it tries to clean up.
-	zkPatience = 2 * time.Second
+	// zkTimeout bounds how much longer than its wait an acquisition takes when
+	// the server answers late or not at all, and how long a clean-up takes.
+	zkTimeout = 2 * time.Second
 )
 
 var (
-	errZKBusy  = errors.New("the wait is over")
-	errZKGone  = errors.New("our node is gone, or our session")
-	errZKAgain = errors.New("something changed while we looked")
+	errZKAgain = errors.New("the queue changed while we read it")
 	errZKDown  = errors.New("ZooKeeper does not answer")
 )
 
-// Acquire queues for key. A holder that passes its lease's context on acquires
-// the lock again at once (reentrancy): Go has no thread that could own a lock,
-// so the context says who asks. A lock is no protection between two goroutines
-// that work under the same lease.
-//
-// o.Lease means nothing here: the lock lives as long as the session.
+// Acquire queues for key. A holder that passes on its lease's context gets the
+// lock again at once. o.Lease has no effect: the lock lives as long as the
+// session.
 func (l *zkLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	if h, ok := ctx.Value(zkHeld{l, key}).(*zkHold); ok && h.enter() {
-		return h.lease(ctx), nil
+	if lease, err := lock.Again(ctx, l, key); lease != nil || err != nil {
+		return lease, err
 	}
-	return zkContend(ctx, o.Wait, func(
-		asking context.Context, end time.Time,
-	) (lock.Lease, error) {
+	asking, cancel := zkCommandContext(ctx, o.Wait)
+	defer cancel()
+	return lock.LineUp(ctx, o.Wait, func(end time.Time) (lock.Lease, error) {
 		return l.queue(ctx, asking, key, o.Wait, end)
 	})
 }
 
-// zkContend makes attempts until one succeeds or the wait is over.
-func zkContend(
+// zkCommandContext returns the context for the commands of an acquisition. It
+// ends with errZKDown when the server has not answered for too long.
+func zkCommandContext(
 	ctx context.Context, wait time.Duration,
-	attempt func(asking context.Context, end time.Time) (lock.Lease, error),
-) (lock.Lease, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	end := time.Now().Add(wait)
-	asking, cancel := ctx, context.CancelFunc(func() {})
-	if wait >= 0 {
-		asking, cancel = context.WithDeadlineCause(
-			ctx, end.Add(zkPatience), errZKDown)
-	}
-	defer cancel()
-	for {
-		lease, err := attempt(asking, end)
-		switch {
-		case err == nil:
-			return lease, nil
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case errors.Is(err, errZKBusy):
-			return nil, seckill.ErrBusy
-		case !errors.Is(err, errZKGone):
-			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		case wait >= 0 && time.Now().After(end):
-			return nil, seckill.ErrBusy
-		}
-		// A new session, or the lock was cleared: once more.
-	}
-}
-
-// zkWaiting is the context of a wait. It ends with its time, and with the
-// session: while we wait we want to hear of that, too.
-func zkWaiting(
-	asking context.Context, session *zkclient.Session,
-	wait time.Duration, end time.Time,
 ) (context.Context, context.CancelFunc) {
-	ctx, stop := context.WithCancelCause(asking)
-	deaf := context.AfterFunc(session.Alive(), func() { stop(errZKGone) })
-	var timer *time.Timer
-	if wait >= 0 {
-		timer = time.AfterFunc(time.Until(end), func() { stop(errZKBusy) })
+	if wait < 0 {
+		return ctx, func() {}
 	}
-	return ctx, func() {
-		deaf()
-		if timer != nil {
-			timer.Stop()
-		}
-		stop(nil)
-	}
+	return context.WithTimeoutCause(ctx, wait+zkTimeout, errZKDown)
 }
 
-// queue creates one node and sees it through to the front. Unless it gets
-// there, it takes the node away again.
+// queue creates a node and waits for its turn. If it fails it deletes the
+// node.
 func (l *zkLock) queue(
 	ctx, asking context.Context, key string,
 	wait time.Duration, end time.Time,
 ) (_ lock.Lease, err error) {
-	// The session comes first: should it end between the two, the node is
-	// the next one's and stays, and the lease only ends too early.
+	// The session is read before the node is created. If it ends in between,
+	// the node belongs to the next session, and the lease only ends too early.
 	session, err := l.session(asking)
 	if err != nil {
 		return nil, err
 	}
-	h := &zkHold{lock: l, key: key, guid: newGUID(), depth: 1}
+	waiting, stop := lock.WaitContext(asking, session.Alive(), wait, end)
+	defer stop()
+	me := &zkContender{zkLock: l, key: key, guid: newGUID(), once: wait == 0,
+		asking: asking, waiting: waiting}
 	defer func() {
 		if err != nil {
-			if left := h.leave(ctx); left != nil && ctx.Err() == nil {
+			if left := me.leave(ctx); left != nil && ctx.Err() == nil {
 				err = left // we cannot tell whether it was busy
 			}
 		}
 	}()
-	if h.node, err = l.create(asking, key, h.guid); err != nil {
+	if me.node, err = l.createNode(asking, key, me.guid); err != nil {
 		return nil, err
 	}
-
-	waiting, stop := zkWaiting(asking, session, wait, end)
-	defer stop()
-	h.fence, err = l.turn(&zkPlace{l, key, h.node, wait == 0, asking, waiting})
+	fence, err := l.waitTurn(me)
+	if err == nil && session.Alive().Err() != nil {
+		err = lock.ErrPlaceLost
+	}
 	if err != nil {
 		return nil, err
 	}
-	h.alive = session.Alive()
-	if h.alive.Err() != nil {
-		return nil, errZKGone
-	}
-	return h.lease(ctx), nil
+	// The client ends the session before the server does, because it counts
+	// from the last request that was answered. So a running holder learns of
+	// the end before its successor gets the lock.
+	hold := lock.NewReentrant(ctx, l, key, fence, me.release)
+	hold.ExpireWith(session.Alive())
+	return hold, nil
 }
 
-// zkFirst waits until no node is ahead.
-func zkFirst(p *zkPlace) (fence uint64, err error) {
+// zkWaitUntilFirst waits until no node is ahead.
+func zkWaitUntilFirst(me *zkContender) (fence uint64, err error) {
 	for {
-		fence, gone, err := p.look()
+		fence, gone, err := me.watchAhead()
 		switch {
 		case err != nil:
 			return 0, err
 		case gone == nil: // we are first
 			return fence, nil
-		case p.once:
-			return 0, errZKBusy
+		case me.once:
+			return 0, seckill.ErrBusy
 		}
-		// Being told is not being first: the node ahead may have belonged
-		// to a waiter that gave up, with others still ahead of it.
-		err = p.zk.Wait(p.waiting, "node ahead in "+p.key, gone)
+		// After the notice we look again: the node ahead may have belonged to
+		// a waiter that gave up, with others still ahead of it.
+		err = me.zk.Wait(me.waiting, "node ahead in "+me.key, gone)
 		if err != nil {
 			return 0, err
 		}
 	}
 }
 
-// session returns at once while there is a connection. Otherwise it waits a
-// moment: a server that was restarted is taken up again within that.
-func (l *zkLock) session(
-	ctx context.Context,
-) (*zkclient.Session, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, zkPatience, errZKDown)
-	defer cancel()
-	return l.zk.Session(ctx)
-}
-
-// create makes our node and returns its name. The guid in the name is the
-// protection: when the connection breaks while we create, the node may be
-// there all the same, and is found by it instead of being made twice, which
-// would have us wait for ourselves.
-func (l *zkLock) create(
-	ctx context.Context, key, guid string,
-) (name string, err error) {
-	prefix := key + "/_c_" + guid + "-lock-"
-	for failures := 0; ; {
-		path, err := l.zk.Create(ctx, prefix, nil,
-			zk.FlagEphemeralSequential)
-		if err == nil {
-			return path[len(key)+1:], nil
-		}
-		if failures++; failures > zkRetries || ctx.Err() != nil {
-			return "", err
-		}
-		if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
-			if err := l.zk.EnsurePath(ctx, key); err != nil {
-				return "", err
-			}
-			continue
-		}
-		if _, err := l.session(ctx); err != nil {
-			return "", err
-		}
-		names, _, err := l.zk.Children(ctx, key)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return "", err
-		}
-		for _, name := range names {
-			if strings.Contains(name, guid) {
-				return name, nil
-			}
-		}
-	}
-}
-
-// look lists the queue. If nodes are ahead of ours, gone yields when the
-// last of them has gone or changed, or when our session ends.
+// watchAhead lists the queue. If a node is ahead of ours, gone yields when the
+// nearest of these goes or changes, or when our session ends.
 //
-// Otherwise the lock is ours, and the fencing token is the transaction that
-// last changed the list. It costs no command of its own, as the node's czxid
-// would, and it grows with every grant: the next holder's list lacks our node,
-// so it was changed after this one was read.
-func (p *zkPlace) look() (fence uint64, gone <-chan zk.Event, err error) {
-	err = p.patiently(p.asking, func() error {
-		names, stat, err := p.zk.Children(p.asking, p.key)
+// Otherwise gone is nil and the lock is ours. The fencing token is the number
+// of the transaction that last changed the list. It comes with the list, and
+// it grows with every grant: the next holder reads its list after our node
+// went.
+func (me *zkContender) watchAhead() (
+	fence uint64, gone <-chan zk.Event, err error,
+) {
+	err = me.repeat(me.asking, func() error {
+		names, stat, err := me.zk.Children(me.asking, me.key)
 		if errors.Is(err, zk.ErrNoNode) {
-			return errZKGone
+			return lock.ErrPlaceLost
 		}
 		if err != nil {
 			return err
 		}
-		ahead, here := predecessor(names, p.node)
-		if !here { // its session ended, or it was removed
-			return errZKGone
+		ahead, here := predecessor(names, me.node)
+		if !here { // our session ended, or somebody deleted our node
+			return lock.ErrPlaceLost
 		}
 		if ahead == "" {
 			fence, gone = uint64(stat.Pzxid), nil
 			return nil
 		}
-		// Not exists: its watch on a node that is gone stays for ever.
-		_, _, gone, err = p.zk.GetW(p.asking, p.key+"/"+ahead)
+		// GetW instead of ExistsW, whose watch on a missing node never goes.
+		_, _, gone, err = me.zk.GetW(me.asking, me.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
 		}
@@ -283,15 +199,15 @@ func (p *zkPlace) look() (fence uint64, gone <-chan zk.Event, err error) {
 	return fence, gone, err
 }
 
-// patiently asks again when the connection breaks: our node keeps its place
-// while it is down.
-func (l *zkLock) patiently(ctx context.Context, ask func() error) error {
+// repeat calls ask again when the connection breaks: our node keeps its place
+// while the connection is down. It also does so after errZKAgain.
+func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 	for failures := 0; ; {
 		err := ask()
 		switch {
 		case errors.Is(err, errZKAgain):
 			continue
-		case err == nil, errors.Is(err, errZKGone), failures == zkRetries:
+		case err == nil, errors.Is(err, lock.ErrPlaceLost), failures == zkRetries:
 			return err
 		}
 		failures++
@@ -301,57 +217,12 @@ func (l *zkLock) patiently(ctx context.Context, ask func() error) error {
 	}
 }
 
-// predecessor finds the node right ahead of own, and whether own is listed.
-// The sequence number alone decides, so that clients which put something else
-// in front of it queue with ours. It is a signed 32-bit counter that the
-// server lets overflow: of two numbers the earlier is the one from which the
-// other is less than half a round away.
-func predecessor(names []string, own string) (ahead string, here bool) {
-	mine, _ := sequence(own)
-	var nearest int32
-	for _, name := range names {
-		if name == own {
-			here = true
-			continue
-		}
-		n, ok := sequence(name)
-		if !ok {
-			continue // no contender
-		}
-		behind := n - mine // wraps round like the server's counter
-		if behind < 0 && (ahead == "" || behind > nearest) {
-			ahead, nearest = name, behind
-		}
-	}
-	return ahead, here
-}
-
-// sequence reads the number that the server put behind a node's name: ten
-// digits, or a minus and at least nine.
-func sequence(name string) (n int32, ok bool) {
-	front := strings.TrimRight(name, "0123456789")
-	digits := name[len(front):]
-	switch {
-	case len(digits) < 9:
-		return 0, false
-	case len(digits) == 9: // -123456789
-		if !strings.HasSuffix(front, "-") {
-			return 0, false
-		}
-		digits = "-" + digits
-	case len(digits) == 10 && digits[0] != '0' &&
-		strings.HasSuffix(front, "--"): // lock--1234567890
-		digits = "-" + digits
-	default: // the prefix may end in digits of its own
-		digits = digits[len(digits)-10:]
-	}
-	v, err := strconv.ParseInt(digits, 10, 32)
-	return int32(v), err == nil
-}
-
-// newGUID has 32 hexadecimal digits, as Curator's has.
-func newGUID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return fmt.Sprintf("%x", b)
+// session returns at once while there is a connection. Otherwise it waits for
+// up to zkTimeout, within which the client finds a server that was restarted.
+func (l *zkLock) session(
+	ctx context.Context,
+) (*zkclient.Session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, zkTimeout, errZKDown)
+	defer cancel()
+	return l.zk.Session(ctx)
 }

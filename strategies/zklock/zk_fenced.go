@@ -11,14 +11,15 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ZKFenced is the queue, and a stock row that refuses the write of an earlier
-// holder (internal/lock/fenced.go).
+// ZKFenced is the queue of `zk` with a stock row that refuses the write of an
+// earlier holder (internal/lock/fenced.go).
 //
 // The fencing token is our node's czxid, the number of the transaction that
-// created it. The sequence number in the node's name will not do: it begins
-// again at 0 when the lock's node is made anew. Nor will the list's pzxid,
-// which `zk` hands out because it costs nothing: servers before 3.6 could
-// restart with an older one (ZOOKEEPER-3125, -3145, -3249).
+// created it. Two other numbers look like tokens and are not. The number in
+// the node's name begins again at 0 when somebody deletes and recreates the
+// lock's directory. The directory's pzxid, which `zk` uses because it comes
+// with the list, could fall when a server before 3.6 restarted
+// (ZOOKEEPER-3125, -3145, -3249).
 var ZKFenced = catalog.Info{
 	Name: "zk-fenced",
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
@@ -29,26 +30,27 @@ var ZKFenced = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs:  []backend.Capability{backend.ZooKeeper},
 	Stock:  seckill.InRow,
-	Also:   []string{"zk.go", "hold.go"},
+	Also:   []string{"zk.go", "nodes.go"},
 	Fenced: true,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &zkLock{d.ZooKeeper, zkFirstOf}, nil
+		return &zkLock{d.ZooKeeper, zkWaitAndReadCzxid}, nil
 	},
 	Key: func(sku int64) string {
 		return fmt.Sprint("/seckill/locks/stock-", sku)
 	},
 }
 
-// zkFirstOf waits until no node is ahead, and says when our node was created.
-func zkFirstOf(p *zkPlace) (fence uint64, err error) {
-	if _, err := zkFirst(p); err != nil {
+// zkWaitAndReadCzxid waits until no node is ahead, and returns the number of
+// the transaction that created our node.
+func zkWaitAndReadCzxid(me *zkContender) (fence uint64, err error) {
+	if _, err := zkWaitUntilFirst(me); err != nil {
 		return 0, err
 	}
 	var stat *zk.Stat
-	err = p.patiently(p.asking, func() (err error) {
-		stat, err = p.zk.Exists(p.asking, p.key+"/"+p.node)
+	err = me.repeat(me.asking, func() (err error) {
+		stat, err = me.zk.Exists(me.asking, me.key+"/"+me.node)
 		if err == nil && stat == nil {
-			err = errZKGone
+			err = lock.ErrPlaceLost
 		}
 		return err
 	})

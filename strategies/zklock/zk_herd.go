@@ -12,8 +12,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ZKHerd is the queue in which all watch the directory: every change wakes all
-// n waiters, and each reads a list of n names.
+// ZKHerd is a queue in which all n waiters watch the directory. Each change
+// wakes all of them, and each waiter reads a list of n names.
 var ZKHerd = catalog.Info{
 	Name:   "zk-herd",
 	Source: "C: listen for changes of the lock's directory",
@@ -23,42 +23,42 @@ var ZKHerd = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: seckill.InRow,
-	Also:  []string{"zk.go", "hold.go"},
+	Also:  []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &zkLock{d.ZooKeeper, zkAllWatch}, nil
+		return &zkLock{d.ZooKeeper, zkWatchDirectory}, nil
 	},
 	Key: func(sku int64) string {
 		return fmt.Sprint("/seckill/locks/stock-", sku)
 	},
 }
 
-// zkAllWatch lists the queue after every change until no node is ahead. The
-// fencing token is the transaction that last changed the list, as in `zk`.
-func zkAllWatch(p *zkPlace) (fence uint64, err error) {
+// zkWatchDirectory lists the queue after each change until no node is ahead.
+// The fencing token is the transaction that last changed the list, as in `zk`.
+func zkWatchDirectory(me *zkContender) (fence uint64, err error) {
 	for {
 		var names []string
 		var stat *zk.Stat
 		var change <-chan zk.Event
-		err := p.patiently(p.asking, func() (err error) {
-			names, stat, change, err = p.zk.ChildrenW(p.asking, p.key)
+		err := me.repeat(me.asking, func() (err error) {
+			names, stat, change, err = me.zk.ChildrenW(me.asking, me.key)
 			if errors.Is(err, zk.ErrNoNode) {
-				return errZKGone
+				return lock.ErrPlaceLost
 			}
 			return err
 		})
 		if err != nil {
 			return 0, err
 		}
-		ahead, here := predecessor(names, p.node)
+		ahead, here := predecessor(names, me.node)
 		switch {
-		case !here: // its session ended, or it was removed
-			return 0, errZKGone
+		case !here: // our session ended, or somebody deleted our node
+			return 0, lock.ErrPlaceLost
 		case ahead == "":
 			return uint64(stat.Pzxid), nil
-		case p.once:
-			return 0, errZKBusy
+		case me.once:
+			return 0, seckill.ErrBusy
 		}
-		err = p.zk.Wait(p.waiting, "change in "+p.key, change)
+		err = me.zk.Wait(me.waiting, "change in "+me.key, change)
 		if err != nil {
 			return 0, err
 		}

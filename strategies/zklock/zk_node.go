@@ -14,11 +14,11 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/zkclient"
 )
 
-// ZKNode is one node that only one can create. A holder paused past the
-// session time-out works on, and may delete its successor's node.
+// ZKNode is one node, which only one contender can create. A holder that is
+// paused past the session time-out works on, and may delete the node of its
+// successor.
 var ZKNode = catalog.Info{
 	Name: "zk-node",
 	Source: "C (files of one folder have different names, so creating " +
@@ -29,11 +29,11 @@ var ZKNode = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: seckill.InRow,
-	Also:  []string{"zk.go", "hold.go"},
+	Also:  []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &zkNode{&zkLock{zk: d.ZooKeeper}}, nil
 	},
-	// Not the directory in which the queues of `zk` are.
+	// Another name than the directory of the queues of `zk`.
 	Key: func(sku int64) string {
 		return fmt.Sprintf("/seckill/locks/stock-%d.node", sku)
 	},
@@ -41,60 +41,65 @@ var ZKNode = catalog.Info{
 
 type zkNode struct{ *zkLock }
 
-// Acquire creates key. o.Lease means nothing here: the lock lives as long as
-// the session. There is no fencing token: the answer to a create does not say
-// which transaction it was, and to ask would be another round trip.
+// Acquire creates the node key. o.Lease has no effect: the lock lives as long
+// as the session. There is no fencing token: the reply to a create does not
+// have the transaction's number, and to ask would be another round trip.
 func (l *zkNode) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	return zkContend(ctx, o.Wait, func(
-		asking context.Context, end time.Time,
-	) (lock.Lease, error) {
-		return l.take(ctx, asking, key, o.Wait, end)
+	asking, cancel := zkCommandContext(ctx, o.Wait)
+	defer cancel()
+	return lock.LineUp(ctx, o.Wait, func(end time.Time) (lock.Lease, error) {
+		return l.waitForNode(ctx, asking, key, o.Wait, end)
 	})
 }
 
-func (l *zkNode) take(
+func (l *zkNode) waitForNode(
 	ctx, asking context.Context, key string,
 	wait time.Duration, end time.Time,
-) (_ lock.Lease, err error) {
+) (lock.Lease, error) {
 	session, err := l.session(asking)
 	if err != nil {
 		return nil, err
 	}
-	waiting, stop := zkWaiting(asking, session, wait, end)
+	waiting, stop := lock.WaitContext(asking, session.Alive(), wait, end)
 	defer stop()
 	me := newGUID()
 	for {
-		gone, err := l.create(asking, key, me)
+		gone, err := l.createOrWatch(asking, key, me)
 		switch {
 		case err == nil && gone == nil && session.Alive().Err() != nil:
-			err = errZKGone
+			err = lock.ErrPlaceLost
 		case err == nil && gone == nil:
-			return l.hold(ctx, session, key, me), nil
+			hold := lock.NewHold(ctx, 0, func(ctx context.Context) error {
+				return l.releaseNode(ctx, key, me)
+			})
+			hold.ExpireWith(session.Alive())
+			return hold, nil
 		case err == nil && wait == 0:
-			return nil, errZKBusy
+			return nil, seckill.ErrBusy
 		case err == nil:
 			err = l.zk.Wait(waiting, "end of "+key, gone)
 			if err != nil {
-				return nil, err // another's node: nothing of ours is there
+				return nil, err // the node is another's
 			}
 			continue
 		}
 		if left := l.leave(ctx, key, me); left != nil && ctx.Err() == nil {
-			err = left
+			err = left // we cannot tell whether it was busy
 		}
 		return nil, err
 	}
 }
 
-// create makes the node. If it is another's, gone yields when it goes or
-// changes, or when our session ends. The node's data say whose it is: when the
-// connection breaks while we create, it may be there, and ours, all the same.
-func (l *zkNode) create(
+// createOrWatch creates the node. If the node is another contender's, gone
+// yields when it goes or changes, or when our session ends. The node's data
+// name its owner: if the connection breaks while we create the node, it may
+// exist and be ours.
+func (l *zkNode) createOrWatch(
 	ctx context.Context, key, me string,
 ) (gone <-chan zk.Event, err error) {
-	err = l.patiently(ctx, func() error {
+	err = l.repeat(ctx, func() error {
 		_, err := l.zk.Create(ctx, key, []byte(me), zk.FlagEphemeral)
 		switch {
 		case err == nil:
@@ -107,12 +112,12 @@ func (l *zkNode) create(
 		case !errors.Is(err, zk.ErrNodeExists):
 			return err
 		}
-		// Not exists: its watch on a node that is gone stays for ever.
-		whose, _, change, err := l.zk.GetW(ctx, key)
+		// GetW instead of ExistsW, whose watch on a missing node never goes.
+		owner, _, change, err := l.zk.GetW(ctx, key)
 		if errors.Is(err, zk.ErrNoNode) {
 			return errZKAgain
 		}
-		if err == nil && string(whose) != me {
+		if err == nil && string(owner) != me {
 			gone = change
 		}
 		return err
@@ -120,51 +125,45 @@ func (l *zkNode) create(
 	return gone, err
 }
 
-// hold is a lease that ends with the session.
-func (l *zkNode) hold(
-	ctx context.Context, s *zkclient.Session, key, me string,
-) lock.Lease {
-	hold := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		was, err := l.remove(ctx, key, me)
-		if err != nil {
-			was, err = true, l.leave(ctx, key, me)
-		}
-		switch {
-		case err != nil:
-			return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		case !was:
-			return lock.ErrNotHeld
-		}
-		return nil
-	})
-	hold.ExpireWith(s.Alive())
-	return hold
+func (l *zkNode) releaseNode(ctx context.Context, key, me string) error {
+	deleted, err := l.deleteOwn(ctx, key, me)
+	if err != nil {
+		deleted, err = true, l.leave(ctx, key, me)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	case !deleted:
+		return lock.ErrNotHeld
+	}
+	return nil
 }
 
-// remove deletes the node if it is ours. If our session ends between the two
-// commands, and the client has the next one already, it is another's by then.
-func (l *zkNode) remove(
+// deleteOwn deletes the node if it is ours. These are two commands: if our
+// session ends in between, and the client already has the next one, it deletes
+// the node of another contender.
+func (l *zkNode) deleteOwn(
 	ctx context.Context, key, me string,
-) (was bool, err error) {
-	whose, _, err := l.zk.Get(ctx, key)
-	if err == nil && string(whose) == me {
-		was = true
+) (deleted bool, err error) {
+	owner, _, err := l.zk.Get(ctx, key)
+	if err == nil && string(owner) == me {
+		deleted = true
 		err = l.zk.Delete(ctx, key)
 	}
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
-	return was, err
+	return deleted, err
 }
 
-// leave removes the node if it is ours, also when the buyer has gone, or in
-// the background: as long as our session is alive, no one else would.
+// leave deletes the node if it is ours, even when the buyer has left: while
+// our session lives, nobody else would. If that fails, the client goes on
+// trying in the background.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
-	ctx, cancel := tap.WithTimeout(
-		context.WithoutCancel(ctx), zkPatience)
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
 	defer cancel()
 	return l.zk.CleanUp(ctx, func(ctx context.Context) error {
-		_, err := l.remove(ctx, key, me)
+		_, err := l.deleteOwn(ctx, key, me)
 		return err
 	})
 }

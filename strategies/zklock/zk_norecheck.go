@@ -9,8 +9,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// ZKNoRecheck is the queue whose waiters do not look again: when one gives up
-// or dies, the next is told, and walks in beside the holder.
+// ZKNoRecheck is the queue of `zk` whose waiters trust the notice. When a
+// waiter gives up or dies, the next one is notified and enters beside the
+// holder.
 var ZKNoRecheck = catalog.Info{
 	Name: "zk-norecheck",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
@@ -21,26 +22,27 @@ var ZKNoRecheck = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: seckill.InRow,
-	Also:  []string{"zk.go", "hold.go"},
+	Also:  []string{"zk.go", "nodes.go"},
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &zkLock{d.ZooKeeper, zkToldIsTaken}, nil
+		return &zkLock{d.ZooKeeper, zkTrustNotice}, nil
 	},
 	Key: func(sku int64) string {
 		return fmt.Sprint("/seckill/locks/stock-", sku)
 	},
 }
 
-// zkToldIsTaken waits for the node ahead to go: once. There is no fencing
-// token: the list that would give one is not read.
-func zkToldIsTaken(p *zkPlace) (fence uint64, err error) {
-	_, gone, err := p.look()
+// zkTrustNotice waits once for the node ahead to go. The flaw: it does not
+// look whether other nodes are ahead. There is no fencing token, which would
+// come with the second list.
+func zkTrustNotice(me *zkContender) (fence uint64, err error) {
+	_, gone, err := me.watchAhead()
 	switch {
 	case err != nil:
 		return 0, err
 	case gone == nil: // we are first
 		return 0, nil
-	case p.once:
-		return 0, errZKBusy
+	case me.once:
+		return 0, seckill.ErrBusy
 	}
-	return 0, p.zk.Wait(p.waiting, "node ahead in "+p.key, gone)
+	return 0, me.zk.Wait(me.waiting, "node ahead in "+me.key, gone)
 }

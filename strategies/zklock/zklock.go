@@ -1,12 +1,12 @@
-// Package zklock holds the locks that are kept in ZooKeeper. Every file is one
-// strategy and reads like its neighbour, so that the difference between two
-// files is the lesson.
+// Package zklock has the locks in ZooKeeper. Each file is one strategy and
+// reads like its neighbour, so that the difference between two files is the
+// lesson. nodes.go is common to the queues.
 package zklock
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.md
-//go:embed hold.go zk.go zk_fenced.go zk_herd.go zk_node.go zk_norecheck.go
+//go:embed nodes.go zk.go zk_fenced.go zk_herd.go zk_node.go zk_norecheck.go
 var Files embed.FS

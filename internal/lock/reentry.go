@@ -1,0 +1,80 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"seckill/internal/seckill"
+)
+
+// Reentrancy: a holder that needs its lock once more, inside its own work,
+// gets it at once. Go has no thread that could own a lock, so the context of
+// the lease tells who asks: a call under that context is the holder's own. Two
+// goroutines that work under one lease are one holder, and the lock does not
+// protect one from the other.
+
+// A shared is a lock that its holder has acquired once or several times. It is
+// released together with the last of these leases.
+type shared struct {
+	first   *Hold
+	release func(context.Context) error
+
+	mu     sync.Mutex
+	leases int // that are not released yet
+}
+
+// A sharedKey is the key under which a lease's context keeps its shared lock.
+type sharedKey struct {
+	locker Locker
+	key    string
+}
+
+// NewReentrant returns the first lease of a lock that its holder may acquire
+// again (see Again). The last lease's Release calls release.
+func NewReentrant(
+	ctx context.Context, l Locker, key string, fence uint64,
+	release func(context.Context) error,
+) *Hold {
+	s := &shared{release: release, leases: 1}
+	ctx = context.WithValue(ctx, sharedKey{l, key}, s)
+	s.first = NewHold(ctx, fence, s.releaseLast)
+	return s.first
+}
+
+// Again returns another lease of the lock if ctx comes from a lease that holds
+// it. It returns neither a lease nor an error if ctx comes from no such lease,
+// or if that was released: then the caller takes the lock as usual. It returns
+// seckill.ErrUnavailable if the lease has ended without a release, because to
+// take the lock as usual could mean to wait for oneself.
+//
+// Again sends no command. The lock keeps the deadline and the renewer of its
+// first lease.
+func Again(ctx context.Context, l Locker, key string) (Lease, error) {
+	s, _ := ctx.Value(sharedKey{l, key}).(*shared)
+	if s == nil {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.leases == 0:
+		return nil, nil
+	case s.first.ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: the lease has ended: %w",
+			seckill.ErrUnavailable, context.Cause(s.first.ctx))
+	}
+	s.leases++
+	return NewHold(ctx, s.first.fence, s.releaseLast), nil
+}
+
+func (s *shared) releaseLast(ctx context.Context) error {
+	s.mu.Lock()
+	s.leases--
+	last := s.leases == 0
+	s.mu.Unlock()
+	if !last {
+		return nil
+	}
+	return s.release(ctx)
+}

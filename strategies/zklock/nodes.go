@@ -1,0 +1,144 @@
+package zklock
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// The nodes of a queue: how a contender creates its node, finds the node ahead
+// and deletes its own. A node is called _c_GUID-lock-NUMBER. The contender
+// draws the GUID, as Curator does, and the server appends the NUMBER.
+
+// createNode creates our node and returns its name. If the connection breaks
+// meanwhile, the node may exist all the same. createNode then finds it by the
+// GUID. A second node would make us wait for ourselves.
+func (l *zkLock) createNode(
+	ctx context.Context, key, guid string,
+) (name string, err error) {
+	prefix := key + "/_c_" + guid + "-lock-"
+	for failures := 0; ; {
+		path, err := l.zk.Create(ctx, prefix, nil,
+			zk.FlagEphemeralSequential)
+		if err == nil {
+			return path[len(key)+1:], nil
+		}
+		if failures++; failures > zkRetries || ctx.Err() != nil {
+			return "", err
+		}
+		if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
+			if err := l.zk.EnsurePath(ctx, key); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if _, err := l.session(ctx); err != nil {
+			return "", err
+		}
+		names, _, err := l.zk.Children(ctx, key)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return "", err
+		}
+		for _, name := range names {
+			if strings.Contains(name, guid) {
+				return name, nil
+			}
+		}
+	}
+}
+
+// newGUID returns 32 random hexadecimal digits.
+func newGUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x", b)
+}
+
+// predecessor finds the node right ahead of own, and reports whether own is
+// listed. Only the number counts, so that clients with other prefixes queue
+// with ours. The number is a signed 32-bit counter, which the server lets
+// overflow. Of two numbers the earlier is the one from which the other is less
+// than half a round away.
+func predecessor(names []string, own string) (ahead string, here bool) {
+	mine, _ := sequenceNumber(own)
+	var nearest int32
+	for _, name := range names {
+		if name == own {
+			here = true
+			continue
+		}
+		n, ok := sequenceNumber(name)
+		if !ok {
+			continue // the node is no contender
+		}
+		behind := n - mine // wraps round like the server's counter
+		if behind < 0 && (ahead == "" || behind > nearest) {
+			ahead, nearest = name, behind
+		}
+	}
+	return ahead, here
+}
+
+// sequenceNumber reads the number that the server put behind a node's name:
+// ten digits, or a minus and at least nine digits.
+func sequenceNumber(name string) (n int32, ok bool) {
+	front := strings.TrimRight(name, "0123456789")
+	digits := name[len(front):]
+	switch {
+	case len(digits) < 9:
+		return 0, false
+	case len(digits) == 9: // -123456789
+		if !strings.HasSuffix(front, "-") {
+			return 0, false
+		}
+		digits = "-" + digits
+	case len(digits) == 10 && digits[0] != '0' &&
+		strings.HasSuffix(front, "--"): // lock--1234567890
+		digits = "-" + digits
+	default: // the prefix may end in digits of its own
+		digits = digits[len(digits)-10:]
+	}
+	v, err := strconv.ParseInt(digits, 10, 32)
+	return int32(v), err == nil
+}
+
+// release deletes the node of a holder. After an error other than ErrNotHeld
+// the client goes on trying in the background while the session lives.
+func (me *zkContender) release(ctx context.Context) error {
+	err := me.zk.Delete(ctx, me.key+"/"+me.node)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, zk.ErrNoNode):
+		return lock.ErrNotHeld
+	}
+	err = me.zk.Forget(ctx, me.key, me.guid)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	return err
+}
+
+// leave deletes the node of a contender that gives up, even when its buyer has
+// left: while our session lives, nobody else would. If that fails, the client
+// goes on trying in the background.
+func (me *zkContender) leave(ctx context.Context) error {
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), zkTimeout)
+	defer cancel()
+	if me.node != "" && me.zk.Connected() {
+		err := me.zk.Delete(ctx, me.key+"/"+me.node)
+		if err == nil || errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+	}
+	return me.zk.Forget(ctx, me.key, me.guid)
+}
