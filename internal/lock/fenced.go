@@ -55,11 +55,13 @@ type fence struct {
 	token uint64
 }
 
-// underFence runs f under the SKU's lock, with the stock that it read behind the
-// fence.
+// runFenced runs f under the SKU's lock, with the stock that it read after it
+// raised the fence.
 func (g *Guarded) runFenced(
 	ctx context.Context, sku int64,
-	f func(ctx context.Context, store *ledger.Store, mine fence, num int64) error,
+	f func(
+		ctx context.Context, store *ledger.Store, mine fence, num int64,
+	) error,
 ) error {
 	// Before the lock: the run that we buy in, and the token to surpass.
 	var row struct {
@@ -73,7 +75,9 @@ func (g *Guarded) runFenced(
 	}
 	o := g.Options
 	o.Above = row.Fence
-	return g.runWithLease(ctx, sku, o, func(lease Lease, store *ledger.Store) error {
+	return g.runWithLease(ctx, sku, o, func(
+		lease Lease, store *ledger.Store,
+	) error {
 		ctx, mine := lease.Context(), fence{row.Run, lease.Fence()}
 		if err := mine.raiseFence(ctx, store, sku); err != nil {
 			return err
@@ -88,7 +92,8 @@ func (g *Guarded) runFenced(
 	})
 }
 
-// raiseFence is step 1. It is no part of the transaction: others must see it now.
+// raiseFence is step 1. It runs outside the transaction, because other holders
+// must see the fence at once.
 func (f fence) raiseFence(
 	ctx context.Context, store *ledger.Store, sku int64,
 ) error {

@@ -84,7 +84,7 @@ func (s *merged) leadBatch(b *buyer) {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	defer together.tellError(seckill.ErrUnknown) // of a panic: the others are told
+	defer together.tellError(seckill.ErrUnknown) // after a panic
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), maxBatchTime)
 	defer cancel()
@@ -343,7 +343,7 @@ type batch struct {
 	handOver func(left *stockHint) // once; more calls do nothing
 	hint     *stockHint            // nil: look
 	run, num int64                 // of the stock row, as it was seen
-	orders   []*ledger.Entry       // of those who fit, in the order of their coming
+	orders   []*ledger.Entry       // of buyers who fit, as they came
 	users    map[int64]bool        // theirs
 	sum      int64                 // of their units
 }

@@ -147,7 +147,8 @@ func (s *redisStream) askRedis(
 					"written yet: %v", seckill.ErrBusy, err)
 			}
 		case "missing":
-			if err = s.seedStream(ctx, p.SKU); errors.Is(err, seckill.ErrUnknown) {
+			err = s.seedStream(ctx, p.SKU)
+			if errors.Is(err, seckill.ErrUnknown) {
 				err = fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
 			}
 		case "foreign":
@@ -213,8 +214,9 @@ func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 		var answer any
 		o, err := s.store.Order(ctx, orderID)
 		if err == nil {
-			answer, err = s.runScript(ctx, streamCancel, o.SKUID, o.Run, o.UserID,
-				o.RequestID, o.Quantity, orderID, o.Status == ledger.Active)
+			answer, err = s.runScript(ctx, streamCancel, o.SKUID, o.Run,
+				o.UserID, o.RequestID, o.Quantity, orderID,
+				o.Status == ledger.Active)
 		}
 		state := stringOf(answer)
 		switch state {
@@ -246,7 +248,8 @@ func companionKey(sku int64, what string) string {
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),
-		companionKey(sku, "orders"), companionKey(sku, "open"), companionKey(sku, "epoch")}
+		companionKey(sku, "orders"), companionKey(sku, "open"),
+		companionKey(sku, "epoch")}
 }
 
 // send runs a script for a SKU of this database.
@@ -280,7 +283,8 @@ func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 		if err != nil {
 			return err
 		}
-		set, err := s.runScript(ctx, streamSeed, sku, row.Num, row.Run, row.Fence)
+		set, err := s.runScript(ctx, streamSeed, sku,
+			row.Num, row.Run, row.Fence)
 		if err != nil || set != int64(-1) {
 			return err
 		}

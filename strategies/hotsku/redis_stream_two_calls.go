@@ -49,7 +49,8 @@ func (s *redisStream) acceptInTwoCalls(
 		return stringOf(answer), err
 	}
 	// Between the two, the units are gone and no message says so.
-	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: companionKey(p.SKU, "orders"),
+	err = s.redis.XAdd(ctx, &redis.XAddArgs{
+		Stream: companionKey(p.SKU, "orders"),
 		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
 			"quantity", p.Quantity, "strategy", s.store.Strategy(),
 			"run", run}}).Err()

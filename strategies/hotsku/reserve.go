@@ -47,7 +47,8 @@ type reserve struct {
 func (s *reserve) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
-	return s.placeReservation(ctx, p, seckill.Paid, "'1970-01-01'") // no deadline
+	const noDeadline = "'1970-01-01'"
+	return s.placeReservation(ctx, p, seckill.Paid, noDeadline)
 }
 
 // Reserve is "try": it does all that can fail for want of units.

@@ -354,7 +354,7 @@ func (s *redisStream) explainEntry(
 			list = []decision{{e, "refused " + code}}
 			refused := e.Purchase
 			if errors.Is(why, seckill.ErrNotStarted) {
-				refused.RequestID = e.refusalID() // the request may be accepted again
+				refused.RequestID = e.refusalID() // it may come again
 			}
 			return s.store.Refuse(tx, ledger.Refusal{Purchase: refused,
 				Run: b.run, Strategy: e.strategy, Reason: code})

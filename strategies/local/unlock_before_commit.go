@@ -28,7 +28,8 @@ var UnlockBeforeCommit = catalog.Info{
 	Stock:      seckill.InRow,
 	Also:       []string{"mutex_per_sku.go", "mutex.go"},
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &unlockBeforeCommit{skuMutexes{byKey: map[string]*countedMutex{}},
+		return &unlockBeforeCommit{
+			skuMutexes{byKey: map[string]*countedMutex{}},
 			d.Settings.LockWait, d.Ledger}, nil
 	},
 }

@@ -69,7 +69,7 @@ const redlockMaxAttempt = 0.05
 type voter struct {
 	redis           *redis.Client
 	background      *sync.RWMutex
-	silent          atomic.Bool // since a command timed out, until a PING is answered
+	silent          atomic.Bool // after a time-out, until a PING is answered
 	attempts        sync.Map    // token → channel, closed when its SET ends
 	pendingReleases sync.Map    // token → function that sends its release
 }
@@ -141,7 +141,7 @@ func (v *voter) connectFor(
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := tap.WithTimeout(ctx, limit)
-	c, _ = goredis.NewPool(v.redis).Get(ctx) // it connects at its first command
+	c, _ = goredis.NewPool(v.redis).Get(ctx) // connects at the first command
 	return c, func(err error) {
 		cancel()
 		v.background.RUnlock()

@@ -121,7 +121,9 @@ func (s *timestamp) writeStock(tx *gorm.DB, sku, num int64, old string) error {
 	return err
 }
 
-func (s *timestamp) retryConflicts(ctx context.Context, attempt func() error) error {
+func (s *timestamp) retryConflicts(
+	ctx context.Context, attempt func() error,
+) error {
 	for n := 0; ; n++ {
 		err := attempt()
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {

@@ -106,7 +106,9 @@ const (
 
 // retry runs attempt again after a conflict. Pauses double and are drawn at
 // random ("full jitter"), or the losers would meet again at once.
-func (s *version) retryConflicts(ctx context.Context, attempt func() error) error {
+func (s *version) retryConflicts(
+	ctx context.Context, attempt func() error,
+) error {
 	for n := 0; ; n++ {
 		err := attempt()
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {

@@ -207,7 +207,8 @@ func (l *zkLock) repeat(ctx context.Context, ask func() error) error {
 		switch {
 		case errors.Is(err, errZKAgain):
 			continue
-		case err == nil, errors.Is(err, lock.ErrPlaceLost), failures == zkRetries:
+		case err == nil, errors.Is(err, lock.ErrPlaceLost),
+			failures == zkRetries:
 			return err
 		}
 		failures++
