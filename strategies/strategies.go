@@ -53,7 +53,7 @@ func Named(name string) (info catalog.Info) {
 	return info
 }
 
-// of adds to the entries of a family what they have in common.
+// withFiles adds to the entries of a family what they have in common.
 func withFiles(family string, files embed.FS, infos ...catalog.Info) []catalog.Info {
 	for i := range infos {
 		infos[i].Family, infos[i].Files = family, files

@@ -10,8 +10,8 @@ import (
 )
 
 // A Gate admits one goroutine of this process at a time to each key, in the
-// order in which they came (a Go channel serves its receivers first come, first
-// served). The zero value is ready.
+// order in which they came (a Go channel serves its receivers first come,
+// first served). The zero value is ready.
 //
 // R is a value that the goroutines at one key share. It belongs to the
 // goroutine that holds the permit.

@@ -25,8 +25,8 @@ type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	// MaxLifetime bounds how long a dead holder's lock lives. A lock that never
-	// ends by itself is removed by its Clearer.
+	// MaxLifetime bounds how long a dead holder's lock lives. A lock that
+	// never ends by itself is removed by its Clearer.
 	MaxLifetime time.Duration
 	Ledger      *ledger.Store
 	// Fenced has the stock row check the lease's fencing token: see fenced.go.
@@ -94,8 +94,8 @@ type Clearer interface {
 
 // Reset waits until the SKU's lock is free, so that the holder from before the
 // reset has left. To take the lock away instead would let that holder read the
-// stock of the new sale, beside its successor. A lock that outlives every lease
-// is cleared by force if its Locker is a Clearer.
+// stock of the new sale, beside its successor. A lock that outlives every
+// lease is cleared by force if its Locker is a Clearer.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	wait, asked := g.Options.Wait+g.MaxLifetime, time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), Options{Wait: wait, Lease: g.Options.Lease})
@@ -140,8 +140,8 @@ func (g *Guarded) runWithLease(ctx context.Context, sku int64, o Options, f func
 	return err
 }
 
-// notAcquired returns the error of a purchase that did not get the lock: nothing
-// was taken.
+// notAcquired returns the error of a purchase that did not get the lock:
+// nothing was taken.
 func notAcquired(err error) error {
 	switch {
 	case seckill.NothingTaken(err):

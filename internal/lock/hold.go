@@ -143,10 +143,10 @@ func ReleaseByToken(ctx context.Context, release func() error) error {
 	return err
 }
 
-// UndoUnclear releases a lock that an attempt may have taken although its reply
-// was lost. It does so even when the buyer has left, which may be the reason
-// for the lost reply. If the server cannot be reached, the lock ends with its
-// lease.
+// UndoUnclear releases a lock that an attempt may have taken although its
+// reply was lost. It does so even when the buyer has left, which may be the
+// reason for the lost reply. If the server cannot be reached, the lock ends
+// with its lease.
 func UndoUnclear(ctx context.Context, release func(context.Context) error) {
 	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()

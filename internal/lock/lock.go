@@ -16,8 +16,9 @@ type Options struct {
 	// Wait is how long to wait: 0 tries once, a negative value waits until the
 	// context ends.
 	Wait time.Duration
-	// Lease is how long the lock lives without renewal. 0 stands for the lock's
-	// own lease, and has a lock that can renew itself do so until its release.
+	// Lease is how long the lock lives without renewal. 0 stands for the
+	// lock's own lease, and has a lock that can renew itself do so until its
+	// release.
 	Lease time.Duration
 	// Above is the greatest fencing token that the caller knows, or 0. A lock
 	// whose server may forget its count goes on counting from Above. Other
@@ -39,8 +40,8 @@ type Locker interface {
 
 // A Lease is a lock that its caller holds.
 type Lease interface {
-	// Context returns a context derived from Acquire's. It ends with ErrLost as
-	// its cause when the lock is known to be lost, and also after Release.
+	// Context returns a context derived from Acquire's. It ends with ErrLost
+	// as its cause when the lock is known to be lost, and also after Release.
 	Context() context.Context
 	// Fence returns the fencing token, which grows with every grant of the
 	// same key, or 0 if the lock has none.
@@ -51,8 +52,8 @@ type Lease interface {
 }
 
 // A SessionLease lives in a database session (GET_LOCK, a locked row). The
-// protected purchase must run on the same session, so that a holder never waits
-// for a second connection while waiters use up the pool.
+// protected purchase must run on the same session, so that a holder never
+// waits for a second connection while waiters use up the pool.
 type SessionLease interface {
 	Lease
 	Session() *gorm.DB

@@ -4,7 +4,7 @@ package counter
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.lua *.md
 //go:embed number.go redis_counter.go redis_counter_mysql.go redis_multi.go

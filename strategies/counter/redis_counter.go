@@ -55,8 +55,8 @@ func (s *redisCounter) Deduct(
 	return r, err // sold; or unknown, and then nothing may be given back
 }
 
-// take lowers the number, and reads in the same breath whose sale it is ("" if
-// there is none).
+// takeUnits lowers the number, and reads in the same breath whose sale it is
+// ("" if there is none).
 func (s *redisCounter) takeUnits(
 	ctx context.Context, p seckill.Purchase,
 ) (left int64, sale string, err error) {

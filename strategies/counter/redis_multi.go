@@ -56,14 +56,14 @@ func (s *redisMulti) Deduct(
 	return r, err // sold; or unknown, and then nothing may be given back
 }
 
-// multiTaken is what an attempt has taken from.
+// takenUnits is what an attempt has taken from.
 type takenUnits struct {
 	left, run int64
 	sale      string
 }
 
-// retry takes again after a conflict. Pauses double and are drawn at random,
-// or the losers would meet again at once.
+// retryConflicts takes again after a conflict. Pauses double and are drawn at
+// random, or the losers would meet again at once.
 func (s *redisMulti) retryConflicts(
 	ctx context.Context, p seckill.Purchase,
 ) (takenUnits, error) {
@@ -81,7 +81,7 @@ func (s *redisMulti) retryConflicts(
 
 const maxPause = 32 * time.Millisecond
 
-// take is one attempt. The sale is watched with the number: a reset between
+// tryTake is one attempt. The sale is watched with the number: a reset between
 // the two reads of one MGET is impossible, one before EXEC is a conflict.
 func (s *redisMulti) tryTake(
 	ctx context.Context, p seckill.Purchase,

@@ -76,22 +76,22 @@ func (s *bucketed) takeAny(
 	return err
 }
 
-// buckets is how many rows a stock is spread over. More of them shorten the
-// queues of a server with more cores, and scatter the last units wider. All
-// processes must agree.
+// bucketCount is how many rows a stock is spread over. More of them shorten
+// the queues of a server with more cores, and scatter the last units wider.
+// All processes must agree.
 const bucketCount = 4
 
 // bucketStock is a stock in rows of stock_buckets.
 type bucketStock struct{ store *ledger.Store }
 
-// own is the bucket in which a buyer begins, in whatever process. The
+// homeBucket is the bucket in which a buyer begins, in whatever process. The
 // multiplication scatters numbers that are alike.
 func homeBucket(user int64) int64 {
 	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % bucketCount)
 }
 
-// look sees what is left in all buckets, and the first one, from the buyer's
-// own on, that has enough. No lock: the units may be gone in a moment.
+// readStock sees what is left in all buckets, and the first one, from the
+// buyer's own on, that has enough. No lock: the units may be gone in a moment.
 func (s *bucketStock) readStock(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -104,7 +104,7 @@ func (s *bucketStock) readStock(
 		p.Quantity, homeBucket(p.User))
 }
 
-// A split is what one look saw of a sale whose stock is in pieces.
+// A stockView is what one look saw of a sale whose stock is in pieces.
 type stockView struct {
 	Run, Initial int64
 	Started      bool
@@ -112,7 +112,7 @@ type stockView struct {
 	Piece        *int64 // the strategy's own; nil: there is none
 }
 
-// lookAside is Look for a stock in pieces. pieces are the columns units and
+// readPieces is Look for a stock in pieces. pieces are the columns units and
 // piece, read from the strategy's own table; args are theirs. All is one
 // statement, so it sees one moment: units are never counted twice, or missed,
 // because they move. ErrConflict while a reset has not set the pieces yet.
@@ -138,8 +138,8 @@ func readPieces(
 	return seen, nil
 }
 
-// sell writes the order, and has take take its units, in one transaction. Of
-// what the buyer saw, the units that they take are not left.
+// sellUnits writes the order, and has take take its units, in one transaction.
+// Of what the buyer saw, the units that they take are not left.
 func (s *bucketStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	take func(tx *gorm.DB) error,
@@ -203,8 +203,8 @@ ON DUPLICATE KEY UPDATE
 	})
 }
 
-// evenly is a bucket's part of so many units: those that do not divide evenly
-// are in the first buckets.
+// evenShare is a bucket's part of so many units: those that do not divide
+// evenly are in the first buckets.
 func evenShare(units, bucket string) string {
 	return fmt.Sprintf("(%s + %d - %s) DIV %d",
 		units, bucketCount-1, bucket, bucketCount)

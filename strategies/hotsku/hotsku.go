@@ -6,7 +6,7 @@ package hotsku
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.lua *.md *.sql
 //go:embed bucketed.go bucketed_hasty.go merged.go merged_early.go one_trip.go order_first.go

@@ -66,8 +66,8 @@ func (s *merged) Deduct(
 	return b.Receipt, nil
 }
 
-// lead sells to those who wait, and hands over. The batch is not the leader's
-// alone: it goes on when the leader leaves.
+// leadBatch sells to those who wait, and hands over. The batch is not the
+// leader's alone: it goes on when the leader leaves.
 func (s *merged) leadBatch(b *buyer) {
 	here := s.shardOf(b.Purchase.SKU)
 	all, expected := here.takeWaiting(b)
@@ -91,7 +91,7 @@ func (s *merged) leadBatch(b *buyer) {
 	s.sellBatch(ctx, together)
 }
 
-// mostTries bounds how often a batch looks again. Then each of its buyers is
+// maxTries bounds how often a batch looks again. Then each of its buyers is
 // sold to alone.
 const maxTries = 4
 
@@ -99,8 +99,8 @@ const maxTries = 4
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
-// sell takes what the batch before is to leave for granted at first, and looks
-// when that does not come true.
+// sellBatch takes what the batch before is to leave for granted at first, and
+// looks when that does not come true.
 func (s *merged) sellBatch(ctx context.Context, b *batch) {
 	looked := false
 	for range maxTries {
@@ -145,8 +145,8 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 	return err
 }
 
-// write writes the orders, then takes their units. The row comes last: only
-// the COMMIT is missing then, and the next batch may write its orders
+// writeBatch writes the orders, then takes their units. The row comes last:
+// only the COMMIT is missing then, and the next batch may write its orders
 // meanwhile. It waits for the row until this one has committed.
 func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
@@ -173,12 +173,12 @@ func (s *merged) writeBatch(tx *gorm.DB, b *batch) (left int64, err error) {
 }
 
 const (
-	// mostBatch bounds the purchases of one batch.
+	// maxBatch bounds the purchases of one batch.
 	maxBatch = 256
-	// mostWaiting bounds those who wait for a batch of one SKU in this
+	// maxWaitingBuyers bounds those who wait for a batch of one SKU in this
 	// process. More are told busy at once.
 	maxWaitingBuyers = 4096
-	// longestBatch bounds what a batch does in the database.
+	// maxBatchTime bounds what a batch does in the database.
 	maxBatchTime = time.Minute
 )
 
@@ -203,8 +203,8 @@ type group struct {
 	hint    *stockHint // of the next leader
 }
 
-// A sight is a stock row as it was read or, if it is not certain, as it will
-// be once the batch before is committed. No one is told sold out by that.
+// A stockHint is a stock row as it was read or, if it is not certain, as it
+// will be once the batch before is committed. No one is told sold out by that.
 type stockHint struct {
 	run, num int64
 	certain  bool
@@ -238,7 +238,7 @@ func (q *batches) shardOf(sku int64) *shard {
 	return &q.shards[uint64(sku)%uint64(len(q.shards))]
 }
 
-// enter returns when b is to lead a batch, or was in one.
+// waitForBatch returns when b is to lead a batch, or was in one.
 func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	s := q.shardOf(b.Purchase.SKU)
 	if lead, err = s.joinOrLead(b); err == nil && !lead {
@@ -254,7 +254,7 @@ func (q *batches) waitForBatch(b *buyer) (lead bool, err error) {
 	return lead, err
 }
 
-// join makes b the leader if there is no batch at work, or lets it wait.
+// joinOrLead makes b the leader if there is no batch at work, or lets it wait.
 func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,8 +275,8 @@ func (s *shard) joinOrLead(b *buyer) (lead bool, err error) {
 	return false, nil
 }
 
-// leave is for a buyer who does not wait any longer. Whether their purchase is
-// in a batch decides what that means.
+// leaveGroup ends the wait of a buyer who leaves. If a batch already has their
+// purchase, its outcome is unknown; otherwise nothing was sent.
 func (s *shard) leaveGroup(b *buyer, cause error) error {
 	s.mu.Lock()
 	was := b.state
@@ -295,7 +295,8 @@ func (s *shard) leaveGroup(b *buyer, cause error) error {
 	return leftUnsold(cause)
 }
 
-// gone: the buyer's time was up, or they left, and nothing was sent.
+// leftUnsold returns the error of a buyer whose time was up or who left before
+// their purchase was sent.
 func leftUnsold(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", seckill.ErrBusy, cause)
@@ -303,9 +304,9 @@ func leftUnsold(cause error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
 }
 
-// take returns the batch of a leader: those who wait, in the order in which
-// they came, without those who have left; and what the batch before is to
-// leave.
+// takeWaiting returns the batch of a leader: those who wait, in the order in
+// which they came, without those who have left; and what the batch before is
+// to leave.
 func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -322,7 +323,7 @@ func (s *shard) takeWaiting(b *buyer) ([]*buyer, *stockHint) {
 	return batch, l.hint
 }
 
-// next hands over to the first who waits.
+// passLead hands over to the first who waits.
 func (s *shard) passLead(sku int64, left *stockHint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -348,8 +349,8 @@ type batch struct {
 	sum      int64                 // of their units
 }
 
-// choose puts into orders the purchases that fit, one of each user. A buyer
-// who asks for more than there are for certain is told at once.
+// chooseOrders puts into orders the purchases that fit, one of each user. A
+// buyer who asks for more than there are for certain is told at once.
 func (b *batch) chooseOrders() {
 	num, certain := b.hint.num, b.hint.certain
 	b.run, b.num, b.sum, b.hint = b.hint.run, num, 0, nil
@@ -369,7 +370,8 @@ func (b *batch) chooseOrders() {
 	}
 }
 
-// sold tells everyone, when the orders stand and so many units are left.
+// tellSold tells all buyers of the batch their results after the COMMIT. left
+// is the number of units that remain.
 func (b *batch) tellSold(left int64) {
 	for i, m := 0, 0; m < len(b.buyers); m++ {
 		one := b.buyers[m]
@@ -388,7 +390,7 @@ func (b *batch) tellSold(left int64) {
 	}
 }
 
-// fail tells everyone who has not been told.
+// tellError gives err to all buyers who have no result yet.
 func (b *batch) tellError(err error) {
 	for _, m := range b.buyers {
 		m.tellResult(err)
@@ -409,8 +411,8 @@ func (m *buyer) tellResult(err error) {
 	m.told <- false
 }
 
-// goAlone has a buyer sell to themselves. What a batch cannot decide for one
-// of it, a transaction of their own does.
+// sellSeparately has the buyer send their purchase alone, because a batch
+// cannot decide it.
 func (m *buyer) sellSeparately() {
 	m.separate = m.separate || !m.done
 	m.tellResult(nil)

@@ -58,7 +58,7 @@ func (s *oneTrip) Deduct(
 	return seckill.Receipt{}, refusalFor(outcome)
 }
 
-// refusal is what the procedure's answer means, if it is not a sale.
+// refusalFor is what the procedure's answer means, if it is not a sale.
 func refusalFor(outcome string) error {
 	switch outcome {
 	case "sold out":

@@ -69,8 +69,8 @@ func (s *orderFirst) Deduct(
 	return r, err
 }
 
-// refuse tells a SKU that is sold out from one that was reset meanwhile. The
-// ROLLBACK takes the order back.
+// explainRefusal tells a SKU that is sold out from one that was reset
+// meanwhile. The ROLLBACK takes the order back.
 func (s *orderFirst) explainRefusal(
 	tx *gorm.DB, p seckill.Purchase, run int64,
 ) error {

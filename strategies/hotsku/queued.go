@@ -53,7 +53,7 @@ type line struct {
 // A turn is a buyer's: closed when it is theirs.
 type turn chan struct{}
 
-// longest bounds the memory that the queue of one SKU takes.
+// maxLineLength bounds the memory that the queue of one SKU takes.
 const maxLineLength = 10_000
 
 func (s *queued) Deduct(
@@ -66,8 +66,8 @@ func (s *queued) Deduct(
 	return s.oneTrip.Deduct(ctx, p)
 }
 
-// enter returns when the buyer may go. After an error they are not in the
-// line, and have sent nothing.
+// waitForTurn returns when the buyer may go. After an error they are not in
+// the line, and have sent nothing.
 func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	l, place, err := s.joinLine(sku)
 	if err != nil || place == nil {
@@ -81,8 +81,8 @@ func (s *queued) waitForTurn(ctx context.Context, sku int64) error {
 	return err
 }
 
-// join finds a place in the line: nil when there is no need to wait. A buyer
-// who would not be reached in time is refused now, not after the wait.
+// joinLine finds a place in the line: nil when there is no need to wait. A
+// buyer who would not be reached in time is refused now, not after the wait.
 func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,15 +104,15 @@ func (s *queued) joinLine(sku int64) (*line, *list.Element, error) {
 	return l, l.waiting.PushBack(make(turn)), nil
 }
 
-// reached estimates when the last one in line has their turn: someone leaves
-// every each/atOnce, and all who are before them must, and one of those
+// estimateWait estimates when the last one in line has their turn: someone
+// leaves every each/atOnce, and all who are before them must, and one of those
 // inside.
 func (l *line) estimateWait(atOnce int) time.Duration {
 	ahead := time.Duration(l.waiting.Len() + 1)
 	return ahead * l.meanStay / time.Duration(atOnce)
 }
 
-// leave lets the next buyer in.
+// leaveLine lets the next buyer in.
 func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *queued) leaveLine(sku int64, entered time.Time) {
 	s.admitNext(sku, l)
 }
 
-// average follows the last dozen or so.
+// movingAverage follows the last dozen or so.
 func movingAverage(before, now time.Duration) time.Duration {
 	if before == 0 {
 		return now
@@ -129,7 +129,7 @@ func movingAverage(before, now time.Duration) time.Duration {
 	return before + (now-before)/8
 }
 
-// next gives the place of one who leaves to the first in line.
+// admitNext gives the place of one who leaves to the first in line.
 func (s *queued) admitNext(sku int64, l *line) {
 	if first := l.waiting.Front(); first != nil {
 		close(l.waiting.Remove(first).(turn))

@@ -117,9 +117,10 @@ func (s *redisStream) Accept(
 	return r, true, err
 }
 
-// buy asks Redis for p until there is an answer: that it is sold, and as what,
-// or accepted, by this call or a copy's, if the buyer does not wait. A buyer
-// whose answer depends on open entries, their own or others', helps to write.
+// askRedis asks Redis for p until there is an answer: that it is sold, and as
+// what, or accepted, by this call or a copy's, if the buyer does not wait. A
+// buyer whose answer depends on open entries, their own or others', helps to
+// write.
 func (s *redisStream) askRedis(
 	ctx context.Context, p seckill.Purchase, waits bool,
 ) (sold string, accepted bool, err error) {
@@ -191,7 +192,7 @@ func acceptedUnwritten(err error) error {
 		seckill.ErrUnknown, err)
 }
 
-// receiptOf reads what Redis remembers of a sold request.
+// parseReceipt reads what Redis remembers of a sold request.
 func (s *redisStream) parseReceipt(
 	p seckill.Purchase, sold string,
 ) (r seckill.Receipt, err error) {
@@ -244,7 +245,7 @@ func companionKey(sku int64, what string) string {
 	return "{" + streamKey(sku) + "}:" + what
 }
 
-// keysOf is what every script is given.
+// scriptKeys is what every script is given.
 func scriptKeys(sku int64) []string {
 	return []string{streamKey(sku), companionKey(sku, "run"),
 		companionKey(sku, "requests"), companionKey(sku, "buyers"),
@@ -252,7 +253,7 @@ func scriptKeys(sku int64) []string {
 		companionKey(sku, "epoch")}
 }
 
-// send runs a script for a SKU of this database.
+// runScript runs a script for a SKU of this database.
 func (s *redisStream) runScript(
 	ctx context.Context, script *redis.Script, sku int64, args ...any,
 ) (answer any, err error) {
@@ -272,8 +273,8 @@ func (s *redisStream) Reset(ctx context.Context, sku, _ int64) error {
 	return s.seedStream(ctx, sku)
 }
 
-// seed makes the stream of the ledger's run from the row, if Redis has lost it
-// or has an older one. What had been accepted and was not written is
+// seedStream makes the stream of the ledger's run from the row, if Redis has
+// lost it or has an older one. What had been accepted and was not written is
 // forgotten; the database decides about buyers whom Redis does not remember.
 func (s *redisStream) seedStream(ctx context.Context, sku int64) error {
 	for range 2 { // a reset may come between
@@ -349,7 +350,7 @@ type entry struct {
 	run      int64  // of the sale that accepted it
 }
 
-// who is the request, or the cancellation, as the scripts know it.
+// requestName is the request, or the cancellation, as the scripts know it.
 func (e entry) requestName() string {
 	if e.kind == "cancel" {
 		return "cancel " + e.order
@@ -361,7 +362,7 @@ func requestName(p seckill.Purchase) string {
 	return fmt.Sprint(p.User, " ", p.RequestID)
 }
 
-// entriesOf reads what a script says of entries: id and fields, each.
+// parseEntries reads what a script says of entries: id and fields, each.
 func parseEntries(sku int64, found any) (list []entry) {
 	rows, _ := found.([]any)
 	for _, row := range rows {
@@ -408,7 +409,7 @@ func (s *redisStream) Became(
 	return seckill.ErrUnknownOrder
 }
 
-// remembered is what Redis knows of a request for a SKU, or for any. An error
+// findState is what Redis knows of a request for a SKU, or for any. An error
 // is of a SKU that could not be asked, if no other knows the request.
 func (s *redisStream) findState(
 	ctx context.Context, sku int64, who string,

@@ -61,8 +61,8 @@ func (s *reserve) Reserve(
 		"UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", hold.Microseconds())
 }
 
-// take writes order and reservation first and touches the hot row last, as
-// order-first does.
+// placeReservation writes order and reservation first and touches the hot row
+// last, as order-first does.
 func (s *reserve) placeReservation(
 	ctx context.Context, p seckill.Purchase,
 	state seckill.ReservationState, ends string, hold ...any,
@@ -157,8 +157,8 @@ func (s *reserve) Release(ctx context.Context, id string) error {
 	return err
 }
 
-// outcome reads what a write has come to. The write may be committed: a look
-// that fails leaves unknown what it did.
+// readOutcome reads what a write has come to. The write may be committed: a
+// look that fails leaves unknown what it did.
 func (s *reserve) readOutcome(
 	ctx context.Context, id string,
 ) (ledger.Order, error) {
@@ -181,11 +181,11 @@ func (s *reserve) Restore(ctx context.Context, orderID string) error {
 	return err
 }
 
-// release gives an order's units back if its reservation is as when says. The
-// UPDATE of the state decides: the one that finds it so moves it on, and all
-// that come later match no row. Whatever changes a reservation locks it first,
-// and the stock last. take inserts the order before the reservation, but both
-// are its own new rows.
+// releaseUnits gives an order's units back if its reservation is as when says.
+// The UPDATE of the state decides: the one that finds it so moves it on, and
+// all that come later match no row. Whatever changes a reservation locks it
+// first, and the stock last. take inserts the order before the reservation,
+// but both are its own new rows.
 func (s *reserve) releaseUnits(
 	ctx context.Context, o ledger.Order, as, when string,
 ) (done bool, err error) {
@@ -211,12 +211,12 @@ func (s *reserve) releaseUnits(
 }
 
 const (
-	// sweepEvery is how late an unpaid reservation comes back at most, while
-	// the sweeper keeps up.
+	// sweepInterval is how late an unpaid reservation comes back at most,
+	// while the sweeper keeps up.
 	sweepInterval = 500 * time.Millisecond
-	// mostSwept reservations are looked for at a time.
+	// maxSwept reservations are looked for at a time.
 	maxSwept = 200
-	// sweepLimit bounds one look and what it finds.
+	// sweepTimeout bounds one look and what it finds.
 	sweepTimeout = 10 * time.Second
 )
 
@@ -272,7 +272,8 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	return released, err
 }
 
-// due finds overdue reservations of SKUs that are not held, the oldest first.
+// findOverdue finds overdue reservations of SKUs that are not held, the oldest
+// first.
 func (s *reserve) findOverdue(
 	ctx context.Context, held []int64,
 ) (due []ledger.Order, err error) {

@@ -30,7 +30,7 @@ var (
 )
 
 const (
-	// mostEntries bounds one transaction.
+	// maxEntries bounds one transaction.
 	maxEntries = 256
 	// A writer that leaves has so long to say what it has done.
 	settleTimeout = 2 * time.Second
@@ -58,9 +58,9 @@ type round struct {
 	states   map[string]string // of the requests, by the end
 }
 
-// share takes part in a round, so that one buyer writes for many. It returns
-// what became of a request, by this process or another; "": Redis does not
-// know it.
+// shareRound takes part in a round, so that one buyer writes for many. It
+// returns what became of a request, by this process or another; "": Redis does
+// not know it.
 func (s *redisStream) shareRound(
 	ctx context.Context, sku int64, who string, end time.Time,
 ) (state string, err error) {
@@ -89,9 +89,9 @@ func (s *redisStream) shareRound(
 
 var errLate = errors.New("time is up")
 
-// join returns a round that has not begun: one that another leads, then it is
-// before, too, or a new one, to be led when the one before it, if any, is
-// done.
+// joinRound returns a round that has not begun: one that another leads, then
+// it is before, too, or a new one, to be led when the one before it, if any,
+// is done.
 func (s *redisStream) joinRound(sku int64, who string) (r, before *round) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *round) waitUntilDone(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// lead runs a round. A reply that was lost is looked up at once, by running it
-// again.
+// leadRound runs a round. A reply that was lost is looked up at once, by
+// running it again.
 func (s *redisStream) leadRound(
 	ctx context.Context, sku int64, r, before *round, end time.Time,
 ) (read bool, err error) {
@@ -138,7 +138,7 @@ func (s *redisStream) leadRound(
 	return read, err
 }
 
-// run reads entries, and writes them. read: there were some.
+// runRound reads entries, and writes them. read: there were some.
 func (s *redisStream) runRound(
 	ctx context.Context, sku int64, r *round,
 ) (read bool, err error) {
@@ -157,7 +157,8 @@ func (s *redisStream) runRound(
 	return true, err
 }
 
-// next reads what is to be written, and what became of those who joined.
+// readEntries reads what is to be written, and what became of those who
+// joined.
 func (s *redisStream) readEntries(
 	ctx context.Context, sku int64, r *round,
 ) (b streamBatch, err error) {
@@ -184,8 +185,8 @@ func (s *redisStream) readEntries(
 	return b, err
 }
 
-// settle acknowledges what is decided, after the COMMIT. Entries that it does
-// not reach are read again, and found to be written.
+// settleEntries acknowledges what is decided, after the COMMIT. Entries that
+// it does not reach are read again, and found to be written.
 func (s *redisStream) settleEntries(
 	ctx context.Context, b streamBatch, decisions []decision,
 ) {
@@ -206,8 +207,8 @@ func (s *redisStream) settleEntries(
 	}
 }
 
-// write has the database decide about every entry of b. What it has not
-// decided stays in the stream, and is read again.
+// decideEntries has the database decide about every entry of b. What it has
+// not decided stays in the stream, and is read again.
 func (s *redisStream) decideEntries(
 	ctx context.Context, b streamBatch,
 ) (list []decision, err error) {
@@ -244,11 +245,11 @@ var (
 	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
 )
 
-// sell writes the orders of entries: all at once if nothing stands in the way,
-// else one by one. The row decides: whether there is enough, whether the sale
-// is the same, whether it has started, and whether the entries are still this
-// writer's, or were taken over while it slept. Who wrote first, an order or a
-// refusal, has decided for all who read the entry.
+// sellEntries writes the orders of entries: all at once if nothing stands in
+// the way, else one by one. The row decides: whether there is enough, whether
+// the sale is the same, whether it has started, and whether the entries are
+// still this writer's, or were taken over while it slept. Who wrote first, an
+// order or a refusal, has decided for all who read the entry.
 func (s *redisStream) sellEntries(
 	ctx context.Context, b streamBatch, entries []entry,
 ) (list []decision, err error) {
@@ -315,7 +316,8 @@ func soldState(r seckill.Receipt) string {
 	return fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ", r.Quantity)
 }
 
-// locked runs f in a transaction of a writer of b, and makes sleepers stale.
+// withFence runs f in a transaction of a writer of b, and makes sleepers
+// stale.
 func (s *redisStream) withFence(
 	ctx context.Context, b streamBatch, f func(tx *gorm.DB) error,
 ) error {
@@ -333,9 +335,10 @@ func (s *redisStream) withFence(
 	})
 }
 
-// decide says what became of an entry that cannot be sold. It may have been
-// written before: by this process, whose COMMIT got no reply, or by one that
-// died before it could settle. There is no decision if it can be sold now.
+// explainEntry says what became of an entry that cannot be sold. It may have
+// been written before: by this process, whose COMMIT got no reply, or by one
+// that died before it could settle. There is no decision if it can be sold
+// now.
 func (s *redisStream) explainEntry(
 	ctx context.Context, b streamBatch, e entry,
 ) (list []decision, err error) {
@@ -369,12 +372,12 @@ func (s *redisStream) explainEntry(
 	return list, nil
 }
 
-// alone names an entry where the refusal is of the entry, and not of its
+// refusalID names an entry where the refusal is of the entry, and not of its
 // request. No request has a blank in its name.
 func (e entry) refusalID() string { return "entry " + e.id }
 
-// notBefore reports whether an entry was refused before the sale started, in a
-// transaction that has locked the row. A final refusal is met by its key.
+// wasRefused reports whether an entry was refused before the sale started, in
+// a transaction that has locked the row. A final refusal is met by its key.
 func (s *redisStream) wasRefused(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (refused bool, err error) {
@@ -387,9 +390,10 @@ func (s *redisStream) wasRefused(
 	return refused, err
 }
 
-// whyNot says, in a transaction that has locked the row, what the database has
-// against a purchase. It finds the order instead if another process has
-// written it. Neither: it was another purchase that stood in the way.
+// findObstacle says, in a transaction that has locked the row, what the
+// database has against a purchase. It finds the order instead if another
+// process has written it. Neither: it was another purchase that stood in the
+// way.
 func (s *redisStream) findObstacle(
 	tx *gorm.DB, b streamBatch, e entry,
 ) (*ledger.Order, error) {
@@ -465,11 +469,11 @@ func refusalError(code string) error {
 }
 
 const (
-	// workEvery is how often to look after entries that no buyer waits for.
+	// workInterval is how often to look after entries that no buyer waits for.
 	workInterval = 20 * time.Millisecond
-	// workAgain is when to try again after a failure.
+	// workRetryInterval is when to try again after a failure.
 	workRetryInterval = time.Second
-	// searchEvery is how often to look for those of processes that died.
+	// searchInterval is how often to look for those of processes that died.
 	searchInterval = time.Minute
 )
 
@@ -509,7 +513,7 @@ func (s *redisStream) Work(ctx context.Context) {
 	}
 }
 
-// toWorker leaves a SKU to the worker of this process.
+// leaveToWorker leaves a SKU to the worker of this process.
 func (s *redisStream) leaveToWorker(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

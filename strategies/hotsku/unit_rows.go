@@ -36,7 +36,7 @@ var UnitRows = catalog.Info{
 
 type unitRows struct{ unitStock }
 
-// mostLooks bounds how often a buyer looks again. Each further look means that
+// maxLooks bounds how often a buyer looks again. Each further look means that
 // others gave units back meanwhile.
 const maxLooks = 8
 
@@ -67,8 +67,8 @@ func (s *unitRows) Deduct(
 		"%d times meanwhile", seckill.ErrBusy, maxLooks)
 }
 
-// wait finds free units from the beginning on, and waits for holders: they
-// sell the unit, or roll back. All who wait do so in this order.
+// lockInOrder finds free units from the beginning on, and waits for holders:
+// they sell the unit, or roll back. All who wait do so in this order.
 func (s *unitRows) lockInOrder(
 	tx *gorm.DB, p seckill.Purchase, seen stockView,
 ) ([]int64, error) {
@@ -77,13 +77,13 @@ func (s *unitRows) lockInOrder(
 }
 
 const (
-	// mostUnits is the largest sale that gets a row for each unit: so many are
+	// maxUnits is the largest sale that gets a row for each unit: so many are
 	// written within a reset, whichever strategy sells them.
 	maxUnits = 20_000
-	// mostCounted is how far a look counts beyond what the buyer wants: a
+	// maxCounted is how far a look counts beyond what the buyer wants: a
 	// purchase must not cost more because more is left.
 	maxCounted = 1000
-	// mostMarked units are marked in one statement.
+	// maxMarked units are marked in one statement.
 	maxMarked = 1000
 )
 
@@ -91,8 +91,8 @@ const (
 // read as committed (ReadCommitted): then only rows are locked that are found.
 type unitStock struct{ store *ledger.Store }
 
-// look counts the units that are free, held ones among them. No lock: they may
-// be sold in a moment.
+// countFree counts the units that are free, held ones among them. No lock:
+// they may be sold in a moment.
 func (s *unitStock) countFree(
 	ctx context.Context, p seckill.Purchase,
 ) (stockView, error) {
@@ -110,8 +110,8 @@ func (s *unitStock) countFree(
 	return seen, err
 }
 
-// sell writes the order, and marks the units that find has locked for it as
-// its own, in one transaction.
+// sellUnits writes the order, and marks the units that find has locked for it
+// as its own, in one transaction.
 func (s *unitStock) sellUnits(
 	ctx context.Context, p seckill.Purchase, seen stockView,
 	find func(tx *gorm.DB) (units []int64, err error),
@@ -135,13 +135,13 @@ func (s *unitStock) sellUnits(
 	return r, err
 }
 
-// first is the unit at which a buyer begins: buyers who begin at one place
+// startUnit is the unit at which a buyer begins: buyers who begin at one place
 // read past each other's units.
 func startUnit(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
-// free are units that no order has and that no one holds, from the buyer's
+// lockFree are units that no order has and that no one holds, from the buyer's
 // first on, and then from the beginning. A held unit is passed over, not
 // waited for.
 func (s *unitStock) lockFree(
@@ -159,8 +159,8 @@ func (s *unitStock) lockFree(
 	return append(units, more...), err
 }
 
-// find names the index: one without the id would have the server sort, and
-// lock every free unit before it has sorted them.
+// lockUnits names the index: one without the id would have the server sort,
+// and lock every free unit before it has sorted them.
 func (s *unitStock) lockUnits(
 	tx *gorm.DB, which string, args ...any,
 ) (units []int64, err error) {

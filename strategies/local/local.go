@@ -6,7 +6,7 @@ package local
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.md
 //go:embed mutex.go mutex_per_request.go mutex_per_sku.go unlock_before_commit.go

@@ -29,8 +29,8 @@ var MutexPerSKU = catalog.Info{
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
 }
 
-// mutexes are made at the first use and forgotten after the last: requests may
-// name any SKU, so keeping them all would take memory without bound.
+// skuMutexes are made at the first use and forgotten after the last: requests
+// may name any SKU, so keeping them all would take memory without bound.
 type skuMutexes struct {
 	mu    sync.Mutex
 	byKey map[string]*countedMutex

@@ -37,7 +37,7 @@ func (s *naive) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// From here on, now.Num is a rumour.
+	// From here on, another buyer may change the stock.
 	left := now.Num - p.Quantity
 	if left < 0 {
 		return r, seckill.ErrSoldOut

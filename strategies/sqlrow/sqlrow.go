@@ -6,7 +6,7 @@ package sqlrow
 
 import "embed"
 
-// Files are the sources that the page shows, and the lessons.
+// Files has the sources and lessons that the page shows.
 //
 //go:embed *.md
 //go:embed atomic.go conditional.go conditional_scan.go for_update.go for_update_autocommit.go

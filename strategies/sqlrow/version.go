@@ -34,7 +34,7 @@ type version struct {
 	retries int
 }
 
-// versioned is the row as it was read.
+// A versionedRow is a stock row with its version number.
 type versionedRow struct{ Num, Version, Run int64 }
 
 func (s *version) Deduct(
@@ -79,7 +79,7 @@ func (s *version) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// The read stays outside the transaction: inside, REPEATABLE READ would
+// The readRow stays outside the transaction: inside, REPEATABLE READ would
 // show the same old row to every attempt.
 func (s *version) readRow(
 	ctx context.Context, sku int64,
@@ -104,8 +104,8 @@ const (
 	maxPause = 64 * time.Millisecond
 )
 
-// retry runs attempt again after a conflict. Pauses double and are drawn at
-// random ("full jitter"), or the losers would meet again at once.
+// retryConflicts runs attempt again after a conflict. Pauses double and are
+// drawn at random ("full jitter"), or the losers would meet again at once.
 func (s *version) retryConflicts(
 	ctx context.Context, attempt func() error,
 ) error {
