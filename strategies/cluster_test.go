@@ -19,14 +19,14 @@ func TestSeveralRedis(t *testing.T) {
 		topologies = append(topologies, lab.Ring)
 	}
 	for _, topology := range topologies {
-		l := labtest.Own(t, topology, backend.NameRedis)
+		l := labtest.NewLab(t, topology, backend.NameRedis)
 		for _, info := range strategies.All() {
 			if !slices.Contains(info.Needs, backend.Redis) {
 				continue
 			}
 			t.Run(topology+"/"+info.Name, func(t *testing.T) {
 				t.Parallel() // most of the time is waiting
-				config := labtest.On(t, l, info.Uses()...)
+				config := labtest.WithRedisOf(t, l, info.Uses()...)
 				if labtest.Verify {
 					conform(t, info, config)
 					return

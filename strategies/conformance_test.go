@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			config := labtest.Config(t, info.Uses()...)
 			if info.Guarantees[catalog.OtherSKUs] == catalog.Breaks {
-				config = labtest.Elsewhere(t, config)
+				config = labtest.InOtherDatabase(t, config)
 			}
 			conform(t, info, withRights(t, info, config))
 		})

@@ -23,7 +23,7 @@ import (
 // Writers at several nodes of a Galera cluster. One cluster for all: it takes a
 // while to start.
 func TestSeveralNodes(t *testing.T) {
-	l := labtest.Own(t, lab.Galera, backend.NameMySQL)
+	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	configs := labtest.Nodes(t, l)
 	two := [2]*backend.Instance{openTwo(t, configs[0])[0], openTwo(t, configs[1])[0]}
 	t.Run("the second COMMIT is refused", func(t *testing.T) { theSecondCommitIsRefused(t, two) })

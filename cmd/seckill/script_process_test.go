@@ -41,7 +41,7 @@ func written(file string) string {
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	p := &process{Cmd: exec.Command(args[1], args[2:]...), read: map[string]int{}, done: make(chan struct{}),
 		out: ts.MkAbs("." + args[0] + ".out"), said: ts.MkAbs("." + args[0] + ".err")}
-	p.Dir, p.Env, p.SysProcAttr = ts.MkAbs("."), environment(ts), labtest.Together()
+	p.Dir, p.Env, p.SysProcAttr = ts.MkAbs("."), environment(ts), labtest.DieTogether()
 	stdout, err := os.Create(p.out)
 	ts.Check(err)
 	defer stdout.Close()

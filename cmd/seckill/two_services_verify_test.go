@@ -20,7 +20,7 @@ import (
 // is killed, and its service comes in by another until that node is back. No lock of a
 // session counts at another node, so it is the unique key that decides.
 func TestTwoServicesInTroubleOverGalera(t *testing.T) {
-	l := labtest.Own(t, lab.Galera, backend.NameMySQL)
+	l := labtest.NewLab(t, lab.Galera, backend.NameMySQL)
 	urls, processes := servicesOf(t, l, "--purchase-timeout=3s")
 	cluster, err := l.Ensemble(t.Context(), backend.NameMySQL)
 	labtest.Must(t, err)
@@ -30,8 +30,8 @@ func TestTwoServicesInTroubleOverGalera(t *testing.T) {
 	}
 	in.restartDatabase = func(ctx context.Context) error {
 		killed := cluster.Nodes[in.random.IntN(len(processes))].Kill(ctx)
-		_, led := cluster.Node(ctx, lab.AnyOne)
-		return errors.Join(killed, led, cluster.Heal(ctx))
+		_, led := cluster.FindNode(ctx, lab.AnyOne)
+		return errors.Join(killed, led, cluster.Repair(ctx))
 	}
 	fit := slices.DeleteFunc(slices.Clone(sellers), func(name string) bool { return strategies.Named(name).Unfit(lab.Galera) != "" })
 	in.sellFor(5*time.Minute, loadtest.Config{Targets: urls, AdminToken: l.Token(),

@@ -94,8 +94,8 @@ func (u *UpCmd) Validate() error {
 	}
 	host, _, _ := net.SplitHostPort(u.Addr)
 	switch {
-	case u.Services < 1 || u.Services > lab.MostServices:
-		return fmt.Errorf("--services %d: give 1 to %d", u.Services, lab.MostServices)
+	case u.Services < 1 || u.Services > lab.MaxServices:
+		return fmt.Errorf("--services %d: give 1 to %d", u.Services, lab.MaxServices)
 	case u.Token == "" && !isLoopback(host):
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)

@@ -126,9 +126,9 @@ func countContaining(texts []string, part string) (n int) {
 func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
 		"single":   labtest.Config(t, backend.Redis),
-		"cluster":  labtest.Own(t, lab.Cluster, backend.NameRedis).Config(),
-		"sentinel": labtest.Own(t, lab.Sentinel, backend.NameRedis).Config(),
-		"ring":     labtest.Own(t, lab.Ring, backend.NameRedis).Config(),
+		"cluster":  labtest.NewLab(t, lab.Cluster, backend.NameRedis).Config(),
+		"sentinel": labtest.NewLab(t, lab.Sentinel, backend.NameRedis).Config(),
+		"ring":     labtest.NewLab(t, lab.Ring, backend.NameRedis).Config(),
 	} {
 		server, err := backend.Open(t.Context(), config)
 		labtest.Must(t, err)

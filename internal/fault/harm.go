@@ -104,12 +104,12 @@ func restartEmptyRedis(ctx context.Context, s *strike) (*Injection, error) {
 
 // partitionLink holds back the bytes between a process and a server, both ways. Undo delivers them.
 func partitionLink(_ context.Context, s *strike) (*Injection, error) {
-	return s.holdLink((*lab.Relay).Flow, lab.Requests, lab.Replies)
+	return s.holdLink((*lab.Relay).Release, lab.Requests, lab.Replies)
 }
 
 // loseReplies holds back the replies of a server to a process. Undo drops them with their connections.
 func loseReplies(_ context.Context, s *strike) (*Injection, error) {
-	return s.holdLink((*lab.Relay).Drop, lab.Replies)
+	return s.holdLink((*lab.Relay).CloseConnections, lab.Replies)
 }
 
 func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, error) {
@@ -118,7 +118,7 @@ func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, 
 	return s.newInjection(true, func(_ context.Context, e *Effect) error {
 		end(s.link)
 		e.StandstillMS = int(time.Since(begun).Milliseconds())
-		if s.link.Held() == 0 {
+		if s.link.HeldBytes() == 0 {
 			e.markIneffective(NothingPassed)
 		}
 		return nil
@@ -128,7 +128,7 @@ func (s *strike) holdLink(end func(*lab.Relay), directions ...int) (*Injection, 
 // loseLeader kills the leader of several servers and waits until the others have a new one. Undo starts the
 // killed server again.
 func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
-	if !s.servers.Whole() {
+	if !s.servers.IsIntact() {
 		return nil, fmt.Errorf("one of the servers beside %s is lost already", s.process.Name)
 	}
 	p, run := s.process, s.process.Done()
@@ -160,27 +160,27 @@ func loseLeader(ctx context.Context, s *strike) (*Injection, error) {
 // replica.
 func failOverRedis(ctx context.Context, s *strike) (*Injection, error) {
 	primary := s.process
-	err := s.servers.Lag(ctx)
+	err := s.servers.StopReplication(ctx)
 	if err == nil {
 		if err = s.markRedis(ctx); err != nil {
 			err = fmt.Errorf("leave a mark in Redis: %w", err)
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.servers.Heal(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, s.servers.Repair(context.WithoutCancel(ctx)))
 	}
 	return s.newInjection(true, func(ctx context.Context, e *Effect) error {
 		primary.Harm.Lock()
-		err := s.servers.Lose(ctx, primary)
+		err := s.servers.KillNode(ctx, primary)
 		primary.Harm.Unlock()
 		if err != nil {
-			return errors.Join(fmt.Errorf("have a replica take over: %w", err), s.servers.Heal(ctx))
+			return errors.Join(fmt.Errorf("have a replica take over: %w", err), s.servers.Repair(ctx))
 		}
 		kept, err := s.hasRedisMark(ctx)
 		if err == nil && kept {
 			e.markIneffective(DataKept)
 		}
-		return errors.Join(err, s.servers.Heal(ctx))
+		return errors.Join(err, s.servers.Repair(ctx))
 	})
 }
 

@@ -73,7 +73,7 @@ func (t target) findLack(l *lab.Lab) *Lack {
 		return &Lack{LackLink, map[string]any{"name": t.server}, fmt.Sprintf("service processes of this lab reach %s "+
 			"directly; seckill chaos starts a lab with links that can fail", t.server)}
 	case leaderTarget:
-		if l.Topology() == t.topology && l.Group(t.server) != nil {
+		if l.Topology() == t.topology && l.FindEnsemble(t.server) != nil {
 			return nil
 		}
 		return &Lack{LackTopology, map[string]any{"name": t.server, "topology": t.topology},
@@ -120,7 +120,7 @@ func (s *strike) findProcess(ctx context.Context, t target) error {
 	case serverTarget:
 		p, err = s.lab.Process(t.server)
 	case leaderTarget:
-		s.servers = s.lab.Group(t.server)
+		s.servers = s.lab.FindEnsemble(t.server)
 		p, err = s.servers.Leader(ctx)
 	default:
 		all := s.lab.ServiceProcesses()

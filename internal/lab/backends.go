@@ -17,11 +17,10 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// Add starts the backends that are not there yet, concurrently. What another call is
-// starting is waited for.
+// Add starts the backends that do not run yet. It waits for another call that starts backends.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
 	select {
-	case l.adding <- struct{}{}: // of two callers that need one backend, one starts it
+	case l.adding <- struct{}{}: // so that a backend is started once
 		defer func() { <-l.adding }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -51,8 +50,8 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	return starting.Wait()
 }
 
-// addBackend takes a backend, in this order, from an address that was given, a program
-// of this machine, an embedded engine. Without any, the status says why.
+// addBackend gets a backend from a given address, or else from a program of this machine, or else from an
+// embedded engine. If there is none of them, the status says why.
 func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, error) {
 	k, known := l.kinds[name]
 	if !known {
@@ -63,7 +62,8 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 	case len(k.In(l.options.Given)) > 0:
 		return l.awaitGiven(ctx, k)
 	case l.IsArranged(name) && !program.Found():
-		return backend.Status{}, fmt.Errorf("topology %s needs %s, and %w: %s", l.topology.name, k.Title, ErrNoServer, program.Missing())
+		return backend.Status{}, fmt.Errorf("topology %s needs %s, and %w: %s",
+			l.topology.name, k.Title, ErrNoServer, program.Missing())
 	case program.Found() && !l.options.Embedded:
 		return l.addPrivate(ctx, k, program)
 	case k.embedded != nil:
@@ -76,7 +76,7 @@ func (l *Lab) addBackend(ctx context.Context, name string) (backend.Status, erro
 	return backend.Status{Name: name, Error: why}, nil
 }
 
-// addPrivate starts a backend as the topology has it, or else its kind.
+// addPrivate starts the servers of a backend in the arrangement of the topology.
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	start := l.topology.start[k.Name]
 	if start == nil {
@@ -98,14 +98,15 @@ func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(e.Roles) > 0 {
-		l.groups[k.Name] = e
+		l.ensembles[k.Name] = e
 	}
 	l.config = e.Config(l.config, nil)
-	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrsOf(e.Nodes), ","), Version: version}, nil
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Version: version,
+		Address: strings.Join(addresses(e.Nodes), ",")}, nil
 }
 
-// discardBackend ends the servers of a backend of which others could not be started, or that
-// could not be arranged: the next Add starts all of them.
+// discardBackend ends the servers of a backend that could not be started completely. The next Add starts all of
+// them.
 func (l *Lab) discardBackend(name string) {
 	l.mu.Lock()
 	var started []*Process
@@ -120,7 +121,7 @@ func (l *Lab) discardBackend(name string) {
 	killAll(started)
 }
 
-// startAlike are servers that know nothing of each other.
+// startAlike starts servers that do not know each other.
 func (l *Lab) startAlike(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := k.start(ctx, program, max(1, k.count))
 	e := &Ensemble{Nodes: nodes}
@@ -130,15 +131,16 @@ func (l *Lab) startAlike(ctx context.Context, k kind, program Program) (*Ensembl
 	return e, err
 }
 
-func addrsOf(processes []*Process) (addrs []string) {
+func addresses(processes []*Process) []string {
+	var addrs []string
 	for _, p := range processes {
 		addrs = append(addrs, p.Addr)
 	}
 	return addrs
 }
 
-// awaitGiven asks a backend that was given until it can be used: it may be starting, as
-// all containers of a composition are when they are restarted together.
+// awaitGiven asks a given backend until it can be used. It may still be starting, as when all containers of a
+// composition restart together.
 func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	status, err := l.checkGiven(ctx, k)
 	if err == nil || l.options.OnWait == nil {
@@ -146,22 +148,21 @@ func (l *Lab) awaitGiven(ctx context.Context, k kind) (backend.Status, error) {
 	}
 	l.options.OnWait(err)
 	for ctx.Err() == nil {
-		time.Sleep(askGivenEvery)
-		status, now := l.checkGiven(ctx, k)
-		if now == nil {
+		time.Sleep(askGivenInterval)
+		status, latest := l.checkGiven(ctx, k)
+		if latest == nil {
 			return status, nil
 		}
-		if ctx.Err() == nil { // an interrupted question says nothing of the backend
-			err = now
+		if ctx.Err() == nil { // an interrupted check says nothing about the backend
+			err = latest
 		}
 	}
 	return status, err
 }
 
-// checkGiven makes sure that a backend that was given answers, as a service asks when it
-// starts: the lab cannot run without what was asked for by its address.
+// checkGiven returns an error if a given backend does not answer, as a service process does when it starts.
 func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit/3)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout/3)
 	defer cancel()
 	given := l.options.Given.Only(k.Offers...)
 	given.Tiers = map[string]backend.Tier{k.Name: backend.Given}
@@ -176,19 +177,17 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 // A kind says how the lab provides one of backend.Kinds.
 type kind struct {
 	backend.Kind
-	tool Tool // the program it runs on
-	// start starts so many private servers.
+	tool  Tool // the program of its servers
 	start func(ctx context.Context, program Program, n int) ([]*Process, error)
-	count int // of servers that it has; 0: one
-	// embedded starts an engine in this process; nil: there is none.
+	count int // the number of its servers; 0 for one
+	// embedded starts an engine in this process; nil if there is none.
 	embedded func(context.Context) (backend.Status, error)
-	// ask asks a server that votes for its version, and whether it leads; nil: they do not.
-	ask asking
-	// address is a private server's host:port in the form of the flags; nil: the same.
+	ask      askFunc // nil if the servers do not vote
+	// address returns a server's host:port as the flags expect it; nil if they expect host:port.
 	address func(addr string) string
 }
 
-// makeKinds is the lab's one table of backends.
+// makeKinds returns the table of all backends.
 func (l *Lab) makeKinds() map[string]kind {
 	redis := func(name string) func(context.Context, Program, int) ([]*Process, error) {
 		return func(ctx context.Context, program Program, n int) ([]*Process, error) {
@@ -198,7 +197,8 @@ func (l *Lab) makeKinds() map[string]kind {
 	all := map[string]kind{
 		backend.NameMySQL: {tool: MariaDB, start: l.mysqlServers, embedded: l.addSQLite,
 			address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }},
-		backend.NameRedis:     {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis, address: l.redisURL},
+		backend.NameRedis: {tool: Redis, start: redis(backend.NameRedis), embedded: l.addMiniredis,
+			address: l.redisURL},
 		backend.NameRedlock:   {tool: Redis, start: redis(backend.NameRedlock), count: 5, address: l.redisURL},
 		backend.NameZooKeeper: {tool: ZooKeeper, start: l.zookeeperServers, ask: zkclient.AskServer},
 		backend.NameEtcd:      {tool: Etcd, start: l.etcdServers, ask: askEtcd},
@@ -211,26 +211,26 @@ func (l *Lab) makeKinds() map[string]kind {
 	return all
 }
 
-// setPrivate enters the lab's own servers into a configuration.
+// setPrivate sets the lab's own servers in a configuration.
 func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 	k := l.kinds[name]
 	addresses := make([]string, len(addrs))
 	for i, addr := range addrs {
-		addresses[i] = k.login(addr)
+		addresses[i] = k.loginFor(addr)
 	}
 	k.Set(c, addresses...)
 }
 
-// login is a private server's host:port with its password, in the form of the flags.
-func (k kind) login(addr string) string {
+// loginFor returns a private server's host:port with its password, as the flags expect it.
+func (k kind) loginFor(addr string) string {
 	if k.address == nil {
 		return addr
 	}
 	return k.address(addr)
 }
 
-// serverEnv is small, so that no ETCD_…, MYSQL_… or JAVA_TOOL_OPTIONS of the
-// user changes a private server. Its temporary files are in the lab's folder.
+// serverEnv returns the environment of private servers. It is small, so that no variable of the user, such as
+// MYSQL_… or JAVA_TOOL_OPTIONS, changes a server. Temporary files are in the lab's folder.
 func (l *Lab) serverEnv() []string {
 	env := []string{"LC_ALL=C", "HOME=" + l.folder, "TMPDIR=" + l.folder,
 		"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH} // otherwise etcd 3.4 refuses ARM
@@ -242,7 +242,6 @@ func (l *Lab) serverEnv() []string {
 	return env
 }
 
-// newCommand runs a server.
 func (l *Lab) newCommand(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Dir = l.serverEnv(), l.folder
@@ -263,8 +262,8 @@ func (l *Lab) addSQLite(ctx context.Context) (backend.Status, error) {
 	return status, nil
 }
 
-// addMiniredis runs a Redis inside this process. There is no embedded quorum: its
-// five nodes would die together.
+// addMiniredis runs a Redis inside this process. There is no embedded quorum, because its five nodes would die
+// together.
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
@@ -281,10 +280,11 @@ func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 		return nil
 	})
 	l.config.RedisAddrs = []string{l.redisURL(m.Addr())}
-	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, Address: m.Addr(), Version: "miniredis", OK: true}, nil
+	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, OK: true, Address: m.Addr(),
+		Version: "miniredis"}, nil
 }
 
-// runClock makes keys expire: miniredis has no clock of its own.
+// runClock makes keys expire, because miniredis has no clock.
 func runClock(m *miniredis.Miniredis, stop <-chan struct{}) {
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()

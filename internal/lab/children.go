@@ -16,28 +16,27 @@ import (
 	"time"
 )
 
-// Children are the processes of a lab: its servers and services. None outlives the
-// program, however that ends (a panic, kill -9): the keeper, a shell, then kills what is
-// left and removes the lab's folder. Its command line has neither the program's name nor
-// the folder's, so `pkill -f` does not find it.
+// children are the servers and service processes of a lab. None of them outlives the program, even if the program
+// panics or is killed: a keeper, which is a shell, kills the remaining processes and removes the lab's folder.
+// The keeper's command line has neither the name of the program nor of the folder, so `pkill -f` does not find it.
 type children struct {
-	keeper *exec.Cmd      // nil: there is no shell, as in a container, which ends as a whole
-	tell   io.WriteCloser // to the keeper; closed: it goes to work
+	keeper *exec.Cmd      // nil if there is no shell, as in a container, which ends as a whole
+	tell   io.WriteCloser // to the keeper, which begins its work when the program closes it
 
-	mu     sync.Mutex // also held while one starts
+	mu     sync.Mutex // also held while a process starts
 	all    map[*running]bool
-	closed bool // no more may start
+	closed bool // no more processes may start
 }
 
-// A running process, from its start to its end.
+// A running is one process from its start to its end.
 type running struct {
 	process *os.Process
-	done    chan struct{} // closed when it ended
-	ended   string        // how, once done is closed
+	done    chan struct{} // closed when the process has ended
+	ended   string        // how the process ended; set before done is closed
 }
 
-// endedWell is how a process ends that succeeded.
-const endedWell = "exit status 0"
+// exitedWell is the value of running.ended of a process that succeeded.
+const exitedWell = "exit status 0"
 
 //go:embed keeper.sh
 var keeperScript string
@@ -45,7 +44,7 @@ var keeperScript string
 func newChildren(folder string, env []string) (*children, error) {
 	c := &children{all: map[*running]bool{}, keeper: exec.Command("/bin/sh", "-c", keeperScript)}
 	c.keeper.Env, c.keeper.Dir = env, "/"
-	c.keeper.SysProcAttr = ownGroup()
+	c.keeper.SysProcAttr = newProcessGroup()
 	var err error
 	if c.tell, err = c.keeper.StdinPipe(); err == nil {
 		err = c.keeper.Start()
@@ -59,18 +58,18 @@ func newChildren(folder string, env []string) (*children, error) {
 	return c, err
 }
 
-// ownGroup is out of reach of the terminal's signals: Ctrl-C is for the program, which
-// ends its children in order.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// newProcessGroup keeps the signals of the terminal from a process. Ctrl-C reaches the program only, which ends
+// its children in order.
+func newProcessGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// startChild runs a command, whose output is appended to a file.
+// startChild starts a command and appends its output to a file.
 func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, ownGroup()
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, newProcessGroup()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -94,8 +93,7 @@ func (c *children) startChild(cmd *exec.Cmd, logFile string) (*running, error) {
 	return r, nil
 }
 
-// killAll kills what still runs, whose data goes with the folder, and waits for all. No more
-// may start.
+// killAll kills all processes and waits until they have ended. No more processes may start.
 func (c *children) killAll(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -112,15 +110,14 @@ func (c *children) killAll(ctx context.Context) error {
 	return nil
 }
 
-// dismissKeeper ends the keeper.
 func (c *children) dismissKeeper() {
 	c.tell.Close()
 	if c.keeper != nil {
-		_ = c.keeper.Wait() // it may have been killed
+		_ = c.keeper.Wait() // an error means that somebody killed it
 	}
 }
 
-// sendTerm asks a process to end. A paused one cannot.
+// sendTerm asks a process to end. It resumes a paused process, which could not end.
 func (r *running) sendTerm() error {
 	_ = r.process.Signal(syscall.SIGCONT)
 	return r.process.Signal(syscall.SIGTERM)
@@ -135,5 +132,5 @@ func (r *running) awaitExit(ctx context.Context) error {
 	}
 }
 
-// finishing bounds how long a service completes the purchases in flight.
-const finishing = 10 * time.Second
+// finishTimeout bounds how long a service process may complete its purchases.
+const finishTimeout = 10 * time.Second

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// What the servers used grows with what they do.
+// The processor time of the servers grows with their work.
 func TestServersTime(t *testing.T) {
 	l := privateLab(t)
 	before, known := l.ServersTime()

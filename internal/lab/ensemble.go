@@ -13,30 +13,27 @@ import (
 	"seckill/internal/backend"
 )
 
-// An Ensemble is the servers of one backend: one, or several of which one can be lost.
+// An Ensemble is the group of servers of one backend. It has one server, or several of which one can be lost.
 type Ensemble struct {
 	Nodes []*Process
-	// Roles are the kinds of node whose loss differs; nil: none is lost.
-	Roles []string
+	Roles []string // the roles of nodes whose loss has different effects; nil if no node can be lost
 
-	backend string
-	turn    chan struct{} // holds one element while it is taken
+	backend  string
+	reserved chan struct{} // holds one element while the ensemble is reserved
 
-	// Node finds a node that has a role now.
-	Node func(ctx context.Context, role string) (*Process, error)
-	// Lag stops replication where a write is acknowledged before it is replicated,
-	// until the primary is lost. Servers that vote acknowledge only what most have.
-	Lag func(context.Context) error
+	// FindNode returns a node that has a role now.
+	FindNode func(ctx context.Context, role string) (*Process, error)
+	// StopReplication stops the replication of a primary that acknowledges writes before it replicates them,
+	// until the primary is killed. It does nothing if servers vote, because they acknowledge only writes that the
+	// majority has.
+	StopReplication func(context.Context) error
 
-	// What else differs between ensembles. A nil function does nothing, unless its
-	// comment says otherwise.
-
-	// heal is called when every node runs again.
-	heal func(context.Context) error
-	// configure has clients reach the nodes, and one of them first; nil: at their
-	// addresses.
-	configure func(c *backend.Config, first *Process)
-	// failOver returns when another node has taken over.
+	// repair is called when every node runs again. It may be nil.
+	repair func(context.Context) error
+	// setClients changes a configuration so that clients reach the nodes, and try first before the others. If
+	// setClients is nil, clients use the addresses of the nodes.
+	setClients func(c *backend.Config, first *Process)
+	// failOver is called after a node was killed, and returns when another has taken over. It may be nil.
 	failOver func(context.Context) error
 }
 
@@ -49,96 +46,94 @@ const (
 	AnyOne   = "any one"
 )
 
-const three = 3
+// groupSize is the number of servers of most ensembles.
+const groupSize = 3
 
-// ErrNoServer means that the program of a topology is not installed.
+// ErrNoServer means that a server of a topology is not installed.
 var ErrNoServer = errors.New("its server is not installed")
 
-// Ensemble is that of the servers of a backend of which one can be lost. The backend
-// is started if it is not there yet.
+// Ensemble returns the servers of a backend of which one can be lost. It starts the backend if it does not run.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
-	e := l.Group(name)
+	e := l.FindEnsemble(name)
 	if e == nil {
 		if err := l.Add(ctx, name); err != nil {
 			return nil, err
 		}
-		e = l.Group(name)
+		e = l.FindEnsemble(name)
 	}
 	if e == nil {
-		return nil, fmt.Errorf("topology %s has no servers of %s of which one can be lost", l.Topology(), name)
+		return nil, fmt.Errorf("topology %s has no server of %s that can be lost", l.Topology(), name)
 	}
 	return e, nil
 }
 
-// Group is that of the servers of a backend that runs, if one of them can be lost; else
-// nil.
-func (l *Lab) Group(name string) *Ensemble {
+// FindEnsemble returns the servers of a running backend if one of them can be lost; otherwise nil.
+func (l *Lab) FindEnsemble(name string) *Ensemble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.groups[name]
+	return l.ensembles[name]
 }
 
-// setDefaults completes what a startFunc has made.
+// setDefaults completes an ensemble that a startFunc has made.
 func (e *Ensemble) setDefaults(name string) {
-	e.backend, e.turn = name, make(chan struct{}, 1)
-	if e.Node == nil { // they are all alike
-		e.Node = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
+	e.backend, e.reserved = name, make(chan struct{}, 1)
+	if e.FindNode == nil { // all nodes are alike
+		e.FindNode = func(context.Context, string) (*Process, error) { return e.Nodes[len(e.Nodes)/2], nil }
 	}
-	if e.Lag == nil {
-		e.Lag = func(context.Context) error { return nil }
+	if e.StopReplication == nil {
+		e.StopReplication = func(context.Context) error { return nil }
 	}
 }
 
-// Take gives the ensemble to one caller at a time, with lost nodes restarted. The
-// caller calls give when done, whatever state the nodes are in.
-func (e *Ensemble) Take(ctx context.Context) (give func(), err error) {
+// Reserve gives the ensemble to one caller at a time, and restarts killed nodes. The caller must call release,
+// and may leave nodes killed.
+func (e *Ensemble) Reserve(ctx context.Context) (release func(), err error) {
 	select {
-	case e.turn <- struct{}{}:
+	case e.reserved <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	give = func() { <-e.turn }
-	healing, failed := errgroup.WithContext(ctx)
+	release = func() { <-e.reserved }
+	restarting, failed := errgroup.WithContext(ctx)
 	for _, p := range e.Nodes {
 		if !p.Alive() {
-			healing.Go(func() error { return p.Restart(failed) })
+			restarting.Go(func() error { return p.Restart(failed) })
 		}
 	}
-	if err = healing.Wait(); err == nil && e.heal != nil {
-		err = e.heal(ctx)
+	if err = restarting.Wait(); err == nil && e.repair != nil {
+		err = e.repair(ctx)
 	}
 	if err != nil {
-		give()
-		return nil, fmt.Errorf("make the ensemble of %s whole again: %w", e.backend, err)
+		release()
+		return nil, fmt.Errorf("repair the ensemble of %s: %w", e.backend, err)
 	}
-	return give, nil
+	return release, nil
 }
 
-// Heal restarts lost nodes. It waits for its turn; see Take.
-func (e *Ensemble) Heal(ctx context.Context) error {
-	give, err := e.Take(ctx)
+// Repair restarts killed nodes. It waits while another caller has reserved the ensemble.
+func (e *Ensemble) Repair(ctx context.Context) error {
+	release, err := e.Reserve(ctx)
 	if err == nil {
-		give()
+		release()
 	}
 	return err
 }
 
-// Whole reports whether every node lives.
-func (e *Ensemble) Whole() bool {
+// IsIntact reports whether every node runs.
+func (e *Ensemble) IsIntact() bool {
 	return !slices.ContainsFunc(e.Nodes, func(p *Process) bool { return !p.Alive() })
 }
 
-// Leader finds the node whose loss matters most, and waits for an election.
-func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
+// Leader returns the node whose loss has the largest effect. It waits for the end of an election.
+func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.FindNode(ctx, e.Roles[0]) }
 
-// Config is c with the ensemble as its backend. Clients try the node first
-// before the others.
+// Config returns c with the ensemble as its backend. Clients try the node first before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	if e.configure != nil {
-		e.configure(&c, first)
+	if e.setClients != nil {
+		e.setClients(&c, first)
 		return c
 	}
-	addrs := addrsOf(e.Nodes)
+	addrs := addresses(e.Nodes)
 	if i := slices.Index(e.Nodes, first); i > 0 {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
 	}
@@ -146,31 +141,32 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	return c
 }
 
-// Lose kills a node, and has another take over if none does by itself.
-func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
+// KillNode kills a node and returns when another has taken over, unless the clients find the other nodes
+// themselves.
+func (e *Ensemble) KillNode(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil || e.failOver == nil {
 		return err
 	}
 	return e.failOver(ctx)
 }
 
-// memberName names a server of so many.
-func memberName(of string, i, n int) string {
+// memberName returns the name of the i-th of n servers, counted from 0.
+func memberName(backend string, i, n int) string {
 	if n == 1 {
-		return of
+		return backend
 	}
-	return fmt.Sprintf("%s-%d", of, i+1)
+	return fmt.Sprintf("%s-%d", backend, i+1)
 }
 
-// Await calls check until it succeeds.
+// Await calls check until it succeeds, limit has passed or ctx ends.
 func Await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not in %v", limit))
 	defer cancel()
-	again := time.NewTicker(checkEvery)
+	again := time.NewTicker(checkInterval)
 	defer again.Stop()
 	var last error
 	for {
-		asking, cancel := context.WithTimeout(ctx, checkLimit)
+		asking, cancel := context.WithTimeout(ctx, checkTimeout)
 		err := check(asking)
 		cancel()
 		if err == nil {
@@ -190,11 +186,11 @@ func Await(ctx context.Context, limit time.Duration, check func(context.Context)
 	}
 }
 
-// A redisPair is a primary and a replica. Clients connect to the door, which leads to
-// the current primary as a virtual address would.
+// A redisPair is a primary and a replica. Clients connect to a relay, which forwards to the current primary as a
+// virtual address does.
 type redisPair struct {
 	replicated
-	door *Relay
+	relay *Relay
 }
 
 func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble, error) {
@@ -204,40 +200,40 @@ func (l *Lab) redisPair(ctx context.Context, k kind, program Program) (*Ensemble
 	}
 	names := []string{"redis-primary", "redis-replica"}
 	nodes, err := l.launchServers(ctx, len(names), 1, func(i int, _ [][]int) server {
-		return l.redisServer(program, names[i], k.Name, soonReplicated...)
+		return l.redisServer(program, names[i], k.Name, fastReplication...)
 	})
 	r := &redisPair{replicated{nodes, l.passwords.redis}, door}
-	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: r.heal, failOver: r.failOver,
-		Lag:       r.lag,
-		Node:      func(context.Context, string) (*Process, error) { return nodes[0], nil },
-		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.door.Addr()) }}, err
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, repair: r.restoreRoles, failOver: r.failOver,
+		StopReplication: r.stopReplication,
+		FindNode:        func(context.Context, string) (*Process, error) { return nodes[0], nil },
+		setClients:      func(c *backend.Config, _ *Process) { l.setPrivate(c, k.Name, r.relay.Addr()) }}, err
 }
 
-// heal restores the roles. A primary that was restarted is empty, and its replica
+// restoreRoles makes the first node the primary again. After its restart the primary is empty, and so its replica
 // becomes empty, too.
-func (r *redisPair) heal(ctx context.Context) error {
-	r.door.Point(r.nodes[0].Addr)
-	r.door.Drop()
-	return r.follow(ctx, r.nodes[0])
+func (r *redisPair) restoreRoles(ctx context.Context) error {
+	r.relay.PointTo(r.nodes[0].Addr)
+	r.relay.CloseConnections()
+	return r.followPrimary(ctx, r.nodes[0])
 }
 
-// lag begins when the replica has what was set up.
-func (r *redisPair) lag(ctx context.Context) error {
-	if err := r.caughtUp(ctx, r.nodes[0]); err != nil {
+// stopReplication first waits until the replica has all writes so far.
+func (r *redisPair) stopReplication(ctx context.Context) error {
+	if err := r.awaitReplicas(ctx, r.nodes[0]); err != nil {
 		return err
 	}
-	return r.replicated.lag(ctx, r.nodes[0])
+	return r.replicated.disconnectReplicas(ctx, r.nodes[0])
 }
 
-// failOver does what a Sentinel does. What the replica lacks is lost.
+// failOver promotes the replica as a Sentinel does. Writes that the replica lacks are lost.
 func (r *redisPair) failOver(ctx context.Context) error {
-	// Redis does not replicate scripts. This one may know some from when it was a primary.
+	// Redis does not replicate scripts. The replica may know scripts from an earlier time as the primary.
 	err := withRedis(ctx, r.nodes[1].Login(), func(c *redis.Client) error {
 		return errors.Join(c.ReplicaOf(ctx, "NO", "ONE").Err(), c.ScriptFlush(ctx).Err())
 	})
 	if err != nil {
 		return err
 	}
-	r.door.Point(r.nodes[1].Addr)
+	r.relay.PointTo(r.nodes[1].Addr)
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 	"seckill/internal/backend"
 )
 
-// etcdServers are the members of a cluster; one alone is a cluster, too.
+// etcdServers starts the members of a cluster. A single member is a cluster, too.
 func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 2, func(i int, ports [][]int) server {
-		// The peers' ports make names unique to this attempt to start.
+		// The names contain the peers' ports, so that they are unique to this attempt to start.
 		var names, cluster []string
 		for i, p := range ports {
 			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
@@ -32,19 +32,19 @@ func (l *Lab) etcdServers(ctx context.Context, program Program, n int) ([]*Proce
 					"--listen-client-urls", clients, "--advertise-client-urls", clients,
 					"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
 					"--initial-cluster", strings.Join(cluster, ","),
-					// A web page in a browser of this machine can send requests here, too: what is
-					// left of HTTP answers only to this name, and lets no other origin read.
+					// Any web page in a browser of this machine can send HTTP requests to etcd. So HTTP is off
+					// where possible, and otherwise limited to this host name and origin.
 					"--enable-grpc-gateway=false", "--host-whitelist", "127.0.0.1", "--cors", clients), nil
 			},
-			check: versionBy(askEtcd),
+			check: checkVersion(askEtcd),
 		}
 	})
 }
 
-// askEtcd asks a member for its version, and whether it leads. One that knows no leader
-// serves no requests.
+// askEtcd asks a member for its version and whether it leads. A member that knows no leader is an error, because
+// it serves no requests.
 func askEtcd(ctx context.Context, addr string) (version string, leads bool, err error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // the client would wait a second before it dials again
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr) // etcd's client would wait a second between two dials
 	if err != nil {
 		return "", false, err
 	}

@@ -2,10 +2,10 @@ package lab
 
 import "slices"
 
-// KeeperPID is for tests that kill it.
+// KeeperPID returns the process id of the keeper, for tests that kill it.
 func (l *Lab) KeeperPID() int { return l.children.keeper.Process.Pid }
 
-// Processes are all that the lab has started.
+// Processes returns all processes of the lab.
 func (l *Lab) Processes() []*Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// script makes a program of shell commands.
+// script returns a program that runs shell commands.
 func script(t *testing.T, name, commands string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -21,7 +21,7 @@ func script(t *testing.T, name, commands string) string {
 	return path
 }
 
-// A server that ends at once: the message has its last words, and nothing is left.
+// If a server ends at once, the error has the end of its log, and nothing is left behind.
 func TestFailedStartSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		backend     string
@@ -48,7 +48,7 @@ func TestFailedStartSaysWhy(t *testing.T) {
 	}
 }
 
-// On a machine without any server there are the embedded engines, and reasons.
+// On a machine without servers a lab has the embedded engines, and reasons for the other backends.
 func TestEmbeddedTier(t *testing.T) {
 	for name, o := range map[string]lab.Options{
 		"nothing installed": {Programs: map[lab.Tool]lab.Program{}},

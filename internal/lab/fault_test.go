@@ -13,8 +13,7 @@ import (
 	"seckill/internal/lab"
 )
 
-// Faults of one process that are due at the same moment come one after the
-// other: two restarts at once would start it twice.
+// Faults of one process happen one after the other. Two restarts at once would start the process twice.
 func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	l := privateLab(t)
 	const many = 8
@@ -62,8 +61,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 }
 
-// A service reaches its server through a link of its own. A fault of that link is
-// there, and needs a service that is.
+// Each service process reaches a server through a link of its own. A fault of a link needs an existing process.
 func TestLinks(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{backend.NameRedis}, Links: true})
 	must(t, "start a service", l.StartServices(t.Context(), 1))

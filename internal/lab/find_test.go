@@ -30,12 +30,12 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The script that installs looks where the lab does: otherwise it would install again
-// what is there, or leave out what the lab does not find.
+// deps.sh looks for servers in the same places as the lab. Otherwise it would install an existing server again, or
+// leave out a server that the lab does not find.
 func TestTheScriptLooksInTheSamePlaces(t *testing.T) {
 	script, err := os.ReadFile("../../deploy/deps.sh")
 	check(t, err)
-	for _, folder := range slices.Concat(offPath, javaFolders) {
+	for _, folder := range slices.Concat(extraFolders, javaFolders) {
 		if folder == "/usr/bin" {
 			continue // a shell has it on its PATH
 		}

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// The keeper kills what began and has not ended, and nothing else: another program may
-// have the number of a process that has.
+// The keeper kills only processes that have not ended. Another program may have the process id of one that has.
 func TestKeeperKillsWhatIsLeft(t *testing.T) {
 	folder := t.TempDir()
 	c, err := newChildren(folder, os.Environ())

@@ -1,7 +1,6 @@
-// Package lab runs private servers and service processes in a folder of its own
-// and leaves nothing behind, however it ends. A server that is not installed is
-// replaced by an engine in this process if there is one (SQLite for plain SQL,
-// miniredis for a single Redis); otherwise its status says what is missing.
+// Package lab runs private servers and service processes in a folder of its own, and leaves nothing behind,
+// however it ends. If a server is not installed, an engine in this process replaces it: SQLite replaces the
+// database, miniredis a single Redis. A server without such an engine has a status that says what is missing.
 package lab
 
 import (
@@ -22,63 +21,58 @@ import (
 	"seckill/internal/backend"
 )
 
-// Options say what a lab consists of. Only Host is needed: the rest of the zero
-// value means every backend, as private servers.
+// Options configure a lab. Only Host is required. The zero value of the rest starts a private server of every
+// backend.
 type Options struct {
-	Host Host
-	// Given are backends that run already.
-	Given backend.Config
-	// Backends limits the lab to these names. Nil means all.
-	Backends []string
-	// Embedded takes the embedded engines even where servers are installed.
-	Embedded bool
-	// Topology is how several servers of a backend are arranged; "" is Single.
-	Topology string
-	// Volatile databases, and ZooKeeper, do not flush their log at every commit. They are for
-	// exploring, not for measuring.
+	Host     Host
+	Given    backend.Config   // backends that run already
+	Backends []string         // the names of the backends; nil for all
+	Embedded bool             // use embedded engines even if servers are installed
+	Topology string           // how the servers of a backend are arranged; "" is Single
+	Programs map[Tool]Program // the servers to use; nil for those of this machine
+	// Volatile databases and ZooKeeper servers do not flush their logs at every commit. They are for the proof,
+	// not for measurements.
 	Volatile bool
-	// Programs are the servers to use. Nil means those of this machine.
-	Programs map[Tool]Program
-	// Links has each service process reach each private server through a link of
-	// its own, which faults of the network befall.
-	Links bool
-	// Token is the service processes' admin token. "" means a random one.
-	Token string
-	// ServiceArgs are further arguments of the service processes of Serve.
-	ServiceArgs []string
-	// OnWait is told once of each given backend that cannot be used yet, and why, perhaps of
-	// several at a time. It is asked again until Start's context ends. Nil: the first answer
-	// counts.
+	// Links puts a link between each service process and each private server. Faults of the network hit links.
+	Links       bool
+	Token       string   // the admin token of the service processes; "" for a random one
+	ServiceArgs []string // more arguments of the service processes of Serve
+	// OnWait makes Start wait for given backends that do not answer yet, until its context ends. Start calls
+	// OnWait once for each of them, perhaps concurrently. If OnWait is nil, Start does not wait.
 	OnWait func(error)
 }
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {
-	options  Options
-	kinds    map[string]kind // by their names
-	topology topology
-	programs map[Tool]Program
-	children *children
-	folder   string
-
-	executable string // this program, which runs as services, too
+	options    Options
+	kinds      map[string]kind // by name
+	topology   topology
+	programs   map[Tool]Program
+	children   *children
+	folder     string
+	executable string // this program, which the service processes run, too
 	passwords  passwords
 
 	adding chan struct{} // holds one element while a call of Add starts backends
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	state
+}
+
+// state is the part of a Lab that mu guards.
+type state struct {
 	config    backend.Config
 	statuses  map[string]backend.Status
-	groups    map[string]*Ensemble // backends of several servers, of which one can be lost
+	ensembles map[string]*Ensemble // of backends with several servers, one of which can be lost
 	processes []*Process
-	links     map[linkOf]*Relay
+	links     map[linkKey]*Relay
 	closers   []func() error
 	serving   ServiceSettings
 	stopped   bool
 }
 
-// Start starts a lab and waits until everything in it answers. If it fails or ctx
-// ends first, it leaves nothing behind.
+// Start starts a lab and waits until all its backends answer. If Start fails or ctx ends first, it leaves
+// nothing behind.
 func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
 		o.Backends = backend.Names()
@@ -93,8 +87,10 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, executable: executable, config: o.Given, passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
-		adding: make(chan struct{}, 1), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}, links: map[linkOf]*Relay{}}
+	l := &Lab{options: o, executable: executable, adding: make(chan struct{}, 1),
+		passwords: passwords{mysql: rand.Text(), redis: rand.Text()},
+		state: state{config: o.Given, statuses: map[string]backend.Status{}, ensembles: map[string]*Ensemble{},
+			links: map[linkKey]*Relay{}}}
 	l.config.Tiers = map[string]backend.Tier{}
 	l.kinds = l.makeKinds()
 	if err := l.setTopology(o); err != nil {
@@ -118,9 +114,8 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// makeFolder makes the folder.
 func (l *Lab) makeFolder() error {
-	base, err := filepath.Abs(l.options.Host.Temp) // servers have another working folder
+	base, err := filepath.Abs(l.options.Host.Temp) // because servers have another working folder
 	if err != nil {
 		return fmt.Errorf("find the folder %s: %w", l.options.Host.Temp, err)
 	}
@@ -133,7 +128,7 @@ func (l *Lab) makeFolder() error {
 	return nil
 }
 
-// Config is the configuration of an instance on this lab.
+// Config returns the configuration of an instance on this lab.
 func (l *Lab) Config() backend.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,8 +137,7 @@ func (l *Lab) Config() backend.Config {
 	return c
 }
 
-// Backends are the lab's backends with address and version, or with the reason
-// why they do not run.
+// Backends returns the lab's backends with address and version, or with the reason why they do not run.
 func (l *Lab) Backends() []backend.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +157,8 @@ func (l *Lab) Backends() []backend.Status {
 	return list
 }
 
-// Process finds a private server or a service by its name: mysql, redis,
-// redlock-1 …, zookeeper, etcd, service-1 …
+// Process returns the private server or the service process with a name, such as mysql, redis, redlock-1,
+// zookeeper, etcd or service-1.
 func (l *Lab) Process(name string) (*Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,14 +173,14 @@ func (l *Lab) Process(name string) (*Process, error) {
 	return nil, fmt.Errorf("the lab runs no process called %q, only %v", name, names)
 }
 
-// Folder is where the data and the logs are, until Stop.
+// Folder returns the folder of the data and the logs. Stop removes it.
 func (l *Lab) Folder() string { return l.folder }
 
-// Token is the admin token of the lab's service processes.
+// Token returns the admin token of the service processes.
 func (l *Lab) Token() string { return l.options.Token }
 
-// Stop lets the services finish, ends everything and removes the folder. Close
-// instances that use the lab first.
+// Stop lets the services finish their purchases, ends all processes and removes the folder. Close the instances
+// that use the lab before.
 func (l *Lab) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	if l.stopped {
@@ -200,7 +194,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 	for _, p := range l.ServiceProcesses() {
 		ending.Go(func() error { return p.Terminate(ctx) })
 	}
-	_ = ending.Wait() // what has not ended is killed
+	_ = ending.Wait() // killAll kills those that have not ended
 	if err := l.children.killAll(ctx); err != nil {
 		return err
 	}
@@ -213,30 +207,30 @@ func (l *Lab) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// A Host is what a lab needs of its program's environment, which it does not
-// read itself.
+// A Host is the part of the program's environment that a lab uses. A lab reads no environment itself.
 type Host struct {
-	// Environ is passed on to service processes. Servers get a few of it; PATH,
-	// JAVA_HOME and ZOOKEEPER_HOME say where they are looked for.
+	// Environ is passed on to service processes; servers get only a few variables. PATH, JAVA_HOME and
+	// ZOOKEEPER_HOME say where the servers' programs are.
 	Environ []string
-	// Temp is the folder for temporary files, in which each lab makes its own.
+	// Temp is the folder in which each lab makes a folder of its own.
 	Temp string
 }
 
 // Getenv returns a variable of Environ; "" if it is not set.
-func (h Host) Getenv(name string) (value string) {
+func (h Host) Getenv(name string) string {
+	value := ""
 	for _, entry := range h.Environ {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v // the last one counts
+			value = v // of several, the last entry is valid
 		}
 	}
 	return value
 }
 
-// ServersTime is the processor time that the private servers have used so far.
-// It is not known if a backend runs elsewhere or inside this process, if a server
-// has ended, and on systems other than Linux.
-func (l *Lab) ServersTime() (sum time.Duration, known bool) {
+// ServersTime returns the processor time that the private servers have used so far. It reports false if a
+// backend runs elsewhere or inside this process, if a server has ended, and on systems other than Linux.
+func (l *Lab) ServersTime() (time.Duration, bool) {
+	sum, known := time.Duration(0), false
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, status := range l.statuses {

@@ -13,7 +13,7 @@ import (
 
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
-// started is a lab of the test's own, which it may break.
+// started returns a lab for one test, which may break it.
 func started(t *testing.T, o lab.Options) *lab.Lab {
 	t.Helper()
 	o.Host = labtest.HostIn(t)
@@ -72,7 +72,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	}
 }
 
-// What runs is what was asked for; the rest comes when it is.
+// A lab starts only the backends of its options; Add starts the others.
 func TestAdd(t *testing.T) {
 	l := started(t, lab.Options{Backends: []string{backend.NameRedis}})
 	if c := l.Config(); c.RedisAddrs == nil || c.MySQLDSN != "" {
@@ -91,8 +91,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// A lab takes what a service takes: also shards by their names, and a quorum of which
-// one node is down.
+// A lab accepts the same given backends as a service, such as named shards and a quorum with one dead node.
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 	given := privateLab(t).Config()
 	given.Tiers = nil

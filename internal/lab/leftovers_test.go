@@ -19,8 +19,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// startVictim runs this test program again as one that has a lab of a keeper, these
-// backends and two services.
+// startVictim runs this test program as a program with a lab of these backends and two service processes.
 func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, victim) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -40,8 +39,7 @@ func startVictim(t *testing.T, processes int, backends ...string) (*exec.Cmd, vi
 	return cmd, v
 }
 
-// gone waits until nothing is left, and says what still was when the time was
-// up.
+// gone waits until nothing is left of a lab. After a time limit it returns what is still left.
 func (v victim) gone() error {
 	var left []string
 	for deadline := time.Now().Add(labtest.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -67,7 +65,7 @@ func (v victim) gone() error {
 	return fmt.Errorf("left behind: %s", strings.Join(left, ", "))
 }
 
-// processLives: a zombie, which its parent has not reaped yet, does not.
+// processLives reports whether a process runs. A zombie does not run.
 func processLives(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -14,38 +14,36 @@ import (
 	"seckill/internal/backend"
 )
 
-// Every user of this machine can connect to 127.0.0.1, and a database can write
-// files as the user who runs it. The lab's MySQL and Redis therefore need a
-// password, which is new for each lab. It is in files of mode 0600 and in the
-// environment of the lab's processes, never in an argument, which every user can
-// read. ZooKeeper and etcd write only their own files and have no password.
+// Every user of this machine can connect to 127.0.0.1, and a database can write files as the user who runs it.
+// Therefore the lab's MySQL and Redis have passwords, new ones for each lab. A password is in files of mode 0600
+// and in the environment of the lab's processes, never in an argument, because every user can read arguments.
+// ZooKeeper and etcd write only their own files and have no password.
 
-// passwords are letters and digits, so they need no quoting.
+// passwords consist of letters and digits, so they need no quoting.
 type passwords struct{ mysql, redis string }
 
 // mysqlUser is the account of services and users.
 const mysqlUser = "seckill"
 
-// mysqlDSN is the address of a private MySQL or MariaDB.
+// mysqlDSN returns the DSN of a private MySQL or MariaDB.
 func (l *Lab) mysqlDSN(addr, database string) string {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.passwords.mysql, "tcp", addr, database
 	return c.FormatDSN()
 }
 
-// redisURL is the address of a private Redis. All of a lab have the same
-// password, as the nodes of a Cluster and a replica and its primary must.
+// redisURL returns the URL of a private Redis. All Redis servers of a lab have the same password, because the nodes
+// of a Cluster, and a replica and its primary, need it.
 func (l *Lab) redisURL(addr string) string {
 	return "redis://:" + l.passwords.redis + "@" + addr
 }
 
-// Login is the server's address with its password, in the form of the flags.
-func (p *Process) Login() string { return p.lab.kinds[p.server.backend].login(p.Addr) }
+// Login returns the server's address with its password, as the flags expect it.
+func (p *Process) Login() string { return p.lab.kinds[p.server.backend].loginFor(p.Addr) }
 
-// accountStatements is SQL that makes the account of services and users. The server runs
-// it at each start, before it accepts connections. The account has all rights to
-// the databases seckill… and may see lock waits, but has no rights beyond the
-// database, such as FILE or SUPER.
+// accountStatements returns the SQL that makes the account of services and people. The server runs it at each start
+// before it accepts connections. The account has all rights to databases named seckill…, and may see lock waits. It
+// has no rights beyond the database, such as FILE or SUPER.
 func (m mysqlServer) accountStatements(password string) string {
 	account := fmt.Sprintf("'%s'@'127.0.0.1'", mysqlUser)
 	sql := []string{
@@ -54,15 +52,14 @@ func (m mysqlServer) accountStatements(password string) string {
 		"GRANT PROCESS ON *.* TO " + account,
 	}
 	if !m.mariadb {
-		// MariaDB lets only the system's root in as root, by the socket. MySQL's
-		// root has no password at all.
+		// MySQL's root has no password. MariaDB's root can log in by the socket only, as the system's root.
 		sql = append(sql, "ALTER USER 'root'@'localhost' IDENTIFIED BY '"+rand.Text()+"' ACCOUNT LOCK")
 	}
 	return strings.Join(sql, ";\n") + ";\n"
 }
 
-// socketUser is the administrator of a private MariaDB: the operating system's
-// user who runs the lab and alone reaches its socket.
+// socketUser returns the administrator of a private MariaDB. It is the operating system's user who runs the lab,
+// and who alone can reach the server's socket.
 func socketUser() string {
 	if u, err := user.Current(); err == nil && !strings.ContainsAny(u.Username, `'\`) {
 		return u.Username
@@ -70,14 +67,14 @@ func socketUser() string {
 	return "root"
 }
 
-// ClientsFile writes a shell script with the addresses and passwords of the lab's
-// servers, under the names that seckill, mysql and redis-cli read, and the token of
-// admin calls. Only this user can read it.
-func (l *Lab) ClientsFile() (path string, err error) {
-	path = filepath.Join(l.folder, "clients.sh")
+// ClientsFile writes a shell script with the addresses and passwords of the lab's servers and the token of admin
+// calls, in the variables of seckill, mysql and redis-cli. Only this user can read the file. ClientsFile returns
+// the path of the file.
+func (l *Lab) ClientsFile() (string, error) {
+	path := filepath.Join(l.folder, "clients.sh")
 	c := l.Config()
 	exports := environmentOf(c)
-	delete(exports, "SECKILL_TIERS") // to others these servers are given
+	delete(exports, "SECKILL_TIERS") // for other programs these servers are given
 	exports["SECKILL_TOKEN"] = l.Token()
 	if dsn, err := backend.ParseMySQL(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
 		exports["MYSQL_HOST"], exports["MYSQL_TCP_PORT"], _ = net.SplitHostPort(dsn.Addr)
@@ -88,7 +85,8 @@ func (l *Lab) ClientsFile() (path string, err error) {
 			exports["REDISCLI_AUTH"] = l.passwords.redis
 		}
 	}
-	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n" +
+	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, " +
+		"until it stops. Read them into a shell:\n" +
 		"#   . " + path + "\n# then: mysql -u " + mysqlUser + " seckill; redis-cli -p PORT\n"
 	for _, entry := range environmentLines(exports) {
 		name, value, _ := strings.Cut(entry, "=")

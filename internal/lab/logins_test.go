@@ -29,7 +29,7 @@ func mysqlAt(t *testing.T, dsn string) *sql.DB {
 	return db
 }
 
-// Another user of this machine can connect to 127.0.0.1, and gets no further.
+// Another user of this machine can connect to 127.0.0.1, but not log in.
 func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	l := privateLab(t)
 	p := process(t, l, "mysql")
@@ -70,7 +70,7 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
 
-// Every Redis of a lab wants the password.
+// Every Redis of a lab requires the password.
 func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	c := privateLab(t).Config()
 	for _, address := range append(c.RedisAddrs, c.RedlockAddrs...) {
@@ -91,8 +91,8 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 	}
 }
 
-// A page of the web in a browser of this machine can send requests to 127.0.0.1: as what
-// it is, and, with a name that leads there, as its own. No server serves it.
+// A web page in a browser of this machine can send requests to 127.0.0.1, from its own origin or, with a name that
+// points there, from the same origin. No server answers them.
 func TestServersServeNoWebPage(t *testing.T) {
 	const page = "evil.example"
 	client := http.Client{Timeout: 10 * time.Second}
@@ -120,8 +120,8 @@ func TestServersServeNoWebPage(t *testing.T) {
 	}
 }
 
-// Arguments can be read by every user of the machine, logs are sent around,
-// and the page shows what Backends says.
+// Passwords are not in arguments, which every user of the machine can read, not in logs, and not in Backends, which
+// the page shows.
 func TestPasswordsAreNotShown(t *testing.T) {
 	l := privateLab(t)
 	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
@@ -169,8 +169,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
-// People's own clients read a file into their shell and need no password in an
-// argument.
+// With the clients' file in the shell, people's clients need no password in an argument.
 func TestClientsOfPeople(t *testing.T) {
 	l := privateLab(t)
 	file, err := l.ClientsFile()

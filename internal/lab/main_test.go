@@ -18,8 +18,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// The test program is also, as it is asked, a service process of a lab, and a program
-// with a lab that the tests kill.
+// The test program can also run as a service process of a lab, or as a program with a lab, which tests kill.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		serve(os.Args[2:])
@@ -32,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// private is a lab of this package, with every backend as a server of its own and
-// two service processes. Tests change it, and leave it whole.
+// private returns a lab with a private server of every backend and two service processes. Tests that break it repair
+// it.
 var private struct {
 	lab  *lab.Lab
 	host lab.Host
@@ -61,8 +60,7 @@ func privateLab(t *testing.T) *lab.Lab {
 	return l
 }
 
-// serve is `seckill serve --addr HOST:PORT`, as far as a lab can see. It tells
-// its environment, and ends when it is asked to.
+// serve imitates `seckill serve --addr HOST:PORT`. It answers with its environment, and ends when it is asked to.
 func serve(args []string) {
 	if slices.Contains(args, "--broken") || slices.Contains(args, "13ms") {
 		fmt.Fprintln(os.Stderr, "serve:", strings.Join(args[2:], " "), "it is")
@@ -85,7 +83,7 @@ func serve(args []string) {
 
 const victimEnv = "SECKILL_TEST_VICTIM"
 
-// A victim is what a program with a lab reports before it is killed.
+// A victim is the report of a program with a lab that is killed later.
 type victim struct {
 	Folder string
 	PIDs   []int
@@ -111,7 +109,7 @@ func beVictim() {
 	select {}
 }
 
-// observe notes what must be gone when the lab is.
+// observe records the processes and the folder that must be gone when the lab has ended.
 func observe(l *lab.Lab) victim {
 	v := victim{Folder: l.Folder()}
 	for _, p := range l.Processes() {
@@ -121,7 +119,7 @@ func observe(l *lab.Lab) victim {
 	return v
 }
 
-// redisOptions are those of a client that knows Redis' own URLs alone.
+// redisOptions returns the options of a client that parses only the URLs of Redis itself.
 func redisOptions(t *testing.T, login string) *redis.Options {
 	t.Helper()
 	o, err := redis.ParseURL(login)

@@ -20,17 +20,17 @@ func (l *Lab) mysqlServers(ctx context.Context, program Program, n int) ([]*Proc
 	if err := l.prepareMySQL(ctx, m); err != nil {
 		return nil, err
 	}
-	return l.launchServers(ctx, n, 1, func(int, [][]int) server { return l.ofMySQL(m, backend.NameMySQL) })
+	return l.launchServers(ctx, n, 1, func(int, [][]int) server { return l.mysqlProcess(m, backend.NameMySQL) })
 }
 
-// mysqlServer is one that has its data in a folder of that name.
+// mysqlServer returns a server whose data folder has this name.
 func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
 		root: os.Geteuid() == 0, volatile: l.options.Volatile}
 }
 
-// ofMySQL is the server as a process of the lab.
-func (l *Lab) ofMySQL(m mysqlServer, name string) server {
+// mysqlProcess describes how to run a server.
+func (l *Lab) mysqlProcess(m mysqlServer, name string) server {
 	return server{
 		name: name, backend: backend.NameMySQL,
 		command: func(ports []int) (*exec.Cmd, error) {
@@ -41,14 +41,13 @@ func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	}
 }
 
-// A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options.
-// Everything else keeps the server's default, above all the flush of the log at
-// every commit: results are those of a durable server.
+// A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options. All other options keep their defaults.
+// In particular the server flushes its log at every commit, unless it is volatile.
 type mysqlServer struct {
 	path    string
 	data    string
 	mariadb bool
-	root    bool // neither runs as root unless told to
+	root    bool // this user is root, and a server needs an option to run as root
 
 	volatile bool // does not flush its log at every commit
 }
@@ -65,7 +64,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 	args := append(m.commonArgs(),
 		"--port="+strconv.Itoa(port),
 		"--bind-address=127.0.0.1",
-		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
+		"--socket=mysql.sock", // relative to the data folder, because the path of a socket is limited to about 100 bytes
 		"--pid-file=mysql.pid",
 		"--max-connections="+strconv.Itoa(maxConnections),
 		"--skip-name-resolve", // accounts of localhost are for the socket alone
@@ -77,18 +76,18 @@ func (m mysqlServer) serveArgs(port int) []string {
 	if m.mariadb {
 		return args
 	}
-	// Accounts with the TRIGGER right can use it although the binary log is on. The
-	// folder of its package for files may be closed to this user.
+	// The second option lets accounts make triggers although the binary log is on. The third is needed because this
+	// user may not be able to read the folder that MySQL's package has set.
 	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON", "--secure-file-priv=NULL")
 }
 
-// accountsFile is SQL that the server runs when it starts. It is beside the
-// data folder, which MySQL makes only when it is empty.
+// accountsFile returns the file of accountStatements. It is beside the data folder, because MySQL initializes only
+// an empty folder.
 func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
 
-// bootstrapArgs are for a first run that makes the data folder and ends.
+// bootstrapArgs returns the arguments of a first run, which initializes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
-	if m.mariadb { // reads SQL from its standard input; with O_DIRECT it often waits a second for its page cleaner
+	if m.mariadb { // reads SQL from its standard input; with O_DIRECT it would often wait a second for its page cleaner
 		return append(m.commonArgs(), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine=",
 			"--max-allowed-packet=8M", "--net-buffer-length=16K", "--loose-innodb-flush-method=fsync")
 	}
@@ -96,7 +95,7 @@ func (m mysqlServer) bootstrapArgs() []string {
 }
 
 func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
-	if err := os.RemoveAll(m.data); err != nil { // of an attempt that was broken off
+	if err := os.RemoveAll(m.data); err != nil { // an earlier attempt may have been interrupted
 		return err
 	}
 	if err := os.MkdirAll(m.data, 0o700); err != nil {
@@ -115,21 +114,20 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
 	if err := run.awaitExit(ctx); err != nil {
-		_ = run.process.Kill() // another attempt has the same folder
+		_ = run.process.Kill() // so that another attempt can use the folder
 		<-run.done
 		return err
 	}
-	if run.ended != endedWell {
+	if run.ended != exitedWell {
 		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), log)
 	}
 	return nil
 }
 
-// mariadbTables is SQL that makes the server's system tables, by the scripts that
-// mariadb-install-db runs. Debian's server package lacks a program that
-// mariadb-install-db calls, which would also load 3 MB of help texts. The head has the
-// scripts make two accounts that log in by the socket without a password: the system's
-// root and this user.
+// mariadbTables returns the SQL that makes the server's system tables, from the scripts of mariadb-install-db.
+// mariadb-install-db itself calls a program that Debian's server package lacks, and loads 3 MB of help texts. The
+// variable at the head makes the scripts create two accounts, for root and for this user, which log in by the socket
+// without a password.
 func mariadbTables(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -138,21 +136,21 @@ func mariadbTables(path string) (string, error) {
 	head := "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket = '" + socketUser() + "';\n"
 	for _, share := range []string{"share/mysql", "share/mariadb", "share"} {
 		for _, brand := range []string{"mysql", "mariadb"} {
-			sql, there := head, true
+			sql, found := head, true
 			for _, part := range []string{"_system_tables.sql", "_performance_tables.sql", "_system_tables_data.sql"} {
 				text, err := os.ReadFile(filepath.Join(prefix, share, brand+part))
-				sql, there = sql+string(text), there && err == nil
+				sql, found = sql+string(text), found && err == nil
 			}
-			if there {
+			if found {
 				return sql, nil
 			}
 		}
 	}
-	return "", fmt.Errorf("%s has no mysql_system_tables.sql in %s/share/mysql: its installation is not complete, install it again",
-		path, prefix)
+	return "", fmt.Errorf("%s has no mysql_system_tables.sql in %s/share/mysql: "+
+		"its installation is not complete, install it again", path, prefix)
 }
 
-// isMariaDB tells what a program called mysqld is.
+// isMariaDB reports whether a server's program is MariaDB, also if it is called mysqld.
 func isMariaDB(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(filepath.Base(real), "mariadbd") {
 		return true
@@ -161,27 +159,28 @@ func isMariaDB(path string) bool {
 	return strings.Contains(string(version), "MariaDB")
 }
 
-func askMySQL(ctx context.Context, dsn string) (version string, err error) {
-	err = onMySQL(ctx, dsn, func(db *sql.DB) error {
+func askMySQL(ctx context.Context, dsn string) (string, error) {
+	var version string
+	err := withMySQL(ctx, dsn, func(db *sql.DB) error {
 		return db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version)
 	})
 	if err != nil {
 		return "", err
 	}
-	if short, _, is := strings.Cut(version, "-MariaDB"); is {
+	if short, _, found := strings.Cut(version, "-MariaDB"); found {
 		return "MariaDB " + short, nil
 	}
 	return "MySQL " + version, nil
 }
 
-// onMySQL connects to a server for as long as do takes.
-func onMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
+// withMySQL calls do with a connection pool to a server.
+func withMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
 	config, err := backend.ParseMySQL(dsn)
 	if err != nil {
 		return err
 	}
 	config.DBName = ""                 // it may not exist yet
-	config.Logger = &mysql.NopLogger{} // connections break while a server starts
+	config.Logger = &mysql.NopLogger{} // it would log the connections that break while a server starts
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return err

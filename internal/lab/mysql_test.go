@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Oracle's server has options that MariaDB, which the other tests start, would not
-// understand, and runs as root only when it is told to.
+// Oracle's MySQL has options that MariaDB, which the other tests start, would reject. It runs as root only with an
+// option.
 func TestMySQLArguments(t *testing.T) {
 	m := mysqlServer{path: "/usr/sbin/mysqld", data: "/d", root: true}
 	for _, c := range []struct {

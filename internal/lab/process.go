@@ -21,18 +21,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A server says how to run one process.
+// A server describes how to run one process.
 type server struct {
 	name    string
-	backend string // of backend.Name…; empty for a service
-	// command is for the ports that it listens on; its address is the first.
+	backend string // one of backend.Name…; "" for a service process
+	// command returns the command that listens on these ports. Clients use the first port.
 	command func(ports []int) (*exec.Cmd, error)
 	// check asks the server at addr for its version.
 	check func(ctx context.Context, addr string) (version string, err error)
 }
 
-// A Process is a private server or a service process. It keeps its name, its
-// address and its data over restarts.
+// A Process is a private server or a service process. A restart keeps its name, its address and its data.
 type Process struct {
 	Name string
 	Addr string // host:port
@@ -43,34 +42,33 @@ type Process struct {
 	ports   []int
 	version string
 
-	Harm sync.Mutex // held while a fault is injected or reverted
+	Harm sync.Mutex // held while a fault is injected or undone
 
 	mu  sync.Mutex
 	run *running
 }
 
 const (
-	// answerLimit bounds the wait for a server that starts. It is generous, for
-	// busy machines.
-	answerLimit = 30 * time.Second
-	checkEvery  = 10 * time.Millisecond
-	checkLimit  = time.Second
+	// answerTimeout bounds the wait for a server that starts, also on a busy machine.
+	answerTimeout = 30 * time.Second
+	checkInterval = 10 * time.Millisecond
+	checkTimeout  = time.Second
 
-	askGivenEvery = 300 * time.Millisecond
+	askGivenInterval = 300 * time.Millisecond
 )
 
-// launchServers starts n servers on so many free ports each, which build may tell all of
-// them: some must know each other's before the first one starts. All or none of them
-// run when it returns.
-func (l *Lab) launchServers(ctx context.Context, n, each int, build func(i int, ports [][]int) server) ([]*Process, error) {
+// launchServers starts n servers, each with portsEach free ports. build gets the ports of all servers, because
+// some servers must know the others' ports. If one server fails to start, launchServers ends the others.
+func (l *Lab) launchServers(ctx context.Context, n, portsEach int,
+	build func(i int, ports [][]int) server) ([]*Process, error) {
 	if n < 1 {
 		return nil, nil
 	}
-	free, err := l.freePorts(n * each)
+	free, err := l.freePorts(n * portsEach)
 	if err != nil {
 		return nil, err
 	}
-	ports := slices.Collect(slices.Chunk(free, each))
+	ports := slices.Collect(slices.Chunk(free, portsEach))
 	processes := make([]*Process, n)
 	together, failed := errgroup.WithContext(ctx)
 	for i := range processes {
@@ -90,19 +88,19 @@ func (l *Lab) launchServers(ctx context.Context, n, each int, build func(i int, 
 	return processes, nil
 }
 
-// Ports are below the range of outgoing connections. Otherwise a client that
-// redials a server that is down may get that server's port for its own end and
-// connect to itself, and the server could not come back.
+// Ports are below the range of outgoing connections. Otherwise a client that redials a stopped server may get
+// the server's port for its own end and connect to itself. Then the server could not start again.
 const (
-	lowestPort  = 10000
-	highestPort = 32767
+	minPort = 10000
+	maxPort = 32767
 )
 
-// freePorts finds n ports of 127.0.0.1. Until it stops, the lab has a UDP socket of each
-// number: two labs do not take the same, also while a server is not there yet, or down.
-func (l *Lab) freePorts(n int) (found []int, err error) {
+// freePorts finds n ports of 127.0.0.1. Until Stop, the lab keeps a UDP socket of each number, so that no other
+// lab takes a port while its server is down.
+func (l *Lab) freePorts(n int) ([]int, error) {
+	var found []int
 	for range 1000 {
-		port := lowestPort + rand.IntN(highestPort-lowestPort+1)
+		port := minPort + rand.IntN(maxPort-minPort+1)
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		kept, err := net.ListenPacket("udp", addr)
 		if err != nil {
@@ -122,14 +120,13 @@ func (l *Lab) freePorts(n int) (found []int, err error) {
 		}
 	}
 	return nil, fmt.Errorf("no free port on 127.0.0.1 between %d and %d: may this program listen at all?",
-		lowestPort, highestPort)
+		minPort, maxPort)
 }
 
-// portOf is that of an address.
 func portOf(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
 
 func killAll(processes []*Process) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*checkTimeout)
 	defer cancel()
 	for _, p := range processes {
 		if p.currentRun() != nil {
@@ -153,11 +150,10 @@ func (p *Process) startProcess(ctx context.Context) error {
 	p.mu.Lock()
 	p.run = run
 	p.mu.Unlock()
-	err = p.awaitAnswer(ctx, run)
-	if err == nil {
+	if err = p.awaitAnswer(ctx, run); err == nil {
 		return nil
 	}
-	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit)
+	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	_ = p.Kill(killing)
 	if ctx.Err() != nil {
@@ -174,17 +170,16 @@ func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
 			ended(errors.New("it ended with " + run.ended))
 		}
 	}()
-	return Await(alive, answerLimit, func(ctx context.Context) error {
+	return Await(alive, answerTimeout, func(ctx context.Context) error {
 		version, err := p.server.check(ctx, p.Addr)
-		if err == nil && p.version == "" { // later runs are of the same program, and others read it
+		if err == nil && p.version == "" { // set once, because others read it while the process restarts
 			p.version = version
 		}
 		return err
 	})
 }
 
-// withLog adds the end of a process's log to an error: the log itself goes with the
-// lab's folder.
+// withLog adds the last lines of a process's log to an error, because the log is removed with the lab's folder.
 func withLog(err error, file string) error {
 	text, _ := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -197,13 +192,13 @@ func (p *Process) currentRun() *running {
 	return p.run
 }
 
-// PID of the current run.
+// PID returns the process id of the current run.
 func (p *Process) PID() int { return p.currentRun().process.Pid }
 
-// Done is closed when the current run ends. Each run has another.
+// Done returns a channel that is closed when the current run ends. Each run has a new channel.
 func (p *Process) Done() <-chan struct{} { return p.currentRun().done }
 
-// Alive: the process has not ended. It may be paused.
+// Alive reports whether the process has not ended. It may be paused.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.Done():
@@ -213,7 +208,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Ended says how the process ended; empty while it has not.
+// Ended says how the process ended; "" if it has not.
 func (p *Process) Ended() string {
 	if p.Alive() {
 		return ""
@@ -221,8 +216,7 @@ func (p *Process) Ended() string {
 	return p.currentRun().ended
 }
 
-// Pause stops the process without ending it: its sockets stay open and nothing
-// answers.
+// Pause stops the process without ending it. Its sockets stay open, and it does not answer.
 func (p *Process) Pause() error {
 	if err := p.currentRun().process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("pause %s: %w", p.Name, err)
@@ -238,7 +232,7 @@ func (p *Process) Resume() error {
 	return nil
 }
 
-// Paused reports whether the system says that the process stands still.
+// Paused reports whether the process is paused.
 func (p *Process) Paused() bool { return isStopped(p.PID()) }
 
 // Kill ends the process as a crash does, and waits until it has ended.
@@ -246,10 +240,9 @@ func (p *Process) Kill(ctx context.Context) error {
 	return p.endBy(ctx, "kill", func(r *running) error { return r.process.Kill() })
 }
 
-// Terminate asks the process to end, kills it if that takes too long, and waits until it
-// has ended.
+// Terminate asks the process to end and waits until it has ended. After finishTimeout it kills the process.
 func (p *Process) Terminate(ctx context.Context) error {
-	gently, stop := context.WithTimeout(ctx, finishing)
+	gently, stop := context.WithTimeout(ctx, finishTimeout)
 	defer stop()
 	if p.endBy(gently, "terminate", (*running).sendTerm) == nil {
 		return nil
@@ -257,8 +250,8 @@ func (p *Process) Terminate(ctx context.Context) error {
 	return p.Kill(ctx)
 }
 
-// Restart starts the process again, on its old port and data, and waits until
-// it answers. A Redis of the lab keeps no data.
+// Restart starts the process again with its ports and its data, and waits until it answers. A Redis of the lab
+// keeps no data.
 func (p *Process) Restart(ctx context.Context) error {
 	if p.Alive() {
 		if err := p.Terminate(ctx); err != nil {
@@ -279,8 +272,8 @@ func (p *Process) endBy(ctx context.Context, what string, how func(*running) err
 	return nil
 }
 
-// isStopped reports whether the system says that a process stands still. Linux gives its
-// state as the first field after its name, which is in brackets and may be anything.
+// isStopped reports whether a process is stopped by a signal. On Linux the state is the first field after the
+// process's name, which is in brackets and may contain brackets.
 func isStopped(pid int) bool {
 	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil {
@@ -291,8 +284,8 @@ func isStopped(pid int) bool {
 	return bytes.HasPrefix(state, []byte("T"))
 }
 
-// processorTime is what all threads of a process have used so far. Linux has a clock
-// for each process; its number holds the id (see clock_getcpuclockid).
+// processorTime returns the processor time of all threads of a process. Linux has a clock for each process,
+// whose number contains the process id (see clock_getcpuclockid).
 func processorTime(pid int) (time.Duration, bool) {
 	const scheduled = 2 // CPUCLOCK_SCHED
 	var t unix.Timespec

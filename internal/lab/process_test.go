@@ -10,8 +10,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// A caller whose context ends does not wait for another's start. A start that fails
-// leaves no server behind, and the next one succeeds.
+// A caller whose context ends does not wait for another caller's start. A failed start leaves no server behind, and the
+// next start succeeds.
 func TestAStartThatFails(t *testing.T) {
 	l := empty(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -45,8 +45,8 @@ func TestAStartThatFails(t *testing.T) {
 	}
 }
 
-// A port that the system may give to an outgoing connection can connect to itself while
-// its server is down; one that another lab has chosen is its own.
+// A lab chooses no port that the system may give to outgoing connections, because such a connection could connect to
+// itself while the server is down. It chooses no port of another lab.
 func TestPortsOfALab(t *testing.T) {
 	seen := map[int]bool{}
 	for range 2 {
@@ -62,7 +62,7 @@ func TestPortsOfALab(t *testing.T) {
 	}
 }
 
-// empty is a lab without servers.
+// empty returns a lab without servers.
 func empty(t *testing.T) *Lab {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "lab") // short, unlike t.TempDir, for sockets
@@ -74,7 +74,7 @@ func empty(t *testing.T) *Lab {
 	return l
 }
 
-// check ends a test of this package, which labtest imports, if what it needs has failed.
+// check ends a test if err is not nil. This package cannot use labtest.Must, because labtest imports it.
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

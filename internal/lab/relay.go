@@ -7,24 +7,23 @@ import (
 	"seckill/internal/backend"
 )
 
-// A Relay forwards connections to a server, which can be exchanged. What is sent
-// can be held back, in each direction.
+// A Relay forwards connections to a server, which can be exchanged. It can hold back the bytes of each direction.
 type Relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu      sync.Mutex
-	to      string
-	holds   [2]bool    // Requests, Replies
-	release *sync.Cond // of mu: nothing is held back any more
-	held    int64      // bytes that were
+	to      string     // the server; "" refuses connections
+	holds   [2]bool    // by direction
+	release *sync.Cond // on mu; signals a change of holds and conns
+	held    int64      // the number of bytes that were held back
 	conns   map[net.Conn]bool
 }
 
-// Directions.
+// The directions of a Relay.
 const Requests, Replies = 0, 1
 
-// ListenRelay opens a relay of this machine that leads nowhere yet. Close it.
+// ListenRelay opens a relay that refuses connections until PointTo. The caller must close it.
 func ListenRelay() (*Relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,12 +43,12 @@ func ListenRelay() (*Relay, error) {
 	return r, nil
 }
 
-// Addr is where clients connect to.
+// Addr returns the address to which clients connect.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Point forwards to a server from now on. If that is another than before, it ends
-// every connection, with what was held back on it. "" leads nowhere: new ones fail.
-func (r *Relay) Point(to string) {
+// PointTo makes the relay forward to a server; "" makes it refuse connections. If the server changes, PointTo
+// closes every connection, and the bytes held back are lost.
+func (r *Relay) PointTo(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.to != to {
@@ -58,14 +57,14 @@ func (r *Relay) Point(to string) {
 	}
 }
 
-// Drop ends every connection, with what was held back on it. New ones go on.
-func (r *Relay) Drop() {
+// CloseConnections closes every connection, and the bytes held back are lost. New connections are accepted.
+func (r *Relay) CloseConnections() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cutAll()
 }
 
-// cutAll is called with r.mu locked.
+// cutAll closes the connections. The caller holds r.mu.
 func (r *Relay) cutAll() {
 	for c := range r.conns {
 		c.Close()
@@ -74,8 +73,7 @@ func (r *Relay) cutAll() {
 	r.releaseHeld()
 }
 
-// Hold holds back what is sent from now on in these directions, until Flow, or
-// until the connections are cut, which loses it.
+// Hold holds back the bytes of these directions until Release or CloseConnections.
 func (r *Relay) Hold(directions ...int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,32 +82,32 @@ func (r *Relay) Hold(directions ...int) {
 	}
 }
 
-// Flow lets everything pass again: what was held back arrives, as TCP sends again
-// what was not acknowledged.
-func (r *Relay) Flow() {
+// Release delivers the bytes that were held back, as TCP does when it retransmits them.
+func (r *Relay) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.releaseHeld()
 }
 
-// releaseHeld is called with r.mu locked.
+// releaseHeld wakes the goroutines that hold back bytes. The caller holds r.mu.
 func (r *Relay) releaseHeld() {
 	r.holds = [2]bool{}
 	r.release.Broadcast()
 }
 
-// Held returns how many bytes were held back since the last call.
-func (r *Relay) Held() (n int64) {
+// HeldBytes returns the number of bytes that were held back since the last call.
+func (r *Relay) HeldBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n, r.held = r.held, 0
+	n := r.held
+	r.held = 0
 	return n
 }
 
-// Close returns when every goroutine of the relay has ended.
+// Close closes the connections and returns when every goroutine of the relay has ended.
 func (r *Relay) Close() error {
 	err := r.listener.Close()
-	r.Point("")
+	r.PointTo("")
 	r.work.Wait()
 	return err
 }
@@ -125,12 +123,12 @@ func (r *Relay) serveClient(client net.Conn) {
 	}
 	defer server.Close()
 	r.mu.Lock()
-	stays := r.to == to
-	if stays {
-		r.conns[client], r.conns[server] = true, true // to be cut
+	isCurrent := r.to == to
+	if isCurrent {
+		r.conns[client], r.conns[server] = true, true
 	}
 	r.mu.Unlock()
-	if !stays {
+	if !isCurrent {
 		return
 	}
 	r.work.Go(func() { r.copyBytes(server, client, Requests) })
@@ -141,7 +139,7 @@ func (r *Relay) serveClient(client net.Conn) {
 	delete(r.conns, server)
 }
 
-// copyBytes copies until one end closes, then closes the other.
+// copyBytes copies bytes until one end closes, and then closes both.
 func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	defer to.Close()
 	defer from.Close()
@@ -160,7 +158,7 @@ func (r *Relay) copyBytes(to, from net.Conn, direction int) {
 	}
 }
 
-// waitWhileHeld returns when n bytes of a connection may go on, or are lost with it.
+// waitWhileHeld returns when n bytes of a connection may be sent, or the connection was closed.
 func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,12 +170,11 @@ func (r *Relay) waitWhileHeld(direction int, from net.Conn, n int) {
 	}
 }
 
-// linkOf is what a link joins.
-type linkOf struct{ service, backend string }
+// A linkKey names the two ends of a link.
+type linkKey struct{ service, backend string }
 
-// linkedConfig is the lab's configuration for one service: with Options.Links, its
-// private servers are at the ends of links of its own. Those of a topology, and
-// the five of redlock, have none.
+// linkedConfig returns the lab's configuration for one service process. With Options.Links the process reaches
+// each private server through a link of its own, except the servers of a topology and of a quorum.
 func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	c := l.Config()
 	if !l.options.Links {
@@ -188,7 +185,7 @@ func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 		if err != nil || c.Tiers[name] != backend.Private || l.IsArranged(name) {
 			continue
 		}
-		r, err := l.linkTo(linkOf{service, name}, p.Addr)
+		r, err := l.linkTo(linkKey{service, name}, p.Addr)
 		if err != nil {
 			return c, err
 		}
@@ -197,10 +194,10 @@ func (l *Lab) linkedConfig(service string) (backend.Config, error) {
 	return c, nil
 }
 
-// linkTo finds a link, or makes it.
-func (l *Lab) linkTo(of linkOf, to string) (*Relay, error) {
+// linkTo returns the link with a key. It makes the link if there is none.
+func (l *Lab) linkTo(key linkKey, to string) (*Relay, error) {
 	l.mu.Lock()
-	r := l.links[of]
+	r := l.links[key]
 	l.mu.Unlock()
 	if r != nil {
 		return r, nil
@@ -209,14 +206,14 @@ func (l *Lab) linkTo(of linkOf, to string) (*Relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Point(to)
+	r.PointTo(to)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.links[of] = r
+	l.links[key] = r
 	return r, nil
 }
 
-// newRelay is a relay that ends with the lab.
+// newRelay returns a relay that Stop closes.
 func (l *Lab) newRelay() (*Relay, error) {
 	r, err := ListenRelay()
 	if err != nil {
@@ -228,10 +225,10 @@ func (l *Lab) newRelay() (*Relay, error) {
 	return r, nil
 }
 
-// Link finds the network between a service process, counted from 1, and a server;
-// nil: the process reaches it directly.
+// Link returns the link between a service process, counted from 1, and a server; nil if the process reaches the
+// server directly.
 func (l *Lab) Link(service int, server string) *Relay {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.links[linkOf{serviceName(service), server}]
+	return l.links[linkKey{serviceName(service), server}]
 }

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// What is held back arrives later, or is lost with its connection; nothing is counted
-// while nothing is sent.
+// Bytes that were held back arrive later or are lost with their connection. Only held bytes are counted.
 func TestRelay(t *testing.T) {
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -27,7 +26,7 @@ func TestRelay(t *testing.T) {
 	r, err := ListenRelay()
 	check(t, err)
 	defer r.Close()
-	r.Point(echo.Addr().String())
+	r.PointTo(echo.Addr().String())
 	c, err := net.Dial("tcp", r.Addr())
 	check(t, err)
 	defer c.Close()
@@ -58,8 +57,8 @@ func TestRelay(t *testing.T) {
 	}
 
 	r.Hold(Requests, Replies)
-	r.Flow()
-	if n := r.Held(); n != 0 {
+	r.Release()
+	if n := r.HeldBytes(); n != 0 {
 		t.Errorf("%d bytes were held back before any was sent", n)
 	}
 	r.Hold(Requests, Replies)
@@ -68,8 +67,8 @@ func TestRelay(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("behind a partition the server was told %q", <-told)
 	}
-	r.Flow()
-	if n, got := r.Held(), hear(); n != 3 || got != "now" || <-told != "now" {
+	r.Release()
+	if n, got := r.HeldBytes(), hear(); n != 3 || got != "now" || <-told != "now" {
 		t.Errorf("%d bytes were held back, and %q arrives afterwards", n, got)
 	}
 	r.Hold(Replies)
@@ -78,8 +77,8 @@ func TestRelay(t *testing.T) {
 		t.Errorf("the server was told %q", did)
 	}
 	heldBack()
-	r.Drop()
-	if n, got := r.Held(), hear(); n != 2 || got != "" {
+	r.CloseConnections()
+	if n, got := r.HeldBytes(), hear(); n != 2 || got != "" {
 		t.Errorf("%d bytes were held back, and the client hears %q: want two that are lost", n, got)
 	}
 }

@@ -99,7 +99,7 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// Each kind of fault is there, or says why not.
+// Each fault is available or says why not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
 	l := started(t, lab.Options{Embedded: true, Backends: []string{"redis"}})
 	must(t, "start a service", l.StartServices(t.Context(), 1))
@@ -119,7 +119,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// A paused process can be ended; one that has ended cannot be paused, and starts again.
+// A paused process can be ended. A process that has ended cannot be paused, and can be started again.
 func TestAPausedProcessEnds(t *testing.T) {
 	p := process(t, privateLab(t), "redis")
 	must(t, "pause", p.Pause())

@@ -18,19 +18,20 @@ import (
 
 // A Service is one service process.
 type Service struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
-	Up   bool   `json:"up"`
-	// Paused processes keep their sockets open and do not answer.
+	Name   string `json:"name"`
+	URL    string `json:"url"`
+	Up     bool   `json:"up"`
 	Paused bool   `json:"paused,omitempty"`
-	Error  string `json:"error,omitempty"` // how it ended, and where its log is
+	Error  string `json:"error,omitempty"` // how the process ended, and where its log is
 }
 
 // StartServices starts n more service processes on the lab's backends and waits
 // until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
-	there := len(l.ServiceProcesses())
-	_, err := l.launchServers(ctx, n, 1, func(i int, _ [][]int) server { return l.serverOfService(serviceName(there+i+1), args) })
+	existing := len(l.ServiceProcesses())
+	_, err := l.launchServers(ctx, n, 1, func(i int, _ [][]int) server {
+		return l.serverOfService(serviceName(existing+i+1), args)
+	})
 	return err
 }
 
@@ -43,7 +44,8 @@ func (l *Lab) serverOfService(name string, args []string) server {
 		name: name,
 		command: func(ports []int) (*exec.Cmd, error) {
 			c, err := l.linkedConfig(name)
-			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...)...)
+			addr := fmt.Sprintf("127.0.0.1:%d", ports[0])
+			cmd := exec.Command(l.executable, append([]string{"serve", "--addr", addr}, args...)...)
 			cmd.Env = slices.Concat(l.serviceEnv(c, l.options.Host.Environ),
 				[]string{"SECKILL_FAULT_POINTS=true"}, l.ownDatabase(name))
 			return cmd, err
@@ -54,11 +56,10 @@ func (l *Lab) serverOfService(name string, args []string) server {
 	}
 }
 
-// client keeps no connection open: a server that stops would wait for it.
+// client keeps no connections open, because a server that stops would wait for them.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// AskReady asks a service, or a lab's page, at a URL whether it can sell. It is an error that
-// it cannot, or does not answer.
+// AskReady asks a service, or a lab's page, whether it can sell. The error is nil if it can.
 func AskReady(ctx context.Context, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/readyz", nil)
 	if err != nil {
@@ -76,8 +77,8 @@ func AskReady(ctx context.Context, url string) error {
 	return err
 }
 
-// serviceEnv is ours with the lab's backends and token instead of its own. The
-// token is not an argument, since every user can read those.
+// serviceEnv returns the environment ours with the lab's backends and token. The token is not an argument,
+// because every user of the machine can read arguments.
 func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	lab := environmentOf(c)
 	lab["SECKILL_TOKEN"] = l.Token()
@@ -88,10 +89,10 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 	}), environmentLines(lab)...)
 }
 
-// ownDatabase has each service process write at another node of a database that is
-// several.
+// ownDatabase returns the variable that gives each service process a node of its own, if the database has
+// several nodes.
 func (l *Lab) ownDatabase(service string) []string {
-	e := l.Group(backend.NameMySQL)
+	e := l.FindEnsemble(backend.NameMySQL)
 	if e == nil {
 		return nil
 	}
@@ -100,8 +101,8 @@ func (l *Lab) ownDatabase(service string) []string {
 	return []string{"SECKILL_MYSQL_DSN=" + e.Config(backend.Config{}, e.Nodes[(n-1)%len(e.Nodes)]).MySQLDSN}
 }
 
-// environmentOf is a configuration as `seckill serve` reads it. Variables of
-// backends that are not configured are empty.
+// environmentOf returns a configuration as the environment of `seckill serve`. Variables of backends that are
+// not configured are empty.
 func environmentOf(c backend.Config) map[string]string {
 	var tiers []string
 	for name, tier := range c.Tiers {
@@ -124,7 +125,7 @@ func environmentLines(env map[string]string) []string {
 	return list
 }
 
-// Services are the service processes in the order of their start.
+// Services returns the service processes in the order of their start.
 func (l *Lab) Services() []Service {
 	var list []Service
 	for _, p := range l.ServiceProcesses() {
@@ -137,10 +138,11 @@ func (l *Lab) Services() []Service {
 	return list
 }
 
-// ServiceProcesses are the processes of Services.
-func (l *Lab) ServiceProcesses() (list []*Process) {
+// ServiceProcesses returns the processes of Services.
+func (l *Lab) ServiceProcesses() []*Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var list []*Process
 	for _, p := range l.processes {
 		if p.server.backend == "" {
 			list = append(list, p)
@@ -149,40 +151,37 @@ func (l *Lab) ServiceProcesses() (list []*Process) {
 	return list
 }
 
-// ServiceSettings are the settings of service processes that can be changed while
-// the lab runs. Times are in milliseconds.
+// ServiceSettings are the settings of the service processes that can change while the lab runs. Times are in
+// milliseconds.
 type ServiceSettings struct {
-	Services int `json:"services"` // how many processes
-	Lease    int `json:"lease_ms"` // how long a lock lives unrenewed
+	Services int `json:"services"` // the number of processes
+	Lease    int `json:"lease_ms"` // how long a lock lives unless it is renewed
 	Wait     int `json:"wait_ms"`  // how long a buyer waits for a lock
-	Poll     int `json:"poll_ms"`  // about how long a polling lock pauses
+	Poll     int `json:"poll_ms"`  // the average pause of a polling lock
 }
 
-// serveArgs are those of `seckill serve`.
+// serveArgs returns the settings as arguments of `seckill serve`.
 func (s ServiceSettings) serveArgs() []string {
 	ms := func(n int) string { return fmt.Sprint(n, "ms") }
 	return []string{"--lock-lease", ms(s.Lease), "--lock-wait", ms(s.Wait), "--lock-poll", ms(s.Poll)}
 }
 
-// ServiceSettings are those of the last Serve that succeeded.
+// ServiceSettings returns the settings of the last successful call of Serve.
 func (l *Lab) ServiceSettings() ServiceSettings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.serving
 }
 
-// Serve runs service processes with these settings and waits until all of them
-// are ready. Processes that have these settings stay; others finish their
-// purchases in flight and restart under the same name and address. Only one call
-// may run at a time.
-//
-// If it fails, none runs, and the next call starts all of them anew.
+// Serve runs service processes with these settings and waits until all of them are ready. Processes with these
+// settings keep running. Others finish their purchases and restart with the same name and address. If Serve
+// fails, no process runs, and the next call starts all of them. Only one call may run at a time.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	l.mu.Lock()
-	anew := s != l.serving
+	changed := s != l.serving
 	l.mu.Unlock()
-	if err := l.startServices(ctx, s, anew); err != nil {
-		killAll(l.ServiceProcesses()) // some may run with others
+	if err := l.startServices(ctx, s, changed); err != nil {
+		killAll(l.ServiceProcesses()) // some may have the old settings
 		return err
 	}
 	l.mu.Lock()
@@ -191,20 +190,20 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return nil
 }
 
-// startServices starts missing processes, and if anew is set, restarts the others.
-func (l *Lab) startServices(ctx context.Context, s ServiceSettings, anew bool) error {
+// startServices starts missing processes and ends superfluous ones. If restartAll is set, it restarts the others.
+func (l *Lab) startServices(ctx context.Context, s ServiceSettings, restartAll bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.serveArgs()...)
 	if l.options.Given.MySQLDSN != "" {
 		args = append(args, "--mysql-conns", strconv.Itoa(max(2, givenConnections/(poolsOfService*s.Services))))
 	}
-	there := l.ServiceProcesses()
-	keep := min(len(there), s.Services)
+	existing := l.ServiceProcesses()
+	keep := min(len(existing), s.Services)
 	together, starting := errgroup.WithContext(ctx)
-	for _, p := range there[keep:] {
+	for _, p := range existing[keep:] {
 		together.Go(func() error { return p.Terminate(starting) })
 	}
-	for _, p := range there[:keep] {
-		if !anew && p.Alive() {
+	for _, p := range existing[:keep] {
+		if !restartAll && p.Alive() {
 			continue
 		}
 		together.Go(func() error {
@@ -217,24 +216,25 @@ func (l *Lab) startServices(ctx context.Context, s ServiceSettings, anew bool) e
 	together.Go(func() error { return l.StartServices(starting, s.Services-keep, args...) })
 	err := together.Wait()
 	l.mu.Lock()
-	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })
+	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool {
+		return slices.Contains(existing[keep:], p) && !p.Alive()
+	})
 	l.mu.Unlock()
 	return err
 }
 
 const (
-	// MostServices is how many service processes a lab may have.
-	MostServices = 16
-	// poolsOfService: a service process has two pools of connections.
+	// MaxServices is the maximum number of service processes of a lab.
+	MaxServices = 16
+	// poolsOfService is the number of connection pools of a service process.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections are for the page, the judge, baselines, benchmarks and
-	// the users' own clients.
+	// spareConnections are for the page, the judge, baselines, benchmarks and people's clients.
 	spareConnections = 1000
 
-	maxConnections = MostServices*poolsOfService*connsOfPool + spareConnections
+	maxConnections = MaxServices*poolsOfService*connsOfPool + spareConnections
 
-	// givenConnections are those of a database that was given which the services
-	// share: MySQL and MariaDB accept 151 by default.
+	// givenConnections is how many connections the services use of a given database. MySQL and MariaDB accept
+	// 151 by default.
 	givenConnections = 112
 )

@@ -9,7 +9,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// Topologies of a lab: how the servers of a backend are arranged.
+// The topologies of a lab say how the servers of a backend are arranged.
 const (
 	Single    = "single"   // one server each
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
@@ -17,26 +17,27 @@ const (
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
-	// Losable is for proofs: of each backend but the database, one server can be lost.
+	// Losable is for the proof. One server of each backend except the database can be lost.
 	Losable = "losable"
 )
 
-// A topology has several servers of some backends.
+// A topology starts several servers of some backends.
 type topology struct {
 	name  string
-	start map[string]startFunc // of these backends; the others are as kinds have them
+	start map[string]startFunc // by backend; other backends have the servers of their kind
 }
 
 // A startFunc starts the servers of a backend.
 type startFunc func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
 
-// topologies is the one table of them.
-func topologies() []topology {
+// allTopologies returns the table of topologies.
+func allTopologies() []topology {
 	redis := func(start startFunc) map[string]startFunc { return map[string]startFunc{backend.NameRedis: start} }
 	return []topology{
 		{name: Single},
 		{Cluster, redis((*Lab).redisCluster)},
-		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).startVoters, backend.NameEtcd: (*Lab).startVoters}},
+		{Ensembles, map[string]startFunc{backend.NameZooKeeper: (*Lab).startVoters,
+			backend.NameEtcd: (*Lab).startVoters}},
 		{Sentinel, redis((*Lab).redisSentinels)},
 		{Ring, redis((*Lab).redisRing)},
 		{Galera, map[string]startFunc{backend.NameMySQL: (*Lab).startGalera}},
@@ -45,10 +46,10 @@ func topologies() []topology {
 	}
 }
 
-// topologyNamed is Single for "".
+// topologyNamed returns the topology with a name; Single for "".
 func topologyNamed(name string) (topology, error) {
 	var names []string
-	for _, t := range topologies() {
+	for _, t := range allTopologies() {
 		if t.name == cmp.Or(name, Single) {
 			return t, nil
 		}
@@ -59,8 +60,7 @@ func topologyNamed(name string) (topology, error) {
 	return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, strings.Join(names, ", "))
 }
 
-// CheckTopology says why a topology cannot be had beside backends that are
-// given.
+// CheckTopology returns an error if a topology starts servers of a backend that is given.
 func CheckTopology(name string, given backend.Config) error {
 	t, err := topologyNamed(name)
 	if err != nil {
@@ -76,21 +76,21 @@ func CheckTopology(name string, given backend.Config) error {
 	return nil
 }
 
-// Topology is how the lab's servers stand to each other.
+// Topology returns the name of the lab's topology.
 func (l *Lab) Topology() string { return l.topology.name }
 
-// IsArranged reports that the lab's topology starts several servers of a
-// backend.
+// IsArranged reports whether the lab's topology starts several servers of a backend.
 func (l *Lab) IsArranged(name string) bool { return l.topology.start[name] != nil }
 
-// setTopology rejects combinations that cannot work.
-func (l *Lab) setTopology(o Options) (err error) {
+// setTopology sets the topology of the options. It returns an error if the options exclude each other.
+func (l *Lab) setTopology(o Options) error {
 	if err := CheckTopology(o.Topology, o.Given); err != nil {
 		return err
 	}
-	l.topology, err = topologyNamed(o.Topology)
-	if err == nil && o.Embedded && l.topology.name != Single {
+	t, err := topologyNamed(o.Topology)
+	if err == nil && o.Embedded && t.name != Single {
 		err = fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
 	}
+	l.topology = t
 	return err
 }

@@ -15,15 +15,15 @@ const (
 	clusterMasters = 3
 	clusterNodes   = 2 * clusterMasters
 
-	// A Cluster forms quickly if its nodes ping each other often. Later a node
-	// under load must not be mistaken for a dead one.
+	// Node timeouts in milliseconds. A Cluster forms faster if its nodes ping each other often. Later the timeout
+	// is longer, so that a busy node does not count as dead.
 	formingTimeout = "1000"
 	runningTimeout = "5000"
-	forming        = 30 * time.Second
+
+	formTimeout = 30 * time.Second
 )
 
-// redisCluster starts six servers and makes a Cluster of them. It has no roles: none
-// of them is lost.
+// redisCluster starts six servers and makes a Cluster of them. It has no roles, because no node can be lost.
 func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensemble, error) {
 	nodes, err := l.launchServers(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
 		name := memberName(k.Name, i, clusterNodes)
@@ -35,8 +35,9 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 		return nil, fmt.Errorf("a Cluster needs Redis 7 or later: %w", err)
 	}
 	name := strings.Replace(filepath.Base(program.Path), "-server", "-cli", 1)
-	args := append([]string{"--cluster", "create"}, addrsOf(nodes)...)
-	cli := exec.CommandContext(ctx, filepath.Join(filepath.Dir(program.Path), name), append(args, "--cluster-replicas", "1", "--cluster-yes")...)
+	args := append([]string{"--cluster", "create"}, addresses(nodes)...)
+	cli := exec.CommandContext(ctx, filepath.Join(filepath.Dir(program.Path), name),
+		append(args, "--cluster-replicas", "1", "--cluster-yes")...)
 	cli.Env = append(l.serverEnv(), "REDISCLI_AUTH="+l.passwords.redis)
 	if said, err := cli.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("form a Cluster with %s: %w: %s", name, err, said)
@@ -45,15 +46,15 @@ func (l *Lab) redisCluster(ctx context.Context, k kind, program Program) (*Ensem
 		settled := func(ctx context.Context) error {
 			return withRedis(ctx, p.Login(), func(c *redis.Client) error { return clusterIsReady(ctx, c) })
 		}
-		if err := Await(ctx, forming, settled); err != nil {
+		if err := Await(ctx, formTimeout, settled); err != nil {
 			return nil, fmt.Errorf("form a Cluster: %s: %w", p.Name, err)
 		}
 	}
 	return &Ensemble{Nodes: nodes}, nil
 }
 
-// clusterIsReady checks that a node knows all others and answers, and a replica its master's
-// data. From then on it is patient.
+// clusterIsReady returns an error until a node knows all other nodes and, as a replica, follows its master. Then
+// it sets runningTimeout.
 func clusterIsReady(ctx context.Context, c *redis.Client) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
@@ -74,7 +75,7 @@ func clusterIsReady(ctx context.Context, c *redis.Client) error {
 	case parts != clusterNodes:
 		return fmt.Errorf("it knows %d nodes, not all %d", parts, clusterNodes)
 	case !strings.Contains(state, "cluster_state:ok"):
-		return fmt.Errorf("to it the Cluster is down: %s", state)
+		return fmt.Errorf("it finds the Cluster down: %s", state)
 	case strings.Contains(info, "master_link_status:down"):
 		return fmt.Errorf("it does not follow its master yet: %s", info)
 	}

@@ -7,29 +7,28 @@ import (
 	"time"
 )
 
-// elected bounds the wait for an election.
-const elected = 20 * time.Second
+// electionTimeout bounds the wait for an election.
+const electionTimeout = 20 * time.Second
 
-// asking is how a server that votes says its version, and whether it leads.
-type asking func(ctx context.Context, addr string) (version string, leads bool, err error)
+// An askFunc asks a server that votes for its version and whether it leads.
+type askFunc func(ctx context.Context, addr string) (version string, leads bool, err error)
 
-// versionBy is the check of a server.
-func versionBy(ask asking) func(ctx context.Context, addr string) (string, error) {
+// checkVersion makes a server's check of an askFunc.
+func checkVersion(ask askFunc) func(ctx context.Context, addr string) (string, error) {
 	return func(ctx context.Context, addr string) (string, error) {
 		version, _, err := ask(ctx, addr)
 		return version, err
 	}
 }
 
-// startVoters are three servers that elect a leader.
+// startVoters starts three servers, which elect a leader.
 func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	nodes, err := k.start(ctx, program, three)
+	nodes, err := k.start(ctx, program, groupSize)
 	if err != nil {
 		return nil, err
 	}
-	// leader waits until there is one.
-	leader := func(ctx context.Context) (leader *Process, err error) {
-		err = Await(ctx, elected, func(ctx context.Context) error {
+	awaitLeader := func(ctx context.Context) (leader *Process, err error) {
+		err = Await(ctx, electionTimeout, func(ctx context.Context) error {
 			leader = nil
 			var errs []error
 			for _, p := range nodes {
@@ -46,10 +45,10 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 		})
 		return leader, err
 	}
-	_, err = leader(ctx)
+	_, err = awaitLeader(ctx)
 	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
-		Node: func(ctx context.Context, role string) (*Process, error) {
-			leader, err := leader(ctx)
+		FindNode: func(ctx context.Context, role string) (*Process, error) {
+			leader, err := awaitLeader(ctx)
 			if err != nil || role == Leader {
 				return leader, err
 			}
@@ -59,8 +58,8 @@ func (l *Lab) startVoters(ctx context.Context, k kind, program Program) (*Ensemb
 			}
 			return nodes[i], nil
 		},
-		heal: func(ctx context.Context) error {
-			_, err := leader(ctx)
+		repair: func(ctx context.Context) error {
+			_, err := awaitLeader(ctx)
 			return err
 		}}, err
 }

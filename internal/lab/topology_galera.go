@@ -17,20 +17,19 @@ import (
 	"seckill/internal/backend"
 )
 
-// Galera: three MariaDB servers that all take writes. A transaction runs at one
-// node with that node's locks; at COMMIT it is sent to all, in one order, and of
-// two that changed the same row the second is refused (error 1213).
+// A galera is a cluster of three MariaDB servers, each of which accepts writes. A transaction runs at one node with
+// the locks of that node. At COMMIT the node sends it to all nodes, in the same order. If two transactions changed
+// the same row, the second is refused (error 1213).
 //
-// Services come in by doors, one for each node, as by a proxy: a door whose node
-// is dead leads to another.
+// Services connect through relays, one for each node. If a node is dead, its relay points to another node.
 type galera struct {
-	lab   *Lab
-	nodes []*Process
-	doors []*Relay
+	lab    *Lab
+	nodes  []*Process
+	relays []*Relay
 }
 
-// The server runs this script to bring a node's data to another, by the name wsrep_sst_
-// with that of --wsrep-sst-method behind it.
+// galeraCopy is the script with which a server copies its data to another node. The server runs it by the name
+// "wsrep_sst_" with the value of --wsrep-sst-method.
 //
 //go:embed galera_copy.sh
 var galeraCopy []byte
@@ -46,64 +45,68 @@ func (l *Lab) startGalera(ctx context.Context, k kind, program Program) (_ *Ense
 	if err := os.WriteFile(filepath.Join(l.folder, "wsrep_sst_seckill"), galeraCopy, 0o700); err != nil {
 		return nil, err
 	}
-	if err := l.prepareMySQL(ctx, l.mysqlServer(program, memberName(k.Name, 0, three))); err != nil {
+	if err := l.prepareMySQL(ctx, l.mysqlServer(program, memberName(k.Name, 0, groupSize))); err != nil {
 		return nil, err
 	}
 	g := &galera{lab: l}
-	g.nodes, err = l.launchServers(ctx, three, 3, func(i int, ports [][]int) server {
-		return g.server(program, library.Path, i, ports)
+	g.nodes, err = l.launchServers(ctx, groupSize, 3, func(i int, ports [][]int) server {
+		return g.nodeServer(program, library.Path, i, ports)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for range three {
-		door, err := l.newRelay()
+	for range groupSize {
+		relay, err := l.newRelay()
 		if err != nil {
 			return nil, err
 		}
-		g.doors = append(g.doors, door)
+		g.relays = append(g.relays, relay)
 	}
-	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, Node: g.node, heal: g.heal,
-		configure: func(c *backend.Config, first *Process) { c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first))) }}, g.heal(ctx)
+	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, FindNode: g.firstSynced, repair: g.pointRelays,
+		setClients: func(c *backend.Config, first *Process) {
+			c.MySQLDSN = g.dsnOf(max(0, slices.Index(g.nodes, first)))
+		}}, g.pointRelays(ctx)
 }
 
-// server is a node. Its ports are those of clients, of the group, and of what a
-// node has missed.
-func (g *galera) server(program Program, library string, i int, ports [][]int) server {
-	l, name := g.lab, memberName(backend.NameMySQL, i, three)
+// nodeServer describes a node. Its three ports are for clients, for the cluster, and for copies of the data.
+func (g *galera) nodeServer(program Program, library string, i int, ports [][]int) server {
+	l, name := g.lab, memberName(backend.NameMySQL, i, groupSize)
 	m := l.mysqlServer(program, name)
-	s := l.ofMySQL(m, name)
+	s := l.mysqlProcess(m, name)
 	var group []string
 	for _, p := range ports {
 		group = append(group, "127.0.0.1:"+strconv.Itoa(p[1]))
 	}
 	s.command = func(ports []int) (*exec.Cmd, error) {
 		at := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
-		args := append(m.serveArgs(ports[0]), "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
-			"--wsrep-cluster-name="+filepath.Base(l.folder), "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
-			"--wsrep-node-name="+name, "--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
+		args := append(m.serveArgs(ports[0]), "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2",
+			"--wsrep-on=ON", "--wsrep-provider="+library, "--wsrep-cluster-name="+filepath.Base(l.folder),
+			"--wsrep-cluster-address=gcomm://"+strings.Join(group, ","), "--wsrep-node-name="+name,
+			"--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		if i == 0 && g.nodes == nil { // it makes the cluster, and the accounts, which the others copy
+		if i == 0 && g.nodes == nil { // the first node makes the cluster and the accounts, which the others copy
 			args = append(args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
 		}
 		cmd := l.newCommand(program.Path, args...)
 		cmd.Env = append(cmd.Env, "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
-		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), []byte(m.accountStatements(l.passwords.mysql)), 0o600))
+		accounts := []byte(m.accountStatements(l.passwords.mysql))
+		return cmd, errors.Join(os.MkdirAll(m.data, 0o700), os.WriteFile(m.accountsFile(), accounts, 0o600))
 	}
-	answers := s.check
+	checkMySQL := s.check
 	s.check = func(ctx context.Context, addr string) (string, error) {
-		version, err := answers(ctx, addr)
-		return version, cmp.Or(err, g.synced(ctx, addr))
+		version, err := checkMySQL(ctx, addr)
+		return version, cmp.Or(err, g.checkSynced(ctx, addr))
 	}
 	return s
 }
 
-// synced: the node has what the others have, and takes statements.
-func (g *galera) synced(ctx context.Context, addr string) error {
+// checkSynced returns an error unless a node has the data of the others and accepts statements.
+func (g *galera) checkSynced(ctx context.Context, addr string) error {
 	var state string
-	err := onMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {
-		return db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
+	err := withMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "+
+			"WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
 	})
 	if err == nil && state != "Synced" {
 		err = fmt.Errorf("the node is %s", state)
@@ -111,39 +114,39 @@ func (g *galera) synced(ctx context.Context, addr string) error {
 	return err
 }
 
-// node is the first that is in the cluster. A door whose node is not leads there.
-func (g *galera) node(ctx context.Context, _ string) (first *Process, err error) {
-	err = Await(ctx, elected, func(ctx context.Context) error {
-		in := make([]*Process, len(g.nodes))
+// firstSynced returns the first node that is synced. It points the relay of each synced node to that node, and the
+// other relays to the first node.
+func (g *galera) firstSynced(ctx context.Context, _ string) (first *Process, err error) {
+	err = Await(ctx, electionTimeout, func(ctx context.Context) error {
+		synced := make([]*Process, len(g.nodes))
 		var errs []error
 		first = nil
 		for i, p := range g.nodes {
-			if err := g.synced(ctx, p.Addr); err != nil {
+			if err := g.checkSynced(ctx, p.Addr); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", p.Name, err))
 				continue
 			}
-			in[i], first = p, cmp.Or(first, p)
+			synced[i], first = p, cmp.Or(first, p)
 		}
 		if first == nil {
 			return errors.Join(errs...)
 		}
-		for i, door := range g.doors {
-			door.Point(cmp.Or(in[i], first).Addr)
+		for i, relay := range g.relays {
+			relay.PointTo(cmp.Or(synced[i], first).Addr)
 		}
 		return nil
 	})
 	return first, err
 }
 
-// heal leads every door to its own node: one that was started again is in the cluster.
-func (g *galera) heal(ctx context.Context) error {
-	_, err := g.node(ctx, AnyOne)
+// pointRelays points every relay to its own node after nodes were restarted.
+func (g *galera) pointRelays(ctx context.Context) error {
+	_, err := g.firstSynced(ctx, AnyOne)
 	return err
 }
 
-// dsn leads to a node. A read waits until the node has what others had committed
-// before: without that, a buyer who has the lock may read the stock as it was before
-// the last holder's write.
-func (g *galera) dsn(i int) string {
-	return g.lab.mysqlDSN(g.doors[i].Addr(), "seckill") + "?wsrep_sync_wait=1"
+// dsnOf returns the DSN of a node. A read waits until the node has all transactions that other nodes have committed.
+// Otherwise the holder of a lock could read the stock as it was before the last holder's write.
+func (g *galera) dsnOf(i int) string {
+	return g.lab.mysqlDSN(g.relays[i].Addr(), "seckill") + "?wsrep_sync_wait=1"
 }

@@ -55,8 +55,7 @@ var nothingFound = func() map[lab.Tool]lab.Program {
 	return none
 }()
 
-// A failover forgets what the old primary alone had acknowledged, and clients are led
-// to the new one.
+// A failover loses the writes that only the old primary had, and clients reach the new primary.
 func TestSentinelsFailOver(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Sentinel, Backends: []string{backend.NameRedis}})
 	in, err := backend.Open(t.Context(), l.Config())
@@ -87,8 +86,8 @@ func TestSentinelsFailOver(t *testing.T) {
 	}
 }
 
-// A server of three that is killed is not missed, two are; the page shows each. The leader comes back when the
-// fault is over.
+// Three servers work without one, but not without two; the lab's status shows each that is dead. The leader comes back
+// when the fault is undone.
 func TestServersOfThreeAreLost(t *testing.T) {
 	l := started(t, lab.Options{Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}})
 	in, err := backend.Open(t.Context(), l.Config())

@@ -11,8 +11,8 @@ import (
 	"seckill/internal/zkclient"
 )
 
-// zookeeperServers vote if they are several. Each has a port for clients, one for
-// followers and one for elections.
+// zookeeperServers starts servers, which vote if there are several. Each has a port for clients, one for followers
+// and one for elections.
 func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*Process, error) {
 	return l.launchServers(ctx, n, 3, func(i int, ports [][]int) server {
 		class, config := "org.apache.zookeeper.server.ZooKeeperServerMain", ""
@@ -30,13 +30,13 @@ func (l *Lab) zookeeperServers(ctx context.Context, program Program, n int) ([]*
 				cmd := l.newCommand(program.Java, l.zookeeperArgs(program, home, class)...)
 				return cmd, configureZooKeeper(home, ports[0], i+1, config)
 			},
-			check: versionBy(zkclient.AskServer),
+			check: checkVersion(zkclient.AskServer),
 		}
 	})
 }
 
-// zookeeperArgs start a server's main class without zkServer.sh, which Debian's
-// jars do not have.
+// zookeeperArgs returns Java's arguments for the main class of a server. zkServer.sh is not used, because Debian's
+// package of the jars lacks it.
 func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
 	sync := "yes"
 	if l.options.Volatile {
@@ -46,8 +46,8 @@ func (l *Lab) zookeeperArgs(program Program, home, class string) []string {
 		"-Dzookeeper.forceSync=" + sync,
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower
-		"-XX:-UsePerfData",                     // which would leave a file in /tmp
-		"-Dzookeeper.admin.enableServer=false", // which would take port 8080
+		"-XX:-UsePerfData",                     // leaves no file in /tmp
+		"-Dzookeeper.admin.enableServer=false", // does not use port 8080
 		"-Dzookeeper.jmx.log4j.disable=true",
 		"-Djava.net.preferIPv4Stack=true",
 		"-cp", home + string(os.PathListSeparator) + program.Classpath,
@@ -62,21 +62,20 @@ clientPortAddress=127.0.0.1
 maxClientCnxns=0
 `
 
-// zookeeperLogging keeps the log readable: without it all details are logged. Debian's
-// server has a logger of its own.
+// zookeeperLogging limits the log, which would have all details. Debian's server ignores it.
 const zookeeperLogging = `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="out"/></root></configuration>
 `
 
-// configureZooKeeper writes a server's files; more is added to its configuration.
+// configureZooKeeper writes a server's files. It appends more to the configuration.
 func configureZooKeeper(home string, port, id int, more string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more, "data/myid": fmt.Sprintln(id),
-		"logback.xml": zookeeperLogging} {
+	for name, text := range map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, data, port) + more,
+		"data/myid": fmt.Sprintln(id), "logback.xml": zookeeperLogging} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
 			return err
 		}

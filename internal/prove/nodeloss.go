@@ -118,12 +118,12 @@ const inside = ", while A is inside"
 func (t *trial) loseNode(
 	ctx context.Context, e *lab.Ensemble, role string, choices []explore.Choice,
 ) (*explore.Schedule, error) {
-	give, err := e.Take(ctx)
+	give, err := e.Reserve(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer give()
-	lost, err := e.Node(ctx, role)
+	lost, err := e.FindNode(ctx, role)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *trial) loseNode(
 	// Clients try the node that will be lost before any other.
 	w, err := explore.Open(ctx, t.info, e.Config(t.servers.Config().Only(t.info.Uses()...), lost),
 		explore.Options{Node: &explore.Node{
-			Name: what + with, Lag: e.Lag, Lose: func(ctx context.Context) error { return e.Lose(ctx, lost) }}})
+			Name: what + with, Lag: e.StopReplication, Lose: func(ctx context.Context) error { return e.KillNode(ctx, lost) }}})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (l losers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error
 // losing has what the strategies of these tests need; ensembles come by
 // themselves.
 func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
-	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.Own(t, lab.Losable, []string{}...)}
+	l := losers{servers{labtest.Start(t, append(needs, backend.SQL)...)}, labtest.NewLab(t, lab.Losable, []string{}...)}
 	return func(context.Context) (prove.Servers, error) { return l, nil }
 }
 

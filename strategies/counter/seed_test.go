@@ -38,7 +38,7 @@ func (sh *shop) numberIs(t *testing.T, want string) {
 // number, through the same Redis.
 func (sh *shop) elsewhere(t *testing.T) *shop {
 	t.Helper()
-	in := labtest.Open(t, labtest.Elsewhere(t, labtest.Config(t, backend.SQL, backend.Redis)))
+	in := labtest.Open(t, labtest.InOtherDatabase(t, labtest.Config(t, backend.SQL, backend.Redis)))
 	d, ahead := deps(in)
 	s := &saletest.Sale{Info: sh.Info, SKU: sh.SKU, Stock: 20}
 	s.Join(t, d)

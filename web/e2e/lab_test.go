@@ -48,7 +48,7 @@ func sharedLab(t *testing.T) *up {
 	u := &up{command: exec.Command(program, "up", "--addr", "127.0.0.1:0")}
 	u.command.Env = append(os.Environ(), "SECKILL_HISTORY="+filepath.Join(folder, "history"))
 	u.command.Stderr = &u.said
-	u.command.SysProcAttr = labtest.Together()
+	u.command.SysProcAttr = labtest.DieTogether()
 	out, err := u.command.StdoutPipe()
 	if err == nil {
 		err = u.command.Start()

@@ -1,6 +1,5 @@
-// Package labtest gives tests the real servers: one lab a test program, whose
-// backends start when the first test needs them. A server that is not
-// installed fails the test.
+// Package labtest runs real servers for tests. Each test program has one lab, whose backends start when the first
+// test needs them. A test fails if its server is not installed.
 package labtest
 
 import (
@@ -26,20 +25,18 @@ import (
 	"seckill/internal/lab"
 )
 
-// Main is for TestMain: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
-func Main(m *testing.M) (status int) {
+// Main runs the tests of a program: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+func Main(m *testing.M) int {
 	HearSignals()
-	// A program that the race detector watches sleeps a second before it
-	// exits: every service process would.
+	// With the race detector a program sleeps a second before it exits, and so would every service process.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	defer stop()
+	defer stopShared()
 	KeepCompiledSQLite()
 	return m.Run()
 }
 
-// KeepCompiledSQLite is a part of Main, for programs that tests start. With the
-// race detector the compiler of SQLite's WebAssembly takes ten seconds of
-// processor time in every program. The result is kept with the user's caches.
+// KeepCompiledSQLite keeps SQLite's compiled WebAssembly in the user's cache. With the race detector the compilation
+// takes ten seconds of processor time in every program. Main calls it; programs that tests start call it, too.
 func KeepCompiledSQLite() {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -53,16 +50,16 @@ func KeepCompiledSQLite() {
 		WithMemoryLimitPages(4096).WithCompilationCache(cache)
 }
 
-// Host is this test program's.
+// Host returns the host of this test program.
 func Host() lab.Host { return lab.Host{Environ: os.Environ(), Temp: os.TempDir()} }
 
 var shared struct {
 	mu   sync.Mutex
 	lab  *lab.Lab
-	drop func() // what was made on a server that was given
+	drop func() // drops the database that was made on a given server; may be nil
 }
 
-func stop() {
+func stopShared() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.drop != nil {
@@ -73,11 +70,11 @@ func stop() {
 	}
 }
 
-// Start gives the test program's lab, with what is needed running in it. It is
-// shared with the other tests and stays until Main ends.
+// Start returns the lab of the test program, and starts the backends with these capabilities in it. All tests of the
+// program share the lab until Main ends.
 //
-// SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one;
-// there each test program makes a database of its own, and drops it.
+// SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one. There each test program makes a
+// database of its own, and drops it at its end.
 func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	t.Helper()
 	shared.mu.Lock()
@@ -85,23 +82,23 @@ func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if shared.lab == nil {
-		start(ctx, t)
+		startShared(ctx, t)
 	}
 	names := backend.NamesOf(needs...)
 	if err := shared.lab.Add(ctx, names...); err != nil {
 		t.Fatalf("start %v: %v", names, err)
 	}
-	if lacks := lacking(names, shared.lab.Backends()); lacks != "" {
-		t.Fatal(lacks)
+	if missing := describeMissing(names, shared.lab.Backends()); missing != "" {
+		t.Fatal(missing)
 	}
 	return shared.lab
 }
 
-func start(ctx context.Context, t testing.TB) {
+func startShared(ctx context.Context, t testing.TB) {
 	t.Helper()
 	var given backend.Config
 	if dsn := os.Getenv("SECKILL_TEST_MYSQL_DSN"); dsn != "" {
-		own, drop, err := another(dsn)
+		own, drop, err := newDatabase(dsn)
 		if err != nil {
 			t.Fatalf("SECKILL_TEST_MYSQL_DSN=%s: %v", backend.Redact(dsn), err)
 		}
@@ -114,27 +111,28 @@ func start(ctx context.Context, t testing.TB) {
 	shared.lab = l
 }
 
-// lacking says which of the backends is not a real server; empty if all are.
-func lacking(names []string, statuses []backend.Status) string {
+// describeMissing says which of the backends is not a real server; "" if all are.
+func describeMissing(names []string, statuses []backend.Status) string {
 	for _, s := range statuses {
 		if !slices.Contains(names, s.Name) {
 			continue
 		}
 		if !s.OK || s.Tier == backend.Embedded {
-			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: deploy/deps.sh", s.Name, s.Version, s.Error)
+			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: deploy/deps.sh",
+				s.Name, s.Version, s.Error)
 		}
 	}
 	return ""
 }
 
-// another is dsn with a database that nothing else uses, and how to drop it.
-func another(dsn string) (own string, drop func(), err error) {
+// newDatabase returns dsn with the name of a new database, and a function that drops the database.
+func newDatabase(dsn string) (own string, drop func(), err error) {
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return "", nil, err
 	}
 	c.DBName = fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	db, err := sql.Open("mysql", c.FormatDSN()) // which connects when it is used
+	db, err := sql.Open("mysql", c.FormatDSN()) // connects at the first use
 	if err != nil {
 		return "", nil, err
 	}
@@ -144,27 +142,28 @@ func another(dsn string) (own string, drop func(), err error) {
 	}, nil
 }
 
-// Config is the shared lab's, with what is needed and nothing else.
+// Config returns the configuration of the shared lab with these capabilities only.
 func Config(t testing.TB, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	return Start(t, needs...).Config().Only(needs...)
 }
 
-// Elsewhere is config with another database of the same MySQL server, which is dropped
-// when the test ends.
-func Elsewhere(t testing.TB, config backend.Config) backend.Config {
+// InOtherDatabase returns config with a new database of the same MySQL server. The database is dropped when the test
+// ends.
+func InOtherDatabase(t testing.TB, config backend.Config) backend.Config {
 	t.Helper()
-	own, drop, err := another(config.MySQLDSN)
+	own, drop, err := newDatabase(config.MySQLDSN)
 	Must(t, err)
 	t.Cleanup(drop)
 	config.MySQLDSN = own
 	return config
 }
 
-// RedisUser gives each Redis at addresses a user with these rights, whose password is pw, for the length of the test,
-// and returns the user's addresses.
-func RedisUser(t testing.TB, addresses []string, name string, rules ...any) (own []string) {
+// RedisUser creates a user with these rights and the password pw on each Redis server, until the test ends. It returns
+// the addresses with the user's login.
+func RedisUser(t testing.TB, addresses []string, name string, rules ...any) []string {
 	t.Helper()
+	var own []string
 	for _, address := range addresses {
 		at, err := backend.ParseRedis(address)
 		Must(t, err)
@@ -176,14 +175,13 @@ func RedisUser(t testing.TB, addresses []string, name string, rules ...any) (own
 	return own
 }
 
-// Instance opens an instance on what is needed, and nothing else, for the
-// length of the test.
+// Instance opens an instance with these capabilities only, until the test ends.
 func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
 	return Open(t, Config(t, needs...))
 }
 
-// Open opens an instance for the length of the test.
+// Open opens an instance until the test ends.
 func Open(t testing.TB, config backend.Config) *backend.Instance {
 	t.Helper()
 	in, err := backend.Open(t.Context(), config)
@@ -192,8 +190,8 @@ func Open(t testing.TB, config backend.Config) *backend.Instance {
 	return in
 }
 
-// HostIn is a host whose labs have their folders in a new one, which goes with the test.
-// Its path is shorter than that of t.TempDir: a socket's path has 107 characters at most.
+// HostIn returns a host whose labs make their folders in a new folder, which is removed when the test ends. The path
+// is shorter than the path of t.TempDir, because the path of a socket has at most 107 characters.
 func HostIn(t testing.TB) lab.Host {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "lab")
@@ -204,7 +202,7 @@ func HostIn(t testing.TB) lab.Host {
 	return host
 }
 
-// Must ends the test if what it needs has failed.
+// Must ends the test if err is not nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -212,10 +210,10 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Patience is for what has to happen, also on a machine that has much else to do.
+// Patience is how long tests wait for an event, also on a busy machine.
 const Patience = time.Minute
 
-// Soon polls for what a server, or another goroutine, does by itself.
+// Soon waits until f returns true. After Patience it fails the test.
 func Soon(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(Patience); !f(); time.Sleep(time.Millisecond) {
@@ -225,7 +223,7 @@ func Soon(t testing.TB, what string, f func() bool) {
 	}
 }
 
-// MySQLWith is the database's program with more options, except in the first run, which makes the data.
+// MySQLWith returns the program of the database with more options, except in the first run, which initializes the data.
 func MySQLWith(t testing.TB, options string) lab.Program {
 	t.Helper()
 	p := lab.NewSearch(os.Getenv).Find(lab.MariaDB)
@@ -235,20 +233,22 @@ func MySQLWith(t testing.TB, options string) lab.Program {
 	p.Path = filepath.Join(prefix, "bin", filepath.Base(real))
 	Must(t, os.Mkdir(filepath.Dir(p.Path), 0o700))
 	Must(t, os.Symlink(filepath.Join(filepath.Dir(filepath.Dir(real)), "share"), filepath.Join(prefix, "share")))
-	run := "#!/bin/sh\ncase \"$*\" in *--bootstrap*) exec '" + real + "' \"$@\";; esac\nexec '" + real + "' \"$@\" " + options + "\n"
+	run := "#!/bin/sh\ncase \"$*\" in *--bootstrap*) exec '" + real + "' \"$@\";; esac\n" +
+		"exec '" + real + "' \"$@\" " + options + "\n"
 	Must(t, os.WriteFile(p.Path, []byte(run), 0o700))
 	return p
 }
 
-// Admin is the administrator of a lab's private MariaDB. (The lab locks that of a private
-// MySQL, and the one of a given server is not ours.)
+// Admin opens a connection pool of the administrator of a lab's private MariaDB. There is none for a private MySQL,
+// whose administrator the lab locks, or for a given server.
 func Admin(t testing.TB, l *lab.Lab) *sql.DB {
 	t.Helper()
 	_, err := l.Process(backend.NameMySQL)
 	Must(t, err)
-	me, err := user.Current() // whom MariaDB lets in by its socket
+	me, err := user.Current() // MariaDB accepts this user at its socket
 	Must(t, err)
-	admin, err := sql.Open("mysql", me.Username+"@unix("+filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")+")/")
+	socket := filepath.Join(l.Folder(), backend.NameMySQL, "mysql.sock")
+	admin, err := sql.Open("mysql", me.Username+"@unix("+socket+")/")
 	Must(t, err)
 	t.Cleanup(func() { admin.Close() })
 	return admin

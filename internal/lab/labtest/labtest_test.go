@@ -9,11 +9,11 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-// A program that a test starts ends by the signals that end programs, also where
-// the tests themselves were started to ignore them.
+// Signals end a program that a test starts, even if the test program was started to ignore them.
 func TestProgramsHearSignals(t *testing.T) {
 	if os.Getenv("SECKILL_TEST_IGNORES") == "" {
-		again := exec.CommandContext(t.Context(), "sh", "-c", `trap "" HUP INT QUIT; exec "$0" -test.run="^$1\$"`, os.Args[0], t.Name())
+		again := exec.CommandContext(t.Context(), "sh", "-c",
+			`trap "" HUP INT QUIT; exec "$0" -test.run="^$1\$"`, os.Args[0], t.Name())
 		again.Env = append(os.Environ(), "SECKILL_TEST_IGNORES=yes")
 		if said, err := again.CombinedOutput(); err != nil {
 			t.Fatalf("with the signals ignored: %v\n%s", err, said)

@@ -2,5 +2,5 @@
 
 package labtest
 
-// Verify is not set: this is `make test`. See verify.go.
+// Verify is false in `make test`; see verify.go.
 const Verify = false

@@ -6,11 +6,9 @@ import (
 	"syscall"
 )
 
-// HearSignals lets what the tests start hear of SIGHUP, SIGINT and SIGQUIT,
-// also where this program was told to ignore them (by nohup, or as a script's
-// background job): a child inherits what is ignored, and does not inherit what
-// is caught. This program goes on as if it still ignored them. It is a part of
-// Main, for a TestMain that does without.
+// HearSignals lets the children of this program receive SIGHUP, SIGINT and SIGQUIT, even if this program was started to
+// ignore them, by nohup or as the background job of a script. A child inherits ignored signals, but not caught ones. So
+// HearSignals catches the ignored signals and drops them. Main calls it.
 func HearSignals() {
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
 		if signal.Ignored(s) {

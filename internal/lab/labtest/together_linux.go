@@ -2,6 +2,6 @@ package labtest
 
 import "syscall"
 
-// Together lets a process that a test starts die with the test program, also
-// when that is killed or runs out of time and no cleanup runs.
-func Together() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// DieTogether makes a process that a test starts die with the test program, even if the test program is killed and no
+// cleanup runs.
+func DieTogether() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,6 +4,5 @@ package labtest
 
 import "syscall"
 
-// Together lets a process die with the test program where the system can do
-// that: Linux.
+// DieTogether does nothing, because only Linux can make a process die with its parent.
 func Together() *syscall.SysProcAttr { return nil }

@@ -10,9 +10,8 @@ import (
 	"seckill/internal/lab"
 )
 
-// Own starts a lab for one test, with backends of several servers. What the test
-// loses changes it, so it is not shared.
-func Own(t testing.TB, topology string, backends ...string) *lab.Lab {
+// NewLab starts a lab with a topology for one test. Tests do not share it, because they kill its servers.
+func NewLab(t testing.TB, topology string, backends ...string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -28,9 +27,10 @@ func Own(t testing.TB, topology string, backends ...string) *lab.Lab {
 	return l
 }
 
-// Nodes are the configurations of clients at each node of a lab's database.
-func Nodes(t testing.TB, l *lab.Lab) (each []backend.Config) {
+// Nodes returns a configuration of clients for each node of a lab's database.
+func Nodes(t testing.TB, l *lab.Lab) []backend.Config {
 	t.Helper()
+	var each []backend.Config
 	e, err := l.Ensemble(t.Context(), backend.NameMySQL)
 	Must(t, err)
 	for _, p := range e.Nodes {
@@ -39,8 +39,9 @@ func Nodes(t testing.TB, l *lab.Lab) (each []backend.Config) {
 	return each
 }
 
-// On is what is needed, with the Redis of another lab.
-func On(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
+// WithRedisOf returns the configuration of the shared lab with these capabilities, and with the Redis of another lab.
+func WithRedisOf(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
 	t.Helper()
-	return l.Config().Or(Config(t, slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })...))
+	others := slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })
+	return l.Config().Or(Config(t, others...))
 }

@@ -2,7 +2,6 @@
 
 package labtest
 
-// Verify is set in `make verify`, which runs the exhaustive variants, and not
-// in `make test`. It chooses numbers (rounds, buyers) within a test; a whole
-// test that is slow goes into a file *_verify_test.go with this build tag.
+// Verify is true in `make verify`, which runs the exhaustive variants of tests. It chooses numbers within a test, such
+// as rounds or buyers. A test that is slow as a whole is in a file *_verify_test.go with this build tag.
 const Verify = true

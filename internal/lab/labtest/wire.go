@@ -6,30 +6,30 @@ import (
 	"seckill/internal/lab"
 )
 
-// A Wire passes TCP connections on to a server, until it is told otherwise.
+// A Wire forwards TCP connections to a server, and can stop them.
 type Wire struct {
 	*lab.Relay
 	target string
 }
 
-// NewWire opens a wire to target that lasts as long as the test.
+// NewWire opens a wire to target until the test ends.
 func NewWire(t testing.TB, target string) *Wire {
 	t.Helper()
 	r, err := lab.ListenRelay()
 	Must(t, err)
 	t.Cleanup(func() { r.Close() })
-	r.Point(target)
+	r.PointTo(target)
 	return &Wire{r, target}
 }
 
-// Freeze stops every byte in both directions; Pass lets them through, late.
+// Freeze holds back the bytes of both directions until Pass.
 func (w *Wire) Freeze() { w.Hold(lab.Requests, lab.Replies) }
 
-// Cut closes every connection, and every new one at once.
-func (w *Wire) Cut() { w.Point("") }
+// Cut closes every connection and refuses new ones until Pass.
+func (w *Wire) Cut() { w.PointTo("") }
 
 // Pass ends a freeze or a cut.
 func (w *Wire) Pass() {
-	w.Point(w.target)
-	w.Flow()
+	w.PointTo(w.target)
+	w.Release()
 }
