@@ -151,6 +151,24 @@ func TestPresentation(t *testing.T) {
 	tb.onSlide(all - 1)
 	tb.says(".slide:not([hidden])", "counters and balances")
 
+	t.Log("no slide of any chapter is only its heading; drawings are on slides, and every slide has a note")
+	chapters, err := course.Chapters()
+	labtest.Must(t, err)
+	for _, c := range chapters {
+		tb.goTo("lessons/" + c.Name + "?present=1")
+		tb.says(".slide-title h1", c.Title["en"])
+		tb.none(c.Name+" has slides with nothing but a heading", ask[[]string](tb, `[...document.querySelectorAll(".slide:not(.slide-title, .slide-live)")]
+			.filter((s) => s.querySelector(".slide-inside").children.length < 2).map((s) => s.ariaLabel)`))
+		tb.await(`document.querySelector(".slide .drawn-example") !== null`)
+	}
+	tb.goTo("lessons/01-lost-update?present=1")
+	tb.onSlide(1)
+	tb.press("n")
+	tb.says(".slide-notes", "The live slide needs it")
+	tb.goTo(fmt.Sprintf("lessons/01-lost-update?present=%d", ask[int](tb, `[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)))
+	tb.says(".slide-notes", "how many naive sells of 100 to 2,000 buyers")
+	tb.press("n")
+
 	t.Log("on a projector every slide of text is whole, in both languages")
 	for _, language := range []string{"en", "zh-CN"} {
 		tb.press(kb.Escape)

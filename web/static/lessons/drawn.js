@@ -10,12 +10,12 @@ import { fetchExample } from '../trace/source.js';
 import { html, useState } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
-/** @param {{name: string, says: string}} props its name, and what the link to its steps says */
-function Drawn({ name, says }) {
+/** @param {{name: string, says: string, zoom?: number}} props its name, and what the link to its steps says */
+function Drawn({ name, says, zoom }) {
   const { value: trace, error, again } = useLoaded(() => fetchExample(name), [name]);
   return html`
     <figure class="drawn-example" data-example=${name}>
-      ${trace && html`<${Picture} trace=${trace} brief />`}
+      ${trace && html`<${Picture} trace=${trace} brief zoom=${zoom} />`}
       ${error && html`<${Failed} error=${error} again=${again} said=${lessonWords().notDrawn(error.message)} />`}
       <figcaption><a href=${link('trace', name)}>${says}</a>${trace && html`<${InWords} trace=${trace} />`}</figcaption>
     </figure>`;
@@ -35,13 +35,13 @@ export function InWords({ trace }) {
 /**
  * The place of a drawing in a chapter: "STRATEGY QUESTION breaks RULES", or
  * "holds", for what withstands the same.
- * @param {{place: string, matrix: Json.Matrix | null}} props
+ * @param {{place: string, matrix: Json.Matrix | null, zoom?: number}} props
  */
-export function Place({ place, matrix }) {
+export function Place({ place, matrix, zoom }) {
   const [strategy, question, how] = place.split(' ');
   const q = matrix?.questions.find((one) => one.id === question);
   const title = q ? t.guarantees.titleOf(q) : question;
-  return html`<${Drawn} name=${`${how === 'holds' ? 'held.' : ''}${strategy}.${question}`} says=${lessonWords().drawn(strategy, title)} />`;
+  return html`<${Drawn} name=${`${how === 'holds' ? 'held.' : ''}${strategy}.${question}`} says=${lessonWords().drawn(strategy, title)} zoom=${zoom} />`;
 }
 
 /**

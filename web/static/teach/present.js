@@ -1,6 +1,7 @@
 // A chapter on a projector: its slides, turned by keys, with the live "break it"
 // among them. On paper each slide is a page.
 import { BreakIt } from '../lessons/breakit.js';
+import { Place } from '../lessons/drawn.js';
 import { Figures } from '../lessons/figures.js';
 import { Blocks, inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
@@ -49,6 +50,11 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
       Home: () => to(0), End: () => to(last), Escape: leave, n: fold, N: fold, f: full, F: full,
     })[e.key];
   });
+  const { strategy, stock = 0, buyers = 0, question } = chapter.break;
+  const noteOf = (/** @type {import('./slides.js').Slide} */ { kind, blocks: [first] }) => {
+    if (kind === 'live') return question ? w.note.schedule(strategy) : w.note.live(strategy, stock, buyers);
+    return w.note[first?.kind === 'drawn' || first?.kind === 'figures' ? first.kind : kind]();
+  };
   useAlone();
   useEffect(() => { /** @type {HTMLElement | null} */ (box.current?.querySelector('.slide:not([hidden])'))?.focus({ preventScroll: true }); }, [at]);
 
@@ -61,15 +67,16 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
         <ul class="items">${levels.map((l) => html`<li key=${l.name}><a href=${link('play', l.name)}>${textOf(l).title}</a>${t.colon}${textOf(l).goal}</li>`)}</ul>`;
       default: return html`<h2>${inline(s.heading)}${s.kind === 'answer' && html` · ${w.answer}`}${s.of > 1 && html` <span class="hint">${w.part(s.nth, s.of)}</span>`}</h2>
         ${s.blocks.map((b, n) => (b.kind === 'text' ? html`<${Said} key=${n} text=${b.text} known=${known} />`
-    : html`<${Blocks} key=${n} blocks=${[b]} strategies=${known} figures=${(/** @type {string} */ command) => html`<${Figures} command=${command} chapter=${chapter} matrix=${matrix} />`} />`))}`;
+    : html`<${Blocks} key=${n} blocks=${[b]} strategies=${known} figures=${(/** @type {string} */ command) => html`<${Figures} command=${command} chapter=${chapter} matrix=${matrix} />`}
+        drawing=${(/** @type {string} */ place) => html`<${Place} place=${place} matrix=${matrix} zoom=${1.3} />`} />`))}`;
     }
   };
   return html`
     <section class="projector" ref=${box} aria-label=${w.label(slides[0].heading)} data-at=${at + 1} data-of=${slides.length}>
       ${slides.map((s, i) => html`
-        <section key=${i} class=${classes('slide', `slide-${s.kind}`, s.blocks.some((b) => b.kind === 'figures') && 'slide-figures')} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
+        <section key=${i} class=${classes('slide', `slide-${s.kind}`, ['figures', 'drawn'].includes(s.blocks[0]?.kind) && 'slide-figures')} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
           <div class="slide-inside">${inside(s, i)}</div></section>`)}
-      ${notes && html`<aside class="slide-notes" aria-label=${w.notes}>${slides[at].notes.length ? slides[at].notes.map((n, i) => html`<p key=${i}>${inline(n)}</p>`) : html`<p class="hint">${w.noNotes}</p>`}<p class="hint">${w.keys}</p></aside>`}
+      ${notes && html`<aside class="slide-notes" aria-label=${w.notes}>${slides[at].notes.map((n, i) => html`<p key=${i}>${inline(n)}</p>`)}<p>${noteOf(slides[at])}</p><p class="hint">${w.keys}</p></aside>`}
       <nav class="slide-tools" aria-label=${w.label(slides[0].heading)}>
         <button type="button" class="quiet" data-do="before" aria-keyshortcuts="ArrowLeft" aria-disabled=${at ? undefined : 'true'} onClick=${() => to(at - 1)}>← ${w.before}</button>
         <span class="hint" role="status" aria-label=${w.of(at + 1, slides.length)}>${w.at(at + 1, slides.length)}</span>

@@ -18,7 +18,7 @@ function weight(b) {
   switch (b.kind) {
     case 'code': return 60 * b.text.split('\n').length;
     case 'list': return (b.items ?? []).reduce((sum, item) => sum + width(item) + 30, 0);
-    case 'figures': return most;
+    case 'figures': case 'drawn': return most; // a slide of its own
     default: return width(b.text) + 60;
   }
 }

@@ -10,9 +10,26 @@ export default {
   slides: {
     label: (title) => `Slides: ${title}`, at: (n, all) => `${count(n)} / ${count(all)}`, of: (n, all) => `Slide ${count(n)} of ${count(all)}`,
     part: (n, all) => `${count(n)}/${count(all)}`,
-    before: 'Back', next: 'Next', leave: 'Leave', notes: 'Notes', noNotes: 'No note for this slide.', full: 'Full screen', print: 'Print',
+    before: 'Back', next: 'Next', leave: 'Leave', notes: 'Notes', full: 'Full screen', print: 'Print',
     keys: 'Keys: ← and → turn the slides, Home and End go to the first and the last, N shows the notes, F is full screen, Esc leaves.',
     live: 'Break it', yours: 'Your turn', answer: 'An answer', levelsHint: 'In the game you are the scheduler.',
+    note: {
+      title: () => 'Open the lab in a second window before you begin. The live slide needs it.',
+      know: () => 'Read the goals aloud. Ask who has met the problem at work, and let one person tell it.',
+      primer: () => 'Ask first who knows this. Skip the slide if everybody does.',
+      problem: () => 'Stop here. Let the class say what must never happen before you go on.',
+      steps: () => 'Ask after each step: which command comes next, and who could come between?',
+      drawn: () => 'Time runs downwards, one column for each buyer. Cover the lower half, and ask for the next reply.',
+      figures: () => 'Compare only within the table. The figures of another machine differ; the order seldom does.',
+      break: () => 'Everybody writes down a guess before you go on.',
+      live: (name, stock, buyers) => `Let them guess how many ${name} sells of ${count(stock)} to ${count(buyers)} buyers, by a show of hands. Then press the button, and wait for the verdict. Ask for the reason before you open the drawing. If it holds this time, run it again: every run is another schedule.`,
+      schedule: (name) => `Let them name the command of ${name} after which things go wrong. Then play the counterexample step by step, and ask for each reply before you show it.`,
+      play: () => 'Ten minutes, in pairs: one moves the buyers, the other says what the database holds. The first pair that solves a level shows it.',
+      close: () => 'One sentence to remember. The next chapter begins with its gap.',
+      think: () => 'Two minutes alone, two with a neighbour, then collect the answers.',
+      answer: () => 'Show this only after three different answers have been given.',
+      sources: () => 'For those who want to read on. Hand out the sheet as homework.',
+    },
   },
 
   plans: {
