@@ -30,8 +30,9 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.shows(`.play [data-moves="1"]`)
 	tb.says(".play [role=status]", "Taken back. 1 move so far.")
 	tb.plays("bbbbbaaaa") // faster than the lab: none is lost
-	tb.says(".play-ending .banner", "You sold 3 of 2")
-	tb.says(".graded", "Solved")
+	tb.says(".play-ending [data-broken=true]", "You sold 3 of 2")
+	tb.says(".graded", "Solved", "★★★")
+	tb.await(`document.querySelector(".play-ending > :first-child").matches(".graded.held")`) // green, as the level asked for it
 	tb.await(`location.hash === "#/play/first-lost-update?s=abbbbbaaaa"`)
 	tb.good("play won")
 
@@ -67,9 +68,9 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.click(".failed button")
 	tb.shows(`.play [data-moves="0"]`)
 	tb.click(`[data-do=impossible]`)
-	tb.says(".graded", "It can be done. The game goes on.")
+	tb.says(".graded", "It can be done: that costs a star. The game goes on.")
 	tb.plays("abbbbbaaaa")
-	tb.says(".graded", "Solved")
+	tb.says(".graded", "Solved", "★★☆")
 }
 
 func TestGamesOfAllKinds(t *testing.T) {

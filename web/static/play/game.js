@@ -12,10 +12,12 @@ import { Course } from './course.js';
 import { Ending } from './ending.js';
 import { textOf } from './levels.js';
 import { movesOf, traceOf } from './model.js';
-import { solve } from './progress.js';
+import { solve, starsOf } from './progress.js';
 import { announce } from './say.js';
 import { useSession } from './session.js';
 import { words } from './text.js';
+
+const failedEnds = 2; // after which the hint is offered
 
 /**
  * query: of the address, with the schedule in it.
@@ -28,21 +30,26 @@ export function Game({ level, next, query }) {
   const keep = (/** @type {string} */ s) => stay('play', level?.name ?? '', { ...place.current, s });
   const session = useSession(begin, query.s ?? '', keep);
   const { game, failure } = session;
+  const ends = useRef({ failed: new Set(), wrong: new Set() }); // schedules that missed the goal, and at which it was wrong to say "it cannot be done"
+  const grade = game?.grade;
   useEffect(() => {
-    if (level && game?.grade?.won) solve(level.name);
+    if (!level || !grade) return;
+    if (grade.won) solve(level.name, starsOf(game.moves_made, grade.best_moves ?? 0, ends.current.wrong.size));
+    else if (!grade.said_impossible) ends.current.failed.add(game.schedule);
+    else if (session.before?.schedule === game.schedule) ends.current.wrong.add(game.schedule); // it stands until the end
   }, [game]);
   return html`
     <div class="play">
-      <${Task} level=${level} game=${game} query=${query} />
+      <${Task} level=${level} game=${game} query=${query} stuck=${ends.current.failed.size >= failedEnds} />
       <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
       ${failure && html`<${Failed} error=${failure} again=${failure.code === 'bad_schedule' ? () => keep('') : session.again} />`}
-      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} />`
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} wrong=${ends.current.wrong.size} />`
     : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
     </div>`;
 }
 
-/** @param {{level?: Json.Level, game: Json.Game | null, query: Record<string, string>}} props */
-function Task({ level, game, query }) {
+/** @param {{level?: Json.Level, game: Json.Game | null, query: Record<string, string>, stuck: boolean}} props */
+function Task({ level, game, query, stuck }) {
   const w = words();
   const setting = game?.setting ?? level?.setting;
   const name = setting?.strategy ?? query.strategy ?? '';
@@ -52,12 +59,12 @@ function Task({ level, game, query }) {
       <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : w.free}</h1>
       ${level && html`<p class="goal">${textOf(level).goal}</p>`}
       <p class="hint">${name && html`<a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>`}${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
-      ${level?.text.en.hint && html`<details class="play-hint"><summary>${w.hint}</summary><p>${textOf(level).hint}</p></details>`}
+      ${level?.text.en.hint && html`<details class="play-hint" data-offered=${String(stuck)}><summary>${stuck ? w.offerHint : w.hint}</summary><p>${textOf(level).hint}</p></details>`}
     </header>`;
 }
 
-/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level}} props */
-function Board({ game, session, level, next }) {
+/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, wrong: number}} props */
+function Board({ game, session, level, next, wrong }) {
   const w = words();
   const trace = useMemo(() => traceOf(game), [game]);
   const m = useMemo(() => model(trace), [trace]);
@@ -80,7 +87,8 @@ function Board({ game, session, level, next }) {
   const { max_faults: budget } = game.setting;
   return html`
     <div class="play-board">
-      <${Ending} game=${game} level=${level} next=${next} />
+      <${Ending} game=${game} level=${level} next=${next} wrong=${wrong} />
+      ${level?.number === 1 && !game.moves_made && html`<p class="panel pointer">${w.first}</p>`}
       <${Columns} game=${game} busy=${session.busy} press=${session.move} />
       ${(game.setting.faults.length > 0 || all.follow.length > 0) && html`
         <section class="panel play-budget" aria-label=${w.faults}>

@@ -4,7 +4,7 @@ import { preferences } from '../preferences.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
-import { solvedLevels } from './progress.js';
+import { maxStars, solvedLevels } from './progress.js';
 import { translated } from './say.js';
 import { words } from './text.js';
 
@@ -16,33 +16,43 @@ export function Levels({ levels, chapters }) {
   const w = words();
   const solved = solvedLevels();
   const titled = (/** @type {number} */ n) => (n ? w.chapter(n, chapters[n - 1]?.title[preferences().language] ?? chapters[n - 1]?.title.en ?? '') : w.noChapter);
-  const [first, ...others] = levels;
-  const groups = [...new Set(others.map((l) => l.chapter))].sort((a, b) => (a || 99) - (b || 99));
+  const next = levels.find((l) => l.available && !solved[l.name]);
+  const groups = [...new Set(levels.map((l) => l.chapter))].sort((a, b) => (a || 99) - (b || 99));
   return html`
     <h1>${w.title}</h1>
     <p class="intro">${w.what}</p>
-    ${first && html`<ol class="first-level"><${Entry} level=${first} solved=${solved[first.name]} /></ol>`}
+    ${next ? html`<section class="continue" aria-label=${w.continue}><h2>${Object.keys(solved).length ? w.continue : w.begin}</h2><ol class="first-level"><${Entry} level=${next} /></ol></section>`
+    : levels.length > 0 && html`<p class="banner held">${w.over}</p>`}
     <section class="levels" aria-labelledby="levels-title">
       <h2 id="levels-title">${w.levels}</h2>
       ${levels.length ? html`<p class="hint" data-solved=${Object.keys(solved).length}>${w.solved(levels.filter((l) => l.name in solved).length, levels.length)}</p>` : html`<p class="hint">${w.noLevels}</p>`}
       ${groups.map((n) => html`
-        <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${others.filter((l) => l.chapter === n).map((l) => textOf(l).title).join(' · ')}</span></summary>
-          <ol>${others.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></details>`)}
+        <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${levels.filter((l) => l.chapter === n).map((l) => textOf(l).title).join(' · ')}</span></summary>
+          <ol>${levels.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></details>`)}
     </section>
     <${Free} />`;
 }
 
-/** @param {{level: Json.Level, solved?: boolean}} props */
+/** @param {{n: number}} props */
+export const Stars = ({ n }) => html`<span class="stars" role="img" aria-label=${words().stars(n, maxStars)}>${'★'.repeat(n)}${'☆'.repeat(maxStars - n)}</span>`;
+
+/**
+ * How hard a level is: by the moves of its best solution, and by what has to be found out.
+ * @param {Json.Level} level @returns {'easy' | 'medium' | 'hard'}
+ */
+const difficulty = ({ solution: { impossible, moves }, setting: { faults } }) => (impossible > 100 || moves > 16 ? 'hard' : impossible > 0 || moves > 10 || faults.length > 0 ? 'medium' : 'easy');
+
+/** @param {{level: Json.Level, solved?: number}} props */
 function Entry({ level: l, solved }) {
   const w = words();
   const { title, goal } = textOf(l);
   const inside = html`
     <span class="level-name"><span class="n">${l.number}</span> <b>${title}</b>
-      ${solved && html`<span class="tick" role="img" aria-label=${w.done} title=${w.done}>✓</span>`}</span>
+      ${solved && html`<span class="tick" role="img" aria-label=${w.done} title=${w.done}>✓</span> <${Stars} n=${solved} />`}</span>
     <span class="goal">${goal}</span>
-    <span class="hint"><code>${l.setting.strategy}</code> · ${w.setting(l.setting.buyers.length, l.setting.stock, l.setting.faults.length ? l.setting.max_faults : 0)}</span>`;
+    <span class="hint">${w.hard[difficulty(l)]} · <code>${l.setting.strategy}</code> · ${w.setting(l.setting.buyers.length, l.setting.stock, l.setting.faults.length ? l.setting.max_faults : 0)}</span>`;
   return html`
-    <li class=${classes('level', solved && 'solved')} data-level=${l.name}>
+    <li class=${classes('level', solved !== undefined && 'solved')} data-level=${l.name}>
       ${l.available ? html`<a class="panel" href=${link('play', l.name)}>${inside}</a>`
     : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}${t.colon}${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join(t.semicolon)}</span></div>`}
     </li>`;

@@ -3,7 +3,7 @@ import { count, plural } from '../../ui.js';
 
 export default {
   title: 'You are the scheduler',
-  what: 'Each buyer is stopped before their next command. You decide whose command runs, on real servers, and when something fails. '
+  what: 'It is midnight, the sale is on, and you decide whose turn it is. Each buyer is stopped before their next command. You decide whose command runs, on real servers, and when something fails. '
     + 'No time passes while you think. At the end the judge reads the ledger.',
   levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
   solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved',
@@ -62,8 +62,12 @@ export default {
     : v.broken ? 'You broke a promise' : `You sold ${count(v.sold)} of ${count(v.stock)}, and nothing broke`),
   left: (v) => `${plural(v.left, 'unit')} left in the ledger.`,
   judge: 'The judge says', toldTitle: 'What the buyers were told',
-  won: 'Solved', notWon: 'Not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
-  rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done. The game goes on.',
+  stars: (n, all) => `${count(n)} of ${plural(all, 'star')}`, hard: { easy: 'easy', medium: 'medium', hard: 'hard' },
+  continue: 'Continue', offerHint: 'Would a hint help?',
+  first: 'Press the button with A’s command: it runs on the database. Then look at the stock beside the buyers, and decide who goes next.',
+  over: 'That was the last one: no sale of this kind can surprise you any more. Free play has every strategy.',
+  won: 'Solved', notWon: 'Not yet: that is not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
+  rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done: that costs a star. The game goes on.',
   yours: (n) => `Yours: ${plural(n, 'move')}.`, best: (n) => `Best known: ${plural(n, 'move')}.`,
 
   /** For screen readers. */

@@ -3,7 +3,7 @@ import { count } from '../../ui.js';
 
 export default {
   title: '你来调度',
-  what: '每个买家都停在下一条命令之前。由你决定轮到谁的命令执行——在真实的服务器上——以及何时发生故障。思考时，时间不会流逝。最后由裁判查账。',
+  what: '午夜，抢购开始，由你决定轮到谁。每个买家都停在下一条命令之前。由你决定轮到谁的命令执行——在真实的服务器上——以及何时发生故障。思考时，时间不会流逝。最后由裁判查账。',
   levels: '关卡', chapter: (n, title) => `第 ${count(n)} 章${title && ` · ${title}`}`, noChapter: '其他',
   solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关',
   noLevels: '这个实验室没有关卡。', number: (n) => `第 ${count(n)} 关`,
@@ -61,8 +61,12 @@ export default {
     : v.broken ? '你打破了一条保证' : `${count(v.stock)} 件卖出 ${count(v.sold)} 件，没有出错`),
   left: (v) => `账上还剩 ${count(v.left)} 件。`,
   judge: '裁判说', toldTitle: '买家得到的答复',
-  won: '过关', notWon: '这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',
-  rightImpossible: (n) => `答对了：做不到。${n > 0 ? `探索器跑完了所有结果可能不同的调度，共 ${count(n)} 个。` : ''}`, wrongImpossible: '其实做得到。游戏继续。',
+  stars: (n, all) => `${count(all)} 颗星里的 ${count(n)} 颗`, hard: { easy: '容易', medium: '中等', hard: '难' },
+  continue: '继续', offerHint: '要不要看提示？',
+  first: '按下 A 的命令：它会在数据库上执行。再看旁边的库存，决定下一个轮到谁。',
+  over: '最后一关也过了：这样的秒杀再也难不倒你。自由练习里有全部策略。',
+  won: '过关', notWon: '还没有：这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',
+  rightImpossible: (n) => `答对了：做不到。${n > 0 ? `探索器跑完了所有结果可能不同的调度，共 ${count(n)} 个。` : ''}`, wrongImpossible: '其实做得到：扣一颗星。游戏继续。',
   yours: (n) => `你用了 ${count(n)} 步。`, best: (n) => `已知最短的解法：${count(n)} 步。`,
 
   /** 给读屏软件。 */
