@@ -17,7 +17,7 @@ func TestChooserOffersWhatFits(t *testing.T) {
 		tb.await(fmt.Sprintf(`document.querySelector(%q).checked`, box))
 	}
 	tb.await(`document.querySelector(".fit h2 code")?.innerText === "conditional" && document.querySelectorAll(".fit").length === 1`)
-	tb.says(".results [role=status]", "1 fits.")
+	tb.says(".results [role=status]", "1 way fits, simplest first.")
 	tb.says(".fit", "holds in all schedules: no oversell")
 	tb.await(`document.querySelector(".top nav [aria-current]").innerText === "Which one?" && document.title.startsWith("Five questions")`)
 	tb.good("chooser")

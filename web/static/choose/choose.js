@@ -34,13 +34,15 @@ export const addressOf = (a) => ({
  * The questions of the matrix that answers ask.
  * @param {Answers} a
  */
-export const askedOf = (a) => [...strictly(a), ...(a.processes ? ['processes'] : []), ...a.fails];
+export const askedOf = (a) => [...new Set([...strictly(a), ...(a.processes ? ['processes'] : []), ...a.fails])];
 
 /**
- * Those that must hold: only a lock that its owner alone releases can guard anything else.
+ * Those that must hold, and not merely fail to apply. Only a lock that its owner alone
+ * releases can guard anything else. The loss of a server does not apply where the lock's
+ * only server holds the stock, too: that is no lock that survives it.
  * @param {Answers} a
  */
-const strictly = (a) => [...always, ...(a.need === 'lock' ? ['owner'] : [])];
+const strictly = (a) => [...always, ...(a.need === 'lock' ? ['owner', ...a.fails.filter((q) => q === 'node-loss')] : [])];
 
 /**
  * The strategies that hold what is asked, run on what there is and meet the load, the

@@ -35,7 +35,8 @@ export function Chooser({ route }) {
     <div class="choosing">
       <${Questions} answers=${answers} />
       <section class="results" aria-label=${w.results}>
-        <p role="status">${w.found(fits.length, ways.length)}${fits.length > 1 && html` <span class="hint">${w.order}</span>`}</p>
+        <p role="status">${w.found(fits.length, ways.length)}</p>
+        ${answers.fails.includes('node-loss') && html`<p class="hint" data-loss>${w.loss} <a href=${link('guarantees', '', { cell: 'redis-fenced' })}>redis-fenced</a>${t.comma}<a href=${link('guarantees', '', { cell: 'conditional' })}>conditional</a></p>`}
         ${fits.slice(0, most).map((fit) => html`<${Card} key=${fit.strategy.name} fit=${fit} asked=${askedOf(answers)} matrix=${matrix} />`)}
         ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && t.comma}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
         ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
@@ -67,7 +68,7 @@ function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
   const w = words();
   const titleOf = useTitles();
   const name = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id, asks: '' });
-  const sure = ['all', 'tried'].map((mark) => ({ mark, of: asked.filter((q) => markOf(row.cells[q]) === mark) })).filter(({ of }) => of.length);
+  const sure = ['all', 'tried', 'n/a'].map((mark) => ({ mark, of: asked.filter((q) => markOf(row.cells[q]) === mark) })).filter(({ of }) => of.length);
   const sign = (/** @type {string} */ mark) => html`<span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark]}</span>`;
   return html`
     <article class="panel fit" aria-labelledby=${`fit-${strategy.name}`}>
