@@ -2,7 +2,7 @@ import { connect, useLab, wantStrategies } from './lab.js';
 import { Lab } from './lab/screen.js';
 import { later } from './loaded.js';
 import { usePreferences } from './preferences.js';
-import { link, useRoute } from './route.js';
+import { link, scrollToPlace, useRoute } from './route.js';
 import { Header } from './shell.js';
 import { t } from './text.js';
 import { html, render, useEffect, useLayoutEffect, useRef } from './ui.js';
@@ -36,8 +36,8 @@ function App() {
     if (route.screen !== 'lab') wantStrategies();
     if (before.current === route.screen) return;
     before.current = route.screen;
-    scrollTo(0, 0);
-    main.current.focus(); // so that the next Tab starts in the new screen
+    main.current.focus({ preventScroll: true }); // so that the next Tab starts in the new screen
+    scrollToPlace();
   }, [route.screen]);
 
   const skip = (/** @type {Event} */ e) => {

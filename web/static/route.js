@@ -49,3 +49,40 @@ addEventListener('hashchange', () => set(read()));
 
 /** Hook: the route. */
 export const useRoute = use;
+
+// Back returns to where a place of the history was left. Screens load by themselves, so
+// the browser cannot do that: a screen is not yet as high as it was.
+let place = '';
+let target = 0; // where the place is to be scrolled to; 0: nothing to do
+const left = /** @type {Record<string, number>} */ ({});
+const patience = 3000; // ms until a screen is as high as it was
+const calm = 400; // ms without a change of height
+
+/** The history's own key of the place; a browser without one does not return to it. */
+const keyOf = () => /** @type {any} */ (globalThis).navigation?.currentEntry?.key ?? '';
+
+function enter() {
+  place = keyOf();
+  target = (place && left[place]) || 0;
+}
+
+history.scrollRestoration = 'manual';
+enter();
+addEventListener('popstate', enter);
+addEventListener('scroll', () => { if (!target) left[place] = scrollY; }, { passive: true });
+for (const by of ['wheel', 'touchstart', 'keydown']) addEventListener(by, () => { target = 0; }, { passive: true }); // the reader decides
+
+/** Scrolls a new screen to its top, or, after Back, to where it was left. */
+export function scrollToPlace() {
+  scrollTo(0, 0);
+  const [began, until] = [place, performance.now() + patience];
+  let [height, since] = [0, 0];
+  const follow = (/** @type {number} */ now) => {
+    if (place !== began || !target) return;
+    if (document.documentElement.scrollHeight !== height) [height, since] = [document.documentElement.scrollHeight, now];
+    scrollTo(0, target);
+    if (now > until || (Math.abs(scrollY - target) < 2 && now - since > calm)) target = 0;
+    else requestAnimationFrame(follow);
+  };
+  if (target) requestAnimationFrame(follow);
+}

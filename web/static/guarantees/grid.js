@@ -37,12 +37,23 @@ export function Grid(props) {
   }, []);
   const { rows } = props;
   const parts = [{ title: words().locks, rows: rows.filter((r) => r.lock) }, { title: words().lockless, rows: rows.filter((r) => !r.lock) }].filter((p) => p.rows.length);
+  const breaks = (/** @type {Grid['rows'][number]} */ row) => props.columns.some((c) => props.answer(row.name, c.id).kind === 'bad');
   if (!isNarrow) return html`<${Table} ...${props} parts=${parts} />`;
   const left = parts.reduce((n, p) => n + Math.max(0, p.rows.length - few), 0);
   return html`
     ${parts.map((p) => html`<h2 key=${p.title}>${p.title}</h2>
-      <ul class="cards" aria-label=${p.title}>${p.rows.slice(0, all ? undefined : few).map((row) => html`<${Card} key=${row.name} row=${row} ...${props} />`)}</ul>`)}
+      <ul class="cards" aria-label=${p.title}>${(all ? p.rows : firstOf(p.rows, breaks)).map((row) => html`<${Card} key=${row.name} row=${row} ...${props} />`)}</ul>`)}
     ${!all && left > 0 && html`<p><button type="button" class="offer" id="all" onClick=${() => setAll(true)}>${words().all(rows.length)}</button></p>`}`;
+}
+
+/**
+ * A few rows in their order, at least half of them with a cross, so that there is one to select.
+ * @param {Grid['rows']} rows @param {(row: Grid['rows'][number]) => boolean} breaks
+ */
+function firstOf(rows, breaks) {
+  const broken = rows.filter(breaks).slice(0, few / 2);
+  const chosen = [...broken, ...rows.filter((row) => !broken.includes(row))].slice(0, few);
+  return rows.filter((row) => chosen.includes(row));
 }
 
 /** @param {Grid & {parts: {title: string, rows: Grid['rows']}[]}} props */
@@ -98,8 +109,8 @@ const Card = ({ row, columns, answer, to, held }) => html`
 
 /**
  * The way from a dialog to where a strategy is read and run.
- * @param {{name: string}} props
+ * @param {{name: string, sale?: Record<string, string>}} props sale: of the run
  */
-export const Ways = ({ name }) => html`
+export const Ways = ({ name, sale = {} }) => html`
   <a class="offer small" href=${link('lessons', name)}>${words().lesson}</a>
-  <a class="offer small" href=${link('lab', '', { strategies: name })}>${words().run}</a>`;
+  <a class="offer small" href=${link('lab', '', { strategies: name, ...sale })}>${words().run}</a>`;

@@ -4,7 +4,7 @@ import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
 import { Awaited, later, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
-import { link, stay } from '../route.js';
+import { link, scrollToPlace, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { BreakIt } from './breakit.js';
@@ -47,7 +47,7 @@ export function Lessons({ route }) {
   useEffect(() => {
     if (!chapter) return;
     if (before.current && before.current !== chapter.name && !chapter.strategies.includes(route.part)) {
-      scrollTo(0, 0);
+      scrollToPlace();
       /** @type {HTMLElement | null} */ (document.querySelector('.chapter h1'))?.focus({ preventScroll: true });
     }
     before.current = presents ? 'slides' : chapter.name;
