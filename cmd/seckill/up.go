@@ -64,8 +64,9 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
-		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(), Strategy: u.Strategy,
-		History: u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
+		Page: web.Files(), Guarantees: web.Guarantees(), Strategies: strategies.All(),
+		Strategy: "naive", // of the shop: its visitors see it oversell, and choose a better one
+		History:  u.historyFolder(stderr), Addr: u.Addr, Token: u.Token, Version: buildVersion(), Log: log,
 	})
 	page := &pageServer{Server: api.HTTP(), api: api, url: u.pageURL(listener.Addr()), ended: make(chan error, 1)}
 	go func() { page.ended <- page.Serve(listener) }()

@@ -203,7 +203,11 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	f.progress <- fakeProgress(9, 91, 9)
 	tb.await(`document.querySelector("[data-sold]").dataset.sold === "9" && document.querySelector("[data-fault]") === null`)
 	f.progress <- fakeProgress(12, 91, 9)
-	tb.click("[data-fault=pause_holder]")
+	tb.shows("[data-fault=kill_service]")
+	tb.await(`document.querySelector("[data-fault=pause_holder]") === null`) // naive has no lock
+	tb.says(".faults summary", "1 more fault needs other servers")
+	tb.eval(`fetch("/api/lab/v1/runs").then((r) => r.json()).then(({ runs: [{ id }] }) =>
+		fetch("/api/lab/v1/runs/" + id + "/faults", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"kind":"pause_holder"}' }))`)
 	tb.says(".happened", "Freeze the lock’s holder past its lease, Service process 2")
 	blocked := fakeResult(judge.Held)
 	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &judge.Served{State: judge.ServedBlocked, LongestMs: 11500}

@@ -33,6 +33,15 @@ export const stop = (run) => call('DELETE', `/api/lab/v1/runs/${run.id}`);
  */
 export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/faults`, fault);
 
+/**
+ * Starts a run and plans a fault for its second second.
+ * @param {object} settings @param {string} kind of the fault
+ */
+export async function startWithFault(settings, kind) {
+  const run = await start(settings);
+  await inject(run, { kind, at_ms: 1000 });
+}
+
 /** @param {string} id @returns {Promise<Json.Run>} */
 export const whole = (id) => call('GET', `/api/lab/v1/runs/${encodeURIComponent(id)}`);
 

@@ -7,6 +7,8 @@ import { loadMatrix } from '../guarantees/matrix.js';
 import { isLock } from '../guarantees/rows.js';
 import { words as proofWords } from '../guarantees/text.js';
 import { words as labWords } from '../lab/effect.js';
+import { address, fromRun } from '../lab/settings.js';
+import { longSale } from '../lab/start.js';
 import { useLab } from '../lab.js';
 import { Awaited, once, useLoaded } from '../loaded.js';
 import { call } from '../api.js';
@@ -92,7 +94,7 @@ function Sale({ all, name, fault, cell, close }) {
   ].filter(Boolean));
   return html`
     <${Dialog} title=${html`<code>${name}</code> · ${faultTitle(fault)}`} close=${close}
-      ways=${html`<${Ways} name=${name} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>
+      ways=${html`<${Ways} name=${name} sale=${fault === 'none' ? undefined : address({ ...fromRun(/** @type {any} */ ({ strategies: [name], ...longSale })), fault })} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>
       <p class="hint">${faultHint(fault)}</p>
       <p><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> <strong>${w.words[word]}</strong> ${w.means[word]}</p>
       ${cell.said && t.code === 'en' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.said}</p>`}

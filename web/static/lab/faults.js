@@ -8,13 +8,16 @@ import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 import { Effect, explain, happened, words } from './effect.js';
 
+/** The families whose strategies hold a lock that outlives a transaction. */
+const locking = ['local', 'mysqllock', 'redislock', 'zklock', 'etcdlock'];
+
 /**
- * Whether a fault can matter: a strategy uses its backend.
+ * Whether a fault can matter: a strategy uses its backend, or has the lock that it is about.
  * @param {Json.FaultKind} fault @param {string[]} chosen @param {Json.Strategy[]} all
  */
 const matters = (fault, chosen, all) => {
   const known = all.filter(({ name }) => chosen.includes(name));
-  return !fault.uses || !known.length || known.some(({ needs }) => needs.includes(fault.uses ?? ''));
+  return !known.length || known.some(({ needs, family }) => (!fault.uses || needs.includes(fault.uses)) && (!fault.holder || !family || locking.includes(family)));
 };
 
 const soon = 1; // seconds: who is served sooner has no use for a fault
@@ -48,11 +51,12 @@ function ByHand({ run, status, strategies }) {
     return (blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message;
   });
   const f = t.faults;
-  const make = (/** @type {Json.FaultKind} */ fault) => fault.available && act(() => {
+  const make = (/** @type {Json.FaultKind} */ fault) => act(() => {
     const holder = fault.holder && run.settings.strategies.length > 1 && (strategy || run.settings.strategies[0]);
     return inject(run, { kind: fault.kind, ...(fault.service && { service }), ...(holder && { strategy: holder }) });
   });
   const all = (status?.faults ?? []).filter((fault) => fault.lack?.code !== 'no_link' && matters(fault, run.settings.strategies, strategies)); // not those of chaos alone
+  const [here, missing] = [all.filter((fault) => fault.available), all.filter((fault) => !fault.available)];
   return html`
     <div class="by-hand">
       ${run.settings.services > 1 && html`
@@ -63,13 +67,13 @@ function ByHand({ run, status, strategies }) {
         <label>${f.strategy} <select class="quiet" id="whose" onChange=${(e) => setStrategy(e.currentTarget.value)}>
           ${run.settings.strategies.map((name, i) => html`<option key=${name} value=${name} selected=${strategy ? name === strategy : i === 0}>${name}</option>`)}
         </select></label>`}
-      ${all.map((fault) => html`
-        <button key=${fault.kind} type="button" class="offer small" data-fault=${fault.kind} aria-disabled=${fault.available ? undefined : 'true'}
-          aria-describedby=${fault.available ? undefined : `missing-${fault.kind}`} title=${words().faults.hints[fault.kind]}
+      ${here.map((fault) => html`
+        <button key=${fault.kind} type="button" class="offer small" data-fault=${fault.kind}
+          title=${words().faults.hints[fault.kind]}
           onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
     </div>
-    ${all.filter((fault) => !fault.available).map((fault) => html`
-      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}${t.colon}${words().lack(fault.missing, fault.lack)}</p>`)}
+    ${missing.length > 0 && html`<details class="hint"><summary>${words().faults.elsewhere(missing.length)}</summary>
+      <ul>${missing.map((fault) => html`<li key=${fault.kind} data-missing=${fault.kind}>${f.kinds[fault.kind] ?? fault.kind}${t.colon}${words().lack(fault.missing, fault.lack)}</li>`)}</ul></details>`}
     <${Wrong} failure=${failure} />`;
 }
 

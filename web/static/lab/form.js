@@ -2,7 +2,7 @@
 // restores them; without any, it starts from the last run.
 import { Choice } from '../choice.js';
 import { Copy } from '../copy.js';
-import { start, wantStrategies } from '../lab.js';
+import { start, startWithFault, wantStrategies } from '../lab.js';
 import { Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
@@ -73,7 +73,7 @@ export function RunForm({ lab, query, open, guide }) {
     if (isOn(run)) return;
     act(async () => {
       if (refuse(findWrong(form, limits))) return;
-      await start(request(form));
+      await (form.fault ? startWithFault(request(form), form.fault) : start(request(form)));
       showStage();
     });
   }
@@ -83,6 +83,7 @@ export function RunForm({ lab, query, open, guide }) {
     <form class="panel start" id="sale" ref=${node} novalidate onSubmit=${submit} aria-label=${t.form.title}>
       <p class="buttons"><button type="submit" class="run" aria-disabled=${isOn(run) || busy ? 'true' : undefined}>${t.form.runNamed(names)}</button>
         <a href=${link('lab')} onClick=${guide}>${t.start.guided}</a></p>
+      ${form.fault && html`<p class="hint" data-planned=${form.fault}>${t.form.withFault(t.faults.kinds[form.fault] ?? form.fault)} <button type="button" class="link" onClick=${() => set('fault', '')}>${t.form.noFault}</button></p>`}
       <${Wrong} failure=${failure} />
       <details class="settings" open=${shown} onToggle=${(e) => setShown(e.currentTarget.open)}>
         <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ ({ ...form, duration_ns: Number(form.duration) * 1e9 })))}</span></summary>

@@ -16,7 +16,10 @@ export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
   rate: '1000', duration: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '',
+  fault: '', // that happens early in the sale; not a field of the request
 };
+
+
 
 /**
  * What cannot be sent, by field. The lab checks everything else.
@@ -56,7 +59,7 @@ export function request(form) {
  */
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
-  ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
+  ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services, 'fault'].map((name) => [name, form[name].trim()])),
 });
 
 /**

@@ -1,5 +1,6 @@
-// The guided start: see it break, see it hold, and both side by side.
-import { start } from '../lab.js';
+// The guided start: see it break, see it hold, both side by side, and a lock whose
+// holder is frozen.
+import { start, startWithFault } from '../lab.js';
 import { later, useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { t } from '../text.js';
@@ -9,7 +10,9 @@ import { Sign } from './verdict.js';
 const TokenField = later(() => import('./fields.js'), 'TokenField'); // few labs need one
 
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
-const steps = [['naive'], ['conditional'], ['naive', 'conditional']];
+/** A sale that is long enough for a fault, with a lease that ends while it lasts. */
+export const longSale = { profile: 'constant', stock: 50, rate: 20, duration_ns: 12e9, lease_ms: 1000 };
+const steps = [{ names: ['naive'] }, { names: ['conditional'] }, { names: ['naive', 'conditional'] }, { names: ['redis-lua'], fault: 'pause_holder' }];
 
 /**
  * edit: shows the settings; back: it was left for them, and has the focus again.
@@ -20,16 +23,18 @@ export function Steps({ lab, edit, back }) {
   useLayoutEffect(() => { if (back && document.activeElement === document.body) settings.current.focus(); }, []);
   const { busy, failure, act } = useAction();
   const on = busy || isOn(lab.newest);
-  const done = steps.map((names) => lab.runs.some((run) => run.state === 'done' && run.settings.strategies.join() === names.join()));
+  const offered = steps.filter(({ fault }) => !fault || lab.status?.faults.some((f) => f.kind === fault && f.available));
+  const done = offered.map(({ names, fault }) => lab.runs.some((run) => run.state === 'done' && run.settings.strategies.join() === names.join()
+    && (!fault || run.faults.some((f) => f.kind === fault))));
   const next = done.indexOf(false);
-  const go = (/** @type {string[]} */ strategies) => on || act(async () => {
-    await start({ strategies, ...sale });
+  const go = (/** @type {(typeof steps)[number]} */ { names, fault }) => on || act(async () => {
+    await (fault ? startWithFault({ strategies: names, ...longSale }, fault) : start({ strategies: names, ...sale }));
     showStage();
   });
   return html`
     <section class="panel start" aria-label=${t.start.title}>
-      <ol class="guided">${steps.map((names, i) => html`
-        <li key=${names.join()}><button type="button" class=${i === next ? 'run' : 'offer'} aria-disabled=${on ? 'true' : undefined} onClick=${() => go(names)}>
+      <ol class="guided">${offered.map((step, i) => html`
+        <li key=${step.names.join()}><button type="button" class=${i === next ? 'run' : 'offer'} data-step=${i + 1} aria-disabled=${on ? 'true' : undefined} onClick=${() => go(step)}>
           ${done[i] && '✓ '}${t.start.steps[i].title}</button> <span class="hint">${t.start.steps[i].hint}</span></li>`)}</ol>
       <button type="button" class="link" id="settings" ref=${settings} onClick=${edit}>${t.start.settings}</button>
       <${Wrong} failure=${failure} />

@@ -35,10 +35,15 @@ export function Because({ run, lane, lab }) {
   if (verdict === 'held') return inside(html`<${Held} run=${run} lane=${lane} kinds=${lab.status?.faults ?? []} matrix=${matrix} row=${row} />`);
   const question = tells[verdict]?.find((q) => exampleOf(row?.cells[q]));
   const play = question && html`<p class="buttons"><a class="offer small" href=${link('trace', exampleOf(row?.cells[question]))}>${words().why.play}</a></p>`;
-  const witness = witnessOf(result?.audit);
+  const cause = met(run, lane)[0];
+  const witness = witnessOf(result?.audit, cause?.effect?.holder?.user_id);
   if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${lab.strategies.find((s) => s.name === lane.strategy)?.family} />${play}`);
+  const holder = cause?.effect?.holder;
+  const isHolder = witness?.orders.some((o) => o.user_id === holder?.user_id);
   return (witness || play) && inside(html`
-    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Picture} trace=${traceOf(witness)} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
+    ${witness && html`<h3>${cause ? words().why.after(happened(cause)) : words().why.title}</h3>
+      ${cause && html`<p data-cause=${cause.kind}>${holder && isHolder ? words().why.frozen(cause, witness) : words().why.struck(happened(cause), cause.at_ms)}</p>`}
+      <p>${words().why[witness.kind]?.(witness)}</p><${Picture} trace=${traceOf(witness)} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
 }
 
 /**
@@ -78,11 +83,12 @@ export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }
 
 /**
  * Two orders that sold one unit, or one that was told of less than nothing left.
- * @param {Json.Audit | null} [audit] @returns {Witness | undefined}
+ * @param {Json.Audit | null} [audit] @param {number} [suspect] a user whose orders are preferred @returns {Witness | undefined}
  */
-function witnessOf(audit) {
+function witnessOf(audit, suspect) {
   const shown = (audit?.violations ?? []).flatMap(({ rule, cases = [] }) => cases.map((c) => ({ rule, ...c })));
-  const { code, params: p } = shown.find((c) => c.code === 'twice') ?? shown.find((c) => c.rule === 'negative_stock') ?? {};
+  const twice = shown.filter((c) => c.code === 'twice');
+  const { code, params: p } = twice.find((c) => [c.params.user, c.params.other_user].includes(suspect)) ?? twice[0] ?? shown.find((c) => c.rule === 'negative_stock') ?? {};
   if (!p?.quantity) return undefined;
   const first = { user_id: p.user, quantity: p.quantity, remaining: p.left };
   if (code !== 'twice') return { kind: 'below', orders: [first] };

@@ -50,6 +50,7 @@ export default {
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
+    withFault: (name) => `In its second second: ${name}.`, noFault: 'Leave it out',
     runNamed: (names) => `Run ${names}`, stop: 'Stop', stopping: 'Stopping …',
     copy: 'Copy a link to these settings',
     token: 'Token', tokenHint: 'this lab was started with a token',
@@ -98,6 +99,7 @@ export default {
       { title: 'See it break', hint: 'naive reads the stock, subtracts, writes it back' },
       { title: 'See it hold', hint: 'conditional checks and subtracts in one statement' },
       { title: 'Side by side', hint: 'both, for the same buyers' },
+      { title: 'Freeze the lock’s holder', hint: 'redis-lua is a correct lock, until its lease ends too early' },
     ],
     meaning: {
       held: 'No more units were sold than there were, and the ledger agrees with what every buyer was told.',

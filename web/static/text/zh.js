@@ -83,6 +83,7 @@ export default {
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
     servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
     seed: '种子', seedHint: '种子相同，买家就相同；留空则随机',
+    withFault: (name) => `第二秒时发生：${name}。`, noFault: '不要故障',
     runNamed: (names) => `运行 ${names}`, stop: '停止', stopping: '正在停止……',
     copy: '复制这些设置的链接',
     token: '令牌', tokenHint: '这个实验室启动时设了令牌',
@@ -175,6 +176,7 @@ export default {
       { title: '看它出错', hint: 'naive：读出库存，相减，再写回去' },
       { title: '看它守住', hint: 'conditional：一条语句，既检查又扣减' },
       { title: '并排比一比', hint: '两个一起，买家完全相同' },
+      { title: '冻结持有锁的进程', hint: 'redis-lua 是正确的锁，直到租约提前到期' },
     ],
     meaning: {
       held: '卖出的不多于原有的，账本也和每个买家得到的答复一致。',

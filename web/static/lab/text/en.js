@@ -22,7 +22,7 @@ export default {
   broken: ({ message }) => sentence(message),
   faults: {
     none: 'Real faults in the lab’s own processes. They are reverted when the run ends.',
-    unavailable: (kind) => `${kind}: not available`,
+    elsewhere: (n) => `${plural(n, 'more fault needs', 'more faults need')} other servers`,
     hints: {
       pause_holder: 'The process that holds the lock is paused before its COMMIT until its lease has ended.',
       hang_holder: 'The purchase that holds the lock hangs; its process continues and renews the lease.',
@@ -77,11 +77,17 @@ export default {
     goesOn: 'It is still in effect.',
   },
   why: {
-    title: 'How it broke, by its own orders',
+    title: 'How it broke: two orders of this sale', after: (fault) => `How it broke: ${fault}`,
+    /** @param {Json.Fault} fault @param {{orders: {user_id: number}[], unit?: number}} witness */
+    frozen: ({ service, at_ms: at, effect }, { orders, unit }) => {
+      const [a, b] = orders[0].user_id === effect?.holder?.user_id ? ['A', 'B'] : ['B', 'A'];
+      return `At ${(at / 1000).toFixed(1)} s service process ${service} held ${effect?.holder?.lock_key ? `the lock ${effect.holder.lock_key}` : 'the lock'} for buyer ${a}, and was frozen${effect?.stood_ms ? ` for ${(effect.stood_ms / 1000).toFixed(1)} s` : ''}. Its lease ended, and buyer ${b} got the lock. Then it woke up and wrote as if it still held the lock${unit ? `: unit ${count(unit)} was sold twice` : ''}.`;
+    },
+    struck: (fault, at) => `At ${(at / 1000).toFixed(1)} s: ${fault}.`,
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
-        ? `Buyers A (user ${a.user_id}) and B (user ${b.user_id}) both found ${count(x)} and both left ${count(a.remaining)}: one deduction is lost, and unit ${count(unit)} is sold twice. The ledger does not say which of the two wrote first.`
+        ? `Buyers A (user ${a.user_id}) and B (user ${b.user_id}) both found ${count(x)} and both left ${count(a.remaining)}: one deduction is lost, and unit ${count(unit)} is sold twice.`
         : `Buyer A (user ${a.user_id}) found ${count(x)} and left ${count(a.remaining)}, buyer B (user ${b.user_id}) found ${count(y)} and left ${count(b.remaining)}: unit ${count(unit)} is sold twice.`;
     },
     below: ({ orders: [o] }) => `When the deduction of buyer A (user ${o.user_id}) ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,

@@ -101,7 +101,7 @@ export default {
   },
   faults: {
     none: '都是真实的故障，只作用于实验室自己的进程，运行结束时全部恢复。',
-    unavailable: (kind) => `${kind}：不可用`,
+    elsewhere: (n) => `另有 ${count(n)} 种故障需要其他服务器`,
     hints: {
       pause_holder: '持有锁的进程在 COMMIT 之前暂停，直到租约结束之后。',
       hang_holder: '持有锁的那次购买卡住，它的进程照常运行，照常续期。',
@@ -156,11 +156,17 @@ export default {
     goesOn: '仍在生效。',
   },
   why: {
-    title: '怎么出的错：本场的真实订单',
+    title: '怎么出的错：本场的两张订单', after: (fault) => `怎么出的错：${fault}`,
+    /** @param {Json.Fault} fault @param {{orders: {user_id: number}[], unit?: number}} witness */
+    frozen: ({ service, at_ms: at, effect }, { orders, unit }) => {
+      const [a, b] = orders[0].user_id === effect?.holder?.user_id ? ['A', 'B'] : ['B', 'A'];
+      return `第 ${(at / 1000).toFixed(1)} 秒，服务进程 ${service} 正为买家 ${a} 持有锁${effect?.holder?.lock_key ? ` ${effect.holder.lock_key}` : ''}，这时被冻结${effect?.stood_ms ? `了 ${(effect.stood_ms / 1000).toFixed(1)} 秒` : ''}。租约到期，买家 ${b} 拿到了锁。随后它醒来，以为自己还持有锁，照样写入${unit ? `：第 ${count(unit)} 件卖了两次` : ''}。`;
+    },
+    struck: (fault, at) => `第 ${(at / 1000).toFixed(1)} 秒：${fault}。`,
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
-        ? `买家 A（用户 ${a.user_id}）和买家 B（用户 ${b.user_id}）扣减前都是 ${count(x)} 件，扣减后都剩 ${count(a.remaining)} 件：一次扣减丢了，第 ${count(unit)} 件卖了两次。谁先写入，账本里看不出来。`
+        ? `买家 A（用户 ${a.user_id}）和买家 B（用户 ${b.user_id}）扣减前都是 ${count(x)} 件，扣减后都剩 ${count(a.remaining)} 件：一次扣减丢了，第 ${count(unit)} 件卖了两次。`
         : `买家 A（用户 ${a.user_id}）扣减前有 ${count(x)} 件、之后剩 ${count(a.remaining)} 件，买家 B（用户 ${b.user_id}）扣减前有 ${count(y)} 件、之后剩 ${count(b.remaining)} 件：第 ${count(unit)} 件卖了两次。`;
     },
     below: ({ orders: [o] }) => `买家 A（用户 ${o.user_id}）扣减时只剩 ${count(o.remaining + o.quantity)} 件，还是扣了 ${count(o.quantity)} 件：检查时看到的是旧的数字。`,
