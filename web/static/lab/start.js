@@ -12,6 +12,7 @@ const TokenField = later(() => import('./fields.js'), 'TokenField'); // few labs
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
 /** A sale that is long enough for a fault, with a lease that ends while it lasts. */
 export const longSale = { profile: 'constant', stock: 50, rate: 20, duration_ns: 12e9, lease_ms: 1000 };
+const pause = 2000; // ms: the lease ends, and the next buyer does not wait for the row until they are told conflict
 const steps = [{ names: ['naive'] }, { names: ['conditional'] }, { names: ['naive', 'conditional'] }, { names: ['redis-lua'], fault: 'pause_holder' }];
 
 /**
@@ -28,7 +29,7 @@ export function Steps({ lab, edit, back }) {
     && (!fault || run.faults.some((f) => f.kind === fault))));
   const next = done.indexOf(false);
   const go = (/** @type {(typeof steps)[number]} */ { names, fault }) => on || act(async () => {
-    await (fault ? startWithFault({ strategies: names, ...longSale }, fault) : start({ strategies: names, ...sale }));
+    await (fault ? startWithFault({ strategies: names, ...longSale }, fault, pause) : start({ strategies: names, ...sale }));
     showStage();
   });
   return html`
