@@ -11,18 +11,19 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A lookup says whether a request has an order, and what remained by it.
+// An orderLookup reports whether a request has an order, and how many units remained after it.
 type orderLookup func(user int64, requestID string) (remaining int64, sold bool)
 
-// opsOf is what the calls for one SKU say about its stock. A request without an
-// answer did what the ledger says, at some time after it was sent. The calls of
-// one request are one operation, which took effect between its first call and
-// the first answer that says sold, or sold out. Each call that may have held units for a
-// while, and gave them back, is an operation besides: one that was refused, and one of
-// several copies.
-func linearOps(told []judge.Call, became orderLookup) []judge.Op {
+// linearOps returns the operations on the stock of one SKU that the calls of buyers stand for:
+//
+//   - The calls of one request are one operation. It took effect between the first call and
+//     the first answer that says sold or sold out.
+//   - A request without an answer did what the ledger says, at some time after it was sent.
+//   - A call that was refused, or that was one of several, may have held units for a while.
+//     It is one more operation.
+func linearOps(told []judge.Call, findOrder orderLookup) []judge.Op {
 	ops := make([]judge.Op, 0, len(told))
-	calls := make([]*judge.Call, len(told)) // those of each request together
+	calls := make([]*judge.Call, len(told)) // sorted by request
 	for i := range told {
 		calls[i] = &told[i]
 	}
@@ -44,18 +45,19 @@ func linearOps(told []judge.Call, became orderLookup) []judge.Op {
 					Call: int64(t.Sent), Return: cmp.Or(int64(t.Answered), judge.Never)})
 			}
 		}
-		ops = appendRequest(ops, first, calls[first:next], became)
+		ops = appendRequest(ops, first, calls[first:next], findOrder)
 	}
 	return ops
 }
 
-// appendRequest adds what the calls of one request did: at most one sale, and one
-// cancellation, or one refusal. What had no answer may take effect later, too.
-func appendRequest(ops []judge.Op, client int, calls []*judge.Call, became orderLookup) []judge.Op {
-	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity, Call: judge.Never, Return: judge.Never, Name: buyerName(calls[0].User)}
+// appendRequest adds the effects of one request: at most one sale with at most one
+// cancellation, or one refusal. A call without an answer may also take effect later.
+func appendRequest(ops []judge.Op, client int, calls []*judge.Call, findOrder orderLookup) []judge.Op {
+	sale := judge.Op{Client: client, Kind: judge.OpSold, Quantity: calls[0].Quantity,
+		Call: judge.Never, Return: judge.Never, Name: buyerName(calls[0].User)}
 	back, soldOut := sale, sale
 	back.Kind, soldOut.Kind = judge.OpGaveBack, judge.OpSoldOut
-	open, cancels := false, false // it may have been sold, and given back
+	maybeSold, maybeCancelled := false, false
 	for _, t := range calls {
 		sent, answered := int64(t.Sent), int64(t.Answered)
 		switch {
@@ -64,14 +66,14 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, became order
 			if t.Outcome == judge.OutcomeCancelled {
 				back.Return = min(back.Return, answered)
 			}
-			cancels = cancels || t.Outcome == judge.OutcomeCancelled || t.Outcome == judge.OutcomeUnknown
+			maybeCancelled = maybeCancelled || t.Outcome == judge.OutcomeCancelled || t.Outcome == judge.OutcomeUnknown
 			continue
 		case t.Outcome == judge.OutcomeSoldOut:
 			soldOut.Return = min(soldOut.Return, answered)
 		case t.Outcome == judge.OutcomeSold && answered < sale.Return:
 			sale.Remaining, sale.Return = t.Remaining, answered
 		case t.Outcome == judge.OutcomeUnknown, t.Outcome == judge.OutcomeAccepted:
-			open = true
+			maybeSold = true
 		}
 		sale.Call = min(sale.Call, sent)
 	}
@@ -81,15 +83,15 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, became order
 	}
 	if sale.Return == judge.Never {
 		left, sold := int64(0), false
-		if open {
-			left, sold = became(calls[0].User, calls[0].RequestID)
+		if maybeSold {
+			left, sold = findOrder(calls[0].User, calls[0].RequestID)
 		}
 		if !sold {
 			return ops
 		}
 		sale.Remaining = left
 	}
-	if ops = append(ops, sale); cancels {
+	if ops = append(ops, sale); maybeCancelled {
 		ops = append(ops, back)
 	}
 	return ops
@@ -97,7 +99,7 @@ func appendRequest(ops []judge.Op, client int, calls []*judge.Call, became order
 
 func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }
 
-// ordersOf looks up what became of requests without an answer.
+// ordersOf returns a look-up of the orders in a snapshot.
 func ordersOf(snap judge.Snapshot) orderLookup {
 	type request struct {
 		user int64
@@ -118,8 +120,9 @@ func ordersOf(snap judge.Snapshot) orderLookup {
 
 const maxLinearTime = 3 * time.Second
 
-// check asks whether the answers about one SKU can all be true. Only a number in Redis is lowered before the ledger
-// is asked: there a purchase that is refused has held units, and others were told of fewer.
+// checkLinear checks whether the answers about one SKU can all be true. A strategy lowers a
+// number in Redis before it writes to the ledger, so there a refused purchase may have held
+// units for a while. Elsewhere a refused purchase never holds units.
 func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linearity {
 	if in != seckill.InRedis {
 		ops = slices.DeleteFunc(ops, func(o judge.Op) bool { return o.Kind == judge.OpRefused })
@@ -130,8 +133,8 @@ func checkLinear(in seckill.StockStore, stock int64, ops []judge.Op) judge.Linea
 	return judge.CheckLinearizable(stock, ops, maxLinearTime)
 }
 
-// add takes in what was found of one SKU. Answers that cannot all be true are a
-// violation, even where the ledger balances.
+// addFinding adds the finding about one SKU. Answers that cannot all be true are a violation,
+// even if the ledger balances.
 func (l *Linearizability) addFinding(sale *judge.Report, f judge.Linearity) {
 	l.Checked += f.Checked
 	switch {

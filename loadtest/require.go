@@ -13,7 +13,7 @@ import (
 	"seckill/internal/judge"
 )
 
-// A Requirement is a threshold that a run must meet, beside its verdict.
+// A Requirement is a threshold that a run must meet in addition to its verdict.
 type Requirement struct {
 	Metric string
 	Op     string // <, <=, >, >=, ==
@@ -21,14 +21,15 @@ type Requirement struct {
 	text   string
 }
 
-// A Check is a requirement and what the run came to.
+// A Check says whether a run met a requirement.
 type Check struct {
 	Requirement string  `json:"requirement"`
 	Actual      float64 `json:"actual"` // times in milliseconds
 	Met         bool    `json:"met"`
 }
 
-// requirable are the numbers of a run that can be asked for; times are in milliseconds.
+// metricsByName has the figures of a run that a requirement can name. Times are in
+// milliseconds.
 var metricsByName = map[string]func(*Result) float64{
 	"p50":      func(r *Result) float64 { return toMillis(r.Latency.P50) },
 	"p90":      func(r *Result) float64 { return toMillis(r.Latency.P90) },
@@ -36,7 +37,7 @@ var metricsByName = map[string]func(*Result) float64{
 	"p99.9":    func(r *Result) float64 { return toMillis(r.Latency.P999) },
 	"max":      func(r *Result) float64 { return toMillis(r.Latency.Max) },
 	"sold_p99": func(r *Result) float64 { return toMillis(r.SoldLatency.P99) },
-	// What was answered and sold a second.
+	// Answers and sales a second.
 	"rate":       func(r *Result) float64 { return r.RequestsPerSec },
 	"sales_rate": func(r *Result) float64 { return r.SalesPerSec },
 	// Counts of requests.
@@ -50,7 +51,7 @@ var metricsByName = map[string]func(*Result) float64{
 	"dropped":  func(r *Result) float64 { return float64(r.Dropped) },
 }
 
-// times are the metrics that are one.
+// timeMetrics are the metrics whose unit is a time.
 var timeMetrics = []string{"p50", "p90", "p99", "p99.9", "max", "sold_p99"}
 
 func toMillis(micros int64) float64 { return float64(micros) / 1000 }
@@ -61,38 +62,37 @@ func countOf(o judge.Outcome) func(*Result) float64 {
 
 var comparison = regexp.MustCompile(`^\s*([a-z_0-9.]+)\s*(<=|>=|==|<|>)\s*(\S+)\s*$`)
 
-// ParseRequirement reads a threshold: a metric, one of < <= > >= ==, and a
-// value, which is a duration such as 50ms or a number. Latencies count from when a
-// request was due.
+// ParseRequirement parses a metric, one of < <= > >= ==, and a value: a duration such as 50ms
+// if the metric is a time, otherwise a number.
 func ParseRequirement(text string) (Requirement, error) {
 	m := comparison.FindStringSubmatch(text)
 	if m == nil {
-		return Requirement{}, fmt.Errorf("a requirement %q: write it like p99<50ms, rate>=1000 or errors==0", text)
+		return Requirement{}, fmt.Errorf("requirement %q: write it like p99<50ms, rate>=1000 or errors==0", text)
 	}
 	r := Requirement{Metric: m[1], Op: m[2], text: strings.Join(m[1:], "")}
 	if metricsByName[r.Metric] == nil {
-		return r, fmt.Errorf("a requirement on %q: there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", "))
+		return r, fmt.Errorf("requirement on %q: there is no such metric; there are %s", r.Metric, strings.Join(slices.Sorted(maps.Keys(metricsByName)), ", "))
 	}
 	if slices.Contains(timeMetrics, r.Metric) {
 		d, err := time.ParseDuration(m[3])
 		if r.Value = float64(d) / float64(time.Millisecond); err != nil || d < 0 {
-			return r, fmt.Errorf("a requirement %q: %q is no time such as 50ms or 1.5s", text, m[3])
+			return r, fmt.Errorf("requirement %q: %q is not a time such as 50ms or 1.5s", text, m[3])
 		}
 		return r, nil
 	}
 	var err error
 	if r.Value, err = strconv.ParseFloat(m[3], 64); err != nil || !(r.Value >= 0 && r.Value <= 1e18) {
-		return r, fmt.Errorf("a requirement %q: %q is no number from 0 on", text, m[3])
+		return r, fmt.Errorf("requirement %q: %q is not a number ≥ 0", text, m[3])
 	}
 	return r, nil
 }
 
-// check holds the requirement against a result.
+// checkResult checks the requirement against a result.
 func (q Requirement) checkResult(r *Result) Check {
 	c := Check{Requirement: q.text, Actual: metricsByName[q.Metric](r)}
 	order := cmp.Compare(c.Actual, q.Value)
 	c.Met = strings.Contains(q.Op, "<") && order < 0 || strings.Contains(q.Op, ">") && order > 0 || strings.Contains(q.Op, "=") && order == 0
-	// A percentile of nothing is 0 and must not meet a limit.
+	// Without answers every percentile is 0, which must not meet a limit.
 	if r.Requests == 0 || q.Metric == "sold_p99" && r.Counts[judge.OutcomeSold]+r.Counts[judge.OutcomeReserved] == 0 {
 		c.Met = false
 	}

@@ -11,14 +11,14 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Result is one finished run.
+// A Result is the result of a run that has ended.
 type Result struct {
-	Settings Scenario     `json:"settings"` // what was asked for, so that it can be run again
+	Settings Scenario     `json:"settings"` // of the run, so that it can be repeated
 	Strategy StrategyInfo `json:"strategy"`
 	Targets  []Target     `json:"targets"`
 
 	Start       time.Time `json:"start"`
-	Seconds     float64   `json:"seconds"` // first request to last answer
+	Seconds     float64   `json:"seconds"` // from the first request to the last answer
 	Interrupted bool      `json:"interrupted"`
 
 	Requests int                   `json:"requests"` // that were sent
@@ -27,98 +27,96 @@ type Result struct {
 	// once, or again.
 	Copies         int      `json:"copies"`
 	Retries        int      `json:"retries"`
-	Cut            int      `json:"cut,omitempty"` // calls whose buyer hung up before the answer
-	Answers        []Answer `json:"answers"`       // every other answer to a call than a sale, by code
+	Cut            int      `json:"cut,omitempty"` // calls after which the buyer hung up
+	Answers        []Answer `json:"answers"`       // to calls that did not do what they asked for, by code
 	RequestsPerSec float64  `json:"requests_per_second"`
 	SalesPerSec    float64  `json:"sales_per_second"` // until the last sale
-	SellingSeconds float64  `json:"selling_seconds"`  // first request to last sale; 0: none
-	// Latency counts from when a request was due, which in a closed loop is
-	// when it was sent; ServiceTime from when it was sent. Where they differ,
-	// ServiceTime hides what buyers waited.
+	SellingSeconds float64  `json:"selling_seconds"`  // from the first request to the last sale; 0 without a sale
+	// Latency counts from the time at which a request was due. In a closed loop that is when
+	// it was sent. ServiceTime always counts from when it was sent, and so hides how long
+	// requests of an open loop waited to be sent.
 	Latency     Latency `json:"latency_us"`      // of all answers
-	SoldLatency Latency `json:"sold_latency_us"` // of sales alone
-	// RefusedLatency is of buyers who were told sold out, busy, conflict or duplicate.
+	SoldLatency Latency `json:"sold_latency_us"` // of sales
+	// RefusedLatency is for the answers sold out, busy, conflict and duplicate.
 	RefusedLatency Latency `json:"refused_latency_us"`
 	ServiceTime    Latency `json:"service_time_us"`
-	// Late requests were sent more than 1 ms after they were due, for whatever
-	// reason; Dropped ones were due and never sent. Lag is what the generator
-	// itself was late: requests that waited for a free connection are not in it.
+	// Late counts requests that were sent more than 1 ms after they were due, for any reason.
+	// Dropped counts requests that were due and never sent. Lag is how late the generator
+	// itself was; requests that waited for a free connection do not count.
 	Late      int       `json:"late"`
 	Dropped   int       `json:"dropped"`
 	Lag       Latency   `json:"generator_lag_us"`
 	Processor Processor `json:"processor,omitzero"`
-	// Histogram has Latency's values, in microseconds, for those who add up runs.
+	// Histogram has the latencies of all answers, in microseconds.
 	Histogram     *hdrhistogram.Histogram `json:"-"`
 	Cancellations Cancellations           `json:"cancellations"`
-	// Accepted counts requests whose first answer said so. Latency is then of the first
-	// answers, and SoldLatency of the last: until the COMMIT of the order, and up to
-	// 0.1 s until the buyer asked again.
+	// Accepted counts requests whose first answer was that they are accepted. Their Latency
+	// lasts until that first answer. Their SoldLatency lasts until the order is committed and
+	// the buyer asks again, up to 0.1 s later.
 	Accepted     int          `json:"accepted,omitempty"`
 	Reservations Reservations `json:"reservations,omitzero"`
 
-	// Commands is what the purchases cost the backends, as the services count
-	// it; CommandsMissing says why it is not known.
+	// Commands are the commands that the purchases sent to the backends, as the services
+	// count them. CommandsMissing says why they are not known.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
-	// Audit is the judge's finding; nil when the ledger could not be read. Of
-	// several SKUs it is their sum.
+	// Audit is the judge's report. It is nil if the ledger could not be read, and the sum of
+	// the reports if there are several SKUs.
 	Audit        *judge.Report   `json:"audit"`
 	Linearizable Linearizability `json:"linearizable"`
-	// Settled: no purchase was still running when the ledger was read.
+	// Settled is true if no purchase was running when the ledger was read.
 	Settled bool           `json:"settled"`
-	settled map[int64]bool // by SKU: what is proven of one does not depend on the others
-	// Problems are the reasons why this run by itself proves nothing.
+	settled map[int64]bool // the same by SKU
+	// Problems are reasons why this run proves nothing.
 	Problems []Problem `json:"problems"`
 
-	// Fault is what befell the services while buyers bought, set by the caller of Run; "": nothing that could matter.
+	// Fault describes the fault that struck while buyers bought. The caller of Run sets it.
 	Fault string `json:"fault,omitempty"`
 
-	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
-	// or not_valid where problems take away what the run seems to prove.
+	// Verdict is the verdict of Audit; Blocked if that is held and the sale stood still; or
+	// not_valid if problems take away what the run seems to prove.
 	Verdict judge.Verdict `json:"verdict"`
 	Signs   Signs         `json:"signs"`
-	// Checks are the scenario's requirements; ExitStatus has all of it.
+	// Checks are the scenario's requirements with what the run came to.
 	Checks []Check `json:"requirements"`
 }
 
-// Cancellations are what became of the orders that buyers gave back.
+// Cancellations counts the orders and reservations that buyers cancelled, by the outcome.
 type Cancellations struct {
 	Done    int `json:"done"`
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
 }
 
-// Reservations are what became of the units that buyers reserved and did not
-// cancel.
+// Reservations counts the reservations that buyers did not cancel, by the outcome.
 type Reservations struct {
 	Paid      int `json:"paid"`
 	Forgotten int `json:"forgotten"`
-	Expired   int `json:"expired"` // payments that were told so
-	Refused   int `json:"refused"` // … for another reason
+	Expired   int `json:"expired"` // when the buyer paid
+	Refused   int `json:"refused"` // payments, for another reason
 	Unknown   int `json:"unknown"`
-	Returned  int `json:"returned,omitempty"` // … and cancelled when they had been forgotten
+	Returned  int `json:"returned,omitempty"` // forgotten, and cancelled after they had expired
 }
 
-// Processor is the processor time of one load, in seconds. What is not known is
-// left out.
+// Processor is the processor time of one load, in seconds. A figure that is not known is nil.
 type Processor struct {
-	Services  *float64 `json:"services_s,omitempty"`  // all service processes, as they count it
-	Servers   *float64 `json:"servers_s,omitempty"`   // the servers behind them
-	Generator *float64 `json:"generator_s,omitempty"` // this process, and engines embedded in it
+	Services  *float64 `json:"services_s,omitempty"`  // of all service processes
+	Servers   *float64 `json:"servers_s,omitempty"`   // of the servers behind the services
+	Generator *float64 `json:"generator_s,omitempty"` // of this process with the engines embedded in it
 }
 
-// A Percentile is one point of a curve: so many percent took no longer.
+// A Percentile is one point of a latency curve: Percent of the answers took at most Micros.
 type Percentile struct {
 	Percent float64 `json:"percent"`
 	Micros  int64   `json:"us"`
 }
 
-// Linearizability is what is known of the answers of a run taken together (see
-// internal/linear).
+// Linearizability says whether some order of the purchases, one after the other, explains
+// all answers of a run (see internal/judge).
 type Linearizability struct {
 	Answer  string `json:"answer"`
-	Checked int    `json:"checked"` // answers that were looked at
+	Checked int    `json:"checked"` // answers
 	Why     string `json:"why,omitempty"`
 }
 
@@ -129,7 +127,7 @@ const (
 	LinearNotChecked = "not_checked"
 )
 
-// StrategyInfo is what the first target says of the strategy.
+// StrategyInfo describes a strategy as the first target does.
 type StrategyInfo struct {
 	Name       string             `json:"name"`
 	Title      string             `json:"title"`
@@ -138,14 +136,14 @@ type StrategyInfo struct {
 	Reserves   bool               `json:"reserves,omitempty"`
 }
 
-// A Target is one service process and what it runs on, by its own account.
+// A Target is one service process, with the backends that it says it uses.
 type Target struct {
 	URL      string           `json:"url"`
 	Backends []backend.Status `json:"backends"`
 }
 
-// An Answer groups what buyers were told by its code: the service's own, or
-// one of ours for what is no answer.
+// An Answer counts the answers with one code. The code is the service's, or one of the
+// generator's own where the service gave no valid answer.
 type Answer struct {
 	Code    string        `json:"code"`
 	Outcome judge.Outcome `json:"outcome"`
@@ -153,7 +151,7 @@ type Answer struct {
 	Sample  string        `json:"sample"` // the first message with this code
 }
 
-// Latency in microseconds, from an HDR histogram of three significant digits.
+// Latency has the percentiles of a time in microseconds, to three significant digits.
 type Latency struct {
 	P50  int64   `json:"p50"`
 	P90  int64   `json:"p90"`
@@ -163,15 +161,14 @@ type Latency struct {
 	Mean float64 `json:"mean"`
 }
 
-// Commands counts what purchases sent to one backend.
+// Commands counts the commands that purchases sent to one backend.
 type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
 	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
 }
 
-// A Problem is in words, and as a code with parameters for clients that word it
-// themselves.
+// A Problem has a text, and a code with parameters for clients that write their own text.
 type Problem struct {
 	Text   string `json:"text"`
 	Code   string `json:"code"`
@@ -180,7 +177,7 @@ type Problem struct {
 
 func (p Problem) Error() string { return p.Text }
 
-// Codes of Problems, with their parameters. An error is the system's text.
+// Codes of problems, with their parameters. The parameter error is an error's text.
 const (
 	ProblemLedgerUnread  = "ledger_unread"    // error
 	ProblemStillRunning  = "still_running"    // seconds
@@ -200,7 +197,7 @@ func newProblem(code string, params params, format string, args ...any) Problem 
 	return Problem{fmt.Sprintf(format, args...), code, params}
 }
 
-// problem adds a reason why the run proves nothing, with its code.
+// addProblem adds a reason why the run proves nothing.
 func (r *run) addProblem(code string, params params, format string, args ...any) {
 	r.result.Problems = append(r.result.Problems, newProblem(code, params, format, args...))
 }

@@ -308,7 +308,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
 		{"to join a sale that was reset meanwhile", func(c *Config) { c.Joins = true }, "was reset meanwhile, from 20 units to 0"},
 		{"a strategy without reservations", func(c *Config) { c.Reserve = time.Second }, "has no reservations"},
-		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: what every buyer is told is kept and judged, which would take about 1.8 GB"},
+		{"more than the memory holds", func(c *Config) { c.Buyers = 4_000_000 }, "4,000,000 buyers of 20 units: every answer is kept until it is judged, which would take about 1.8 GB"},
 		{"payments that the memory does not hold", func(c *Config) { c.Buyers, c.Stock, c.Reserve = 1_000_000, 800_000, time.Second }, "about 1.2 GB"},
 		{"orders that the memory does not hold", func(c *Config) { c.Buyers, c.Stock = 2_000_000, 1_000_000 }, "about 1.4 GB"},
 	} {

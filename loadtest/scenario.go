@@ -21,103 +21,107 @@ import (
 	"seckill/internal/tables"
 )
 
-// ShopSKU is what the shop of `seckill up` sells. A run that does not join the shop's
-// sale leaves it out: it would reset it.
+// ShopSKU is the SKU that the shop of `seckill up` sells. Only a run that joins the shop's
+// sale may sell it; any other run would reset that sale.
 const ShopSKU = 1_000_000
 
-// A Scenario says what load is sent to which sale. It is plain data, written by
-// scenario files and flags, in this order, and repeated in results. Everything random follows from Seed:
-// the same Scenario sends the same purchases in the same order.
+// A Scenario says what load is sent to which sale. Scenario files set it first, then flags;
+// results repeat it. All random choices follow from Seed: the same Scenario sends the same
+// purchases in the same order.
 type Scenario struct {
 	Strategy string `json:"strategy,omitempty" yaml:"strategy" kong:"-"`
-	Stock    int64  `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units of each SKU (${LoadStock})."`
-	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"The SKU that is sold, or the first of several (${LoadSKU})."`
-	// SKUs 0 is 1.
-	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
-	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 1.5: one is hot (${LoadZipf}: even)."`
-	// Plenty: nothing can be oversold, so that only the speed and lost updates show.
-	Plenty bool `json:"plenty,omitempty" yaml:"plenty" group:"rare" help:"There may be more stock than buyers want."`
+	Stock    int64  `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units on sale of each SKU (${LoadStock})."`
+	SKU      int64  `json:"sku_id" yaml:"sku" name:"sku" group:"rare" placeholder:"ID" help:"Number of the SKU, or of the first of several (${LoadSKU})."`
+	// SKUs may be 0 for one SKU.
+	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are on sale, numbered from --sku on (${LoadSKUs})."`
+	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Make the k-th SKU wanted 1/k^S as often as the first: 1.5 makes one SKU hot (${LoadZipf}: all alike)."`
+	// Plenty allows a sale in which nothing can be oversold. Such a run shows speed and lost
+	// updates only.
+	Plenty bool `json:"plenty,omitempty" yaml:"plenty" group:"rare" help:"Allow more stock than the buyers want. Then nothing can be oversold."`
 
-	// Buyers is how many requests are made, where no rate and duration say so.
-	// But for duplicates each is of another user.
-	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Purchases, each by another user (${LoadBuyers})."`
-	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
-	// Duplicates are asked with another request id. Only one may succeed.
-	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who ask a second time (load: ${LoadDuplicates}, compare: none)."`
-	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of sales that are cancelled at once (load: ${LoadCancellations}, compare: none)."`
-	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
+	// Buyers is the number of requests. The profile constant uses Rate and Duration instead.
+	// Every request is of another user, except for duplicates.
+	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"How many buyers come, each with one purchase (${LoadBuyers})."`
+	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer wants (${LoadQuantity})."`
+	// Duplicates are requests by a user who has made one before, under another key. Only one
+	// may succeed.
+	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"rare" placeholder:"SHARE" help:"Share of buyers who try to buy a second time (load: ${LoadDuplicates}, compare: 0)."`
+	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"rare" placeholder:"SHARE" help:"Share of buyers who cancel at once (load: ${LoadCancellations}, compare: 0)."`
+	// Reserve, if not 0, makes buyers reserve for this time and pay with a second call. Buyers
 	// who cancel do not pay.
-	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	// Async: the strategy must be able to accept, or every answer is final as without.
-	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
-	// Copies go to different targets where there are several.
-	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of requests that are sent three times (load: ${LoadCopies}, compare: none)."`
-	// Cuts: the buyer hangs up while a call is under way, and then makes it again.
-	Cuts  float64 `json:"cuts,omitempty" yaml:"cuts" group:"rare" placeholder:"SHARE" help:"Share of buyers who hang up before the answer (${LoadCuts})."`
-	Retry int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"Calls again, under the same key (load: ${LoadRetry}, compare: none)."`
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers first reserve for this long (1s to 60s) and then pay."`
+	Forget  float64       `json:"forget,omitempty" yaml:"forget" group:"rare" placeholder:"SHARE" help:"Share of buyers who never pay for what they reserved."`
+	// Async asks services to accept a purchase first and to decide later. Strategies that
+	// cannot do so answer as without.
+	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask the service to accept first and to decide later, if the strategy can."`
+	// Copies go to different targets if there are several.
+	Copies float64 `json:"copies,omitempty" yaml:"copies" group:"rare" placeholder:"SHARE" help:"Share of purchases that are sent three times at once (load: ${LoadCopies}, compare: 0)."`
+	// Cuts makes buyers hang up during a call and then repeat it.
+	Cuts  float64 `json:"cuts,omitempty" yaml:"cuts" group:"rare" placeholder:"SHARE" help:"Share of buyers who hang up before the answer comes (${LoadCuts})."`
+	Retry int     `json:"retry,omitempty" yaml:"retry" group:"rare" placeholder:"N" help:"How often a buyer repeats a call without a clear answer, under the same key (load: ${LoadRetry}, compare: 0)."`
 
-	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (the default), or an open loop: spike, constant."` // empty: Closed
-	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time (${LoadConcurrency})."`
-	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."`
-	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests are sent."`
-	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
-	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"The same seed sends the same buyers in the same order (random)."`
+	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"When buyers come: closed (the default): the next when one has an answer; spike: all at once; constant: at --rate."` // empty: Closed
+	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, for closed (${LoadConcurrency})."`
+	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Buyers a second, for constant."`
+	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long buyers keep coming, for constant."`
+	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"rare" placeholder:"D" help:"How long a buyer waits for an answer (${LoadTimeout})."`
+	Seed        uint64        `json:"seed,string" yaml:"seed" group:"time" placeholder:"N" help:"Repeat the same buyers in the same order (default: a new seed)."`
 
-	// Require are read by ParseRequirement.
-	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"A threshold that must be met, too, such as p99<50ms or errors==0."`
+	// Require lists texts for ParseRequirement.
+	Require []string `json:"require,omitempty" yaml:"require" group:"rare" placeholder:"METRIC<VALUE" help:"A threshold that the run must meet, such as p99<50ms or errors==0; may be repeated."`
 }
 
 // A Profile says when requests are sent.
 type Profile string
 
 const (
-	// Closed: Concurrency workers, each sends when it has its answer. What a stall
-	// keeps from being sent is not measured.
+	// Closed lets Concurrency workers send the next request when they have an answer. If the
+	// service stalls, they send nothing meanwhile, and that does not show in the latency.
 	Closed Profile = "closed"
-	// Spike: all buyers start together, over connections that are open.
+	// Spike sends all requests at once, over connections that are open.
 	Spike Profile = "spike"
-	// Constant: Rate requests a second for Duration, whatever the answers do.
+	// Constant sends Rate requests a second for Duration, however late the answers are.
 	Constant Profile = "constant"
 )
 
 var profiles = []Profile{Closed, Spike, Constant}
 
-// DefaultScenario is what `seckill load` runs when nothing else is asked for. With its
-// copies, retries, duplicates and cancellations every run tests exactly-once, one order per
-// user, and units that come back; comparisons of rates have none.
+// DefaultScenario returns the scenario of `seckill load` without flags. It has copies, retries,
+// duplicates and cancellations, so that every run tests exactly-once, one order for each user,
+// and units that come back.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
 		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: 0.05, Cancellations: 0.03, Copies: 0.01, Retry: 1}
 }
 
-// ThoroughScenario has all that can go wrong in one sale, but reservations, which few strategies have.
+// ThoroughScenario returns a scenario with everything that can go wrong in one sale, except
+// reservations, which few strategies offer.
 func ThoroughScenario() Scenario {
 	s := DefaultScenario()
 	s.Stock, s.Buyers, s.Cancellations, s.Copies, s.Cuts, s.Retry = 300, 1000, 0.2, 0.1, 0.1, 6
 	return s
 }
 
-// Every call of a run is kept until it has been judged, in at most MaxMemory bytes.
-// A run that would need more is not started.
+// A run keeps every call until the judge has seen it, in at most MaxMemory bytes. A run that
+// would need more is not started.
 const (
 	MaxMemory   = 1 << 30
-	bytesACall  = 480 // its record, and what the judge makes of it
-	bytesAnUnit = 550 // of the orders in the ledger: one a unit
+	bytesACall  = 480 // its record, with the judge's data about it
+	bytesAnUnit = 550 // an order in the ledger
 )
 
-// memory is about what judging takes if every call is answered.
+// expectedMemory estimates the bytes that judging takes if every call is answered.
 func (s Scenario) expectedMemory() float64 {
 	requests := float64(s.Requests())
-	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // what is given back is sold again
+	sales := min(requests, float64(s.Stock)*float64(s.SKUs)/max(0, 1-s.Cancellations-s.Forget)) // units that come back are sold again
 	calls := requests * (1 + s.Copies*(CopiesEach-1))
-	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // a second call about what was sold
+	if s.Reserve > 0 || s.Async || s.Cancellations > 0 { // a second call after a sale
 		calls += sales
 	}
 	return calls*bytesACall + sales*bytesAnUnit
 }
 
-// normal fills in what 0 stands for.
+// withDefaults replaces zero values by what they stand for.
 func (s Scenario) withDefaults() Scenario {
 	if s.SKUs == 0 {
 		s.SKUs = 1
@@ -128,12 +132,11 @@ func (s Scenario) withDefaults() Scenario {
 	return s
 }
 
-// Open reports whether requests are sent when they are due, whatever becomes of
-// those before them.
+// Open reports whether requests are sent when they are due, without waiting for answers.
 func (s Scenario) Open() bool { return s.Profile != Closed && s.Profile != "" }
 
-// Requests is how many requests the scenario makes; too many are some more than
-// are allowed.
+// Requests returns how many requests the scenario makes. If they are more than allowed, it
+// returns some number above the limit.
 func (s Scenario) Requests() int {
 	if s.Profile != Constant {
 		return s.Buyers
@@ -142,8 +145,8 @@ func (s Scenario) Requests() int {
 	return int(min(math.Ceil(s.Rate*s.Duration.Seconds()-1e-9), maxRequests+1))
 }
 
-// due is when request i should be sent, counted from the start of the run. In a
-// closed loop no request has a time: a worker sends it when it is free.
+// dueAt returns when request i is due, counted from the start of the load. It returns 0 for
+// a closed loop, in which a worker sends a request when it is free.
 func (s Scenario) dueAt(i int) time.Duration {
 	if s.Profile != Constant {
 		return 0
@@ -151,9 +154,8 @@ func (s Scenario) dueAt(i int) time.Duration {
 	return time.Duration(float64(i) / s.Rate * float64(time.Second))
 }
 
-// ReadScenario reads a Scenario from a YAML file over base, with the fields' names
-// from their tags. Unknown fields are refused; missing ones keep base's value. The
-// error is an ErrConfig.
+// ReadScenario reads a Scenario from a YAML file. Fields that the file leaves out have their
+// value in base. Unknown fields are an error. The error is an ErrConfig.
 func ReadScenario(path string, base Scenario) (Scenario, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -162,35 +164,34 @@ func ReadScenario(path string, base Scenario) (Scenario, error) {
 	s := base
 	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
 	if err = d.Decode(&s); err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
-		err = errors.New("there are several documents in it: keep one")
+		err = errors.New("it has several YAML documents: keep one")
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return base, configError("%s: there is nothing in it", path)
-	case err != nil: // the library shows a page of source below its line
+		return base, configError("%s: the file is empty", path)
+	case err != nil: // whose first line says what is wrong; below it the library quotes the file
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		return base, configError("%s: %s", path, text)
 	}
 	return s, nil
 }
 
-// Command is the command line that holds the sale of s again, with the same
-// buyers.
+// Command returns the command line that repeats the sale of s with the same buyers.
 func (s Scenario) Command() string {
-	usual := DefaultScenario().withDefaults()
-	if s.Open() { // what the profile does not use is refused
-		s.Concurrency = usual.Concurrency
+	defaults := DefaultScenario().withDefaults()
+	if s.Open() { // flags that the profile does not use are an error
+		s.Concurrency = defaults.Concurrency
 	}
 	if s.Profile == Constant {
-		s.Buyers = usual.Buyers
+		s.Buyers = defaults.Buyers
 	}
-	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), usual)
+	return "seckill load --strategy " + s.Strategy + Flags(s.withDefaults(), defaults)
 }
 
-// Flags are those that make usual into s, a struct whose fields have them, each
-// after a space. What only files can say is left out.
-func Flags(s, usual any) string {
-	is, was := reflect.ValueOf(s), reflect.ValueOf(usual)
+// Flags returns the flags that turn defaults into s, each after a space. Both are structs of
+// one type, whose fields have tags for flags. Fields without a flag are left out.
+func Flags(s, defaults any) string {
+	is, was := reflect.ValueOf(s), reflect.ValueOf(defaults)
 	var b strings.Builder
 	for _, f := range reflect.VisibleFields(is.Type()) {
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("kong") == "-" || f.Tag.Get("help") == "" {
@@ -209,7 +210,7 @@ func Flags(s, usual any) string {
 		case reflect.Slice:
 			text = strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
 		}
-		if strings.ContainsAny(text, "<>!") { // requirements
+		if strings.ContainsAny(text, "<>!") { // a requirement, which the shell would take for redirections
 			text = "'" + text + "'"
 		}
 		b.WriteString(" --" + name + between + text)
@@ -217,53 +218,54 @@ func Flags(s, usual any) string {
 	return b.String()
 }
 
-// A Range is what a number may be, both ends included.
+// A Range has the least and the greatest value that a number may have.
 type Range struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"`
 }
 
-// Check refuses a number that is out of the range; the error is a *seckill.FieldError.
+// Check returns a *seckill.FieldError if the field's number is out of the range.
 func (r Range) Check(field string, n float64) error {
-	if n >= r.Min && n <= r.Max { // nor NaN
+	if n >= r.Min && n <= r.Max { // which is false for NaN
 		return nil
 	}
-	told := formatNumber
+	format := formatNumber
 	if slices.Contains(durationFields, field) {
-		told = func(seconds float64) string { return tables.Span(time.Duration(seconds * float64(time.Second))) }
+		format = func(seconds float64) string { return tables.Span(time.Duration(seconds * float64(time.Second))) }
 	}
 	value := ""
-	if math.Abs(n) < 1<<53 { // a larger one may not be what was typed, digit by digit
-		value = told(n) + " is "
+	if math.Abs(n) < 1<<53 { // the digits of a larger number may differ from those that were typed
+		value = format(n) + " is "
 	}
 	return &seckill.FieldError{Field: field, Code: "range", Params: params{"min": r.Min, "max": r.Max},
-		Detail: fmt.Sprintf("%sout of range: give %s to %s", value, told(r.Min), told(r.Max))}
+		Detail: fmt.Sprintf("%sout of range: give %s to %s", value, format(r.Min), format(r.Max))}
 }
 
-// durations are the fields whose ranges are in seconds.
+// durationFields are the fields whose ranges are in seconds.
 var durationFields = []string{"duration", "timeout", "reserve", "turn"}
 
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Ranges of a scenario's numbers, durations in seconds. What is beyond is a typing
-// error, and would exhaust the machine. The page checks the same.
+// Ranges has the ranges of a scenario's numbers; durations are in seconds. Numbers beyond are
+// typing errors and would exhaust the machine. The page checks the same ranges.
 var Ranges = map[string]Range{
-	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10}, // 0: all alike
+	"sku": {1, maxSKU}, "skus": {1, 10_000}, "zipf": {0, 10},
 	"stock": {1, seckill.MaxStock}, "quantity": {1, seckill.MaxQuantity}, "buyers": {1, maxRequests},
 	"duplicates": {0, 1}, "cancellations": {0, 1}, "copies": {0, 1}, "cuts": {0, 1}, "retry": {0, 20}, "forget": {0, 1},
 	"concurrency": {1, 50_000}, "rate": {1e-6, 1_000_000},
 	"duration": durationRange, "timeout": durationRange,
-	"reserve": {1, 60}, // a run waits for its last deadline
+	"reserve": {1, 60}, // a run waits until its last reservation has expired
 }
 
-const maxSKU = 1<<53 - 1 // as of the service
+const maxSKU = 1<<53 - 1 // the service's limit
 
 const maxRequests = 10_000_000
 
-// wait is what durations may be: less than a millisecond is a number without its unit.
+// durationRange is the range of durations. A value below a millisecond is a number that was
+// typed without its unit.
 var durationRange = Range{.001, (24 * time.Hour).Seconds()}
 
-// numbers are the fields that this scenario uses.
+// numericFields returns the numbers that this scenario uses, by field.
 func (s Scenario) numericFields() map[string]float64 {
 	used := map[string]float64{
 		"sku": float64(s.SKU), "skus": float64(s.SKUs), "stock": float64(s.Stock), "quantity": float64(s.Quantity),
@@ -287,9 +289,10 @@ func (s Scenario) numericFields() map[string]float64 {
 	return used
 }
 
-// Beyond are the errors of the numbers that this scenario uses and that are out of
-// their range, if there is one.
-func (s Scenario) CheckRanges(ranges map[string]Range) (errs []error) {
+// CheckRanges returns an error for each number that this scenario uses and that is out of its
+// range. Numbers without a range are not checked.
+func (s Scenario) CheckRanges(ranges map[string]Range) []error {
+	var errs []error
 	used := s.withDefaults().numericFields()
 	for _, field := range slices.Sorted(maps.Keys(used)) {
 		if limit, ok := ranges[field]; ok {
@@ -301,32 +304,35 @@ func (s Scenario) CheckRanges(ranges map[string]Range) (errs []error) {
 	return errs
 }
 
-// Check finds what makes a run impossible or pointless, without calling any
-// service; the error is an ErrConfig and a *seckill.FieldError.
+// Check returns an error if a run is impossible or pointless. It calls no service. The error
+// is an ErrConfig and a *seckill.FieldError.
 func (s Scenario) Check() error { return Config{Scenario: s}.Check() }
 
-// checkReset refuses a sale whose resets would end that of the lab's shop.
+// checkReset returns an error if the run would reset the sale of the lab's shop.
 func (s Scenario) checkReset() error {
 	if last := s.SKU + int64(s.withDefaults().SKUs) - 1; s.SKU <= ShopSKU && ShopSKU <= last {
-		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others", s.SKU, last, int64(ShopSKU))
+		return fieldError("sku", "range", nil, "SKUs %d to %d include %d, the lab's shop, whose sale the run would reset: give others",
+			s.SKU, last, int64(ShopSKU))
 	}
 	return nil
 }
 
-// possible finds what makes a run impossible.
+// checkPossible returns an error if the run is impossible.
 func (s Scenario) checkPossible() error {
 	s = s.withDefaults()
 	if s.Strategy == "" {
-		return fieldError("strategy", "none", nil, "name one")
+		return fieldError("strategy", "none", nil, "give the name of a strategy")
 	}
 	if !slices.Contains(profiles, s.Profile) {
-		return fieldError("profile", "one_of", params{"values": profiles}, "there is no profile %q, only %s", s.Profile, strings.Trim(fmt.Sprint(profiles), "[]"))
+		return fieldError("profile", "one_of", params{"values": profiles},
+			"there is no profile %q; there are %s, %s, %s", s.Profile, Closed, Spike, Constant)
 	}
 	if errs := s.CheckRanges(Ranges); errs != nil {
 		return fmt.Errorf("%w: %w", ErrConfig, errs[0])
 	}
 	if last := s.SKU + int64(s.SKUs) - 1; last > maxSKU {
-		return fieldError("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1}, "the last of them would be SKU %d, and %d is the limit", last, int64(maxSKU))
+		return fieldError("skus", "range", params{"min": 1, "max": maxSKU - s.SKU + 1},
+			"the last would be SKU %d, and %d is the limit", last, int64(maxSKU))
 	}
 	if err := s.checkFields(); err != nil {
 		return err
@@ -337,34 +343,36 @@ func (s Scenario) checkPossible() error {
 		}
 	}
 	if n := s.Requests(); n > maxRequests || s.expectedMemory() > MaxMemory {
-		return fieldError(s.demandField(), "too_many_requests", params{"requests": n, "max": min(maxRequests, int(float64(n)*MaxMemory/s.expectedMemory()))}, "%s of %s units: what every buyer is told is kept and judged, "+
-			"which would take about %.1f GB of memory, and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
+		possible := min(maxRequests, int(float64(n)*MaxMemory/s.expectedMemory()))
+		return fieldError(s.demandField(), "too_many_requests", params{"requests": n, "max": possible},
+			"%s of %s units: every answer is kept until it is judged, which would take about %.1f GB of memory, and %.1f GB is the limit; "+
+				"give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
 			tables.Count(n, "buyer"), tables.Thousands(s.Stock*int64(s.SKUs)), s.expectedMemory()/(1<<30), float64(MaxMemory)/(1<<30))
 	}
 	return nil
 }
 
-// fits finds fields that do not go together.
+// checkFields returns an error if two fields exclude each other.
 func (s Scenario) checkFields() error {
-	for _, wrongly := range []struct {
-		so               bool
+	for _, rule := range []struct {
+		broken           bool
 		field, code, why string
 	}{
-		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", fmt.Sprintf("it means nothing with the profile %q", s.Profile)},
-		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", fmt.Sprintf("it means nothing with the profile %q", s.Profile)},
-		{s.Zipf != 0 && s.SKUs < 2, "zipf", "unused", "it means nothing with one SKU"},
-		{s.Async && s.Reserve != 0, "async", "unused", "it means nothing with reservations: a reservation is answered at once"},
+		{s.Rate != 0 && s.Profile != Constant, "rate", "unused", fmt.Sprintf("the profile %q does not use it", s.Profile)},
+		{s.Duration != 0 && s.Profile != Constant, "duration", "unused", fmt.Sprintf("the profile %q does not use it", s.Profile)},
+		{s.Zipf != 0 && s.SKUs < 2, "zipf", "unused", "a sale of one SKU does not use it"},
+		{s.Async && s.Reserve != 0, "async", "unused", "reservations do not use it: they are answered at once"},
 		{s.Reserve%time.Second != 0, "reserve", "range", "reservations for " + s.Reserve.String() + ": give whole seconds"},
-		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing", "only who reserves can forget to pay: give --reserve, such as 2s"},
+		{s.Reserve == 0 && s.Forget != 0, "reserve", "missing", "only buyers who reserve can forget to pay: give --reserve, such as 2s"},
 	} {
-		if wrongly.so {
-			return fieldError(wrongly.field, wrongly.code, nil, "%s", wrongly.why)
+		if rule.broken {
+			return fieldError(rule.field, rule.code, nil, "%s", rule.why)
 		}
 	}
 	return nil
 }
 
-// demandField is the field that says how many buyers there are.
+// demandField returns the name of the field that says how many buyers come.
 func (s Scenario) demandField() string {
 	if _, used := s.numericFields()["buyers"]; used {
 		return "buyers"
@@ -372,23 +380,24 @@ func (s Scenario) demandField() string {
 	return "rate"
 }
 
-// checkDemand refuses a sale in which nothing can go wrong.
+// checkDemand returns an error if the sale cannot go wrong because too few units are wanted.
 func (s Scenario) checkDemand() error {
 	if s.Quantity > s.Stock {
-		return fieldError("quantity", "too_much", params{"stock": s.Stock}, "every buyer asks for %d units of a stock of %d: no buyer could buy anything", s.Quantity, s.Stock)
+		return fieldError("quantity", "too_much", params{"stock": s.Stock},
+			"every buyer asks for %d units of a stock of %d: no buyer could buy anything", s.Quantity, s.Stock)
 	}
 	if s.Plenty {
 		return nil
 	}
 	if demand := newPlan(s, nil).maxDemand(); demand <= s.Stock {
 		return fieldError(s.demandField(), "no_demand", params{"least": s.Stock * int64(s.SKUs) / s.Quantity, "requests": s.Requests()},
-			"at most %d units are wanted of any SKU, and each has a stock of %d: nothing could be oversold, so nothing would be proven; "+
-				"give more buyers, or less stock (or --plenty)", demand, s.Stock)
+			"the buyers want at most %d units of any SKU, and each has a stock of %d: nothing could be oversold, so the run would prove "+
+				"nothing; give more buyers, less stock, or --plenty", demand, s.Stock)
 	}
 	return nil
 }
 
-// wrong is an ErrConfig that names the scenario's field as scenario files do.
+// fieldError returns an ErrConfig that names the field as scenario files do.
 func fieldError(field, code string, params map[string]any, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrConfig, &seckill.FieldError{Field: field, Detail: fmt.Sprintf(format, args...), Code: code, Params: params})
 }
@@ -396,7 +405,7 @@ func fieldError(field, code string, params map[string]any, format string, args .
 func checkTarget(t string) error {
 	u, err := url.Parse(t)
 	if err != nil || u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return configError("target %q is not an address such as http://127.0.0.1:8081", t)
+		return configError("target %q is not a URL such as http://127.0.0.1:8081", t)
 	}
 	return nil
 }

@@ -50,8 +50,8 @@ func TestReadScenario(t *testing.T) {
 		t.Errorf("%+v, %v: what is left out must stay", s, err)
 	}
 	for text, want := range map[string]string{
-		"":                         "there is nothing in it",
-		"# nothing\n":              "there is nothing in it",
+		"":                         "the file is empty",
+		"# nothing\n":              "the file is empty",
 		"stock: 5\nstok: 6\n":      `[2:1] unknown field "stok"`,
 		"stock: 5\nstock: 6\n":     `[2:1] mapping key "stock" already defined`,
 		"buyers: 9\nstock: many\n": "[2:8] cannot unmarshal",
@@ -71,18 +71,18 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{func(s *Scenario) { s.Buyers = maxRequests + 1 }, "buyers: 10000001"},
-		{func(s *Scenario) { s.Strategy = "" }, "strategy: name one"},
+		{func(s *Scenario) { s.Strategy = "" }, "strategy: give the name"},
 		{func(s *Scenario) { s.Quantity = s.Stock + 1 }, "no buyer could buy anything"},
 		{func(s *Scenario) { s.Timeout = 0 }, "timeout: 0"},
 		{func(s *Scenario) { s.Copies = 1.5 }, "copies: 1.5"},
 		{func(s *Scenario) { s.SKU = ShopSKU }, "the lab's shop"},
 		{func(s *Scenario) { s.SKU, s.SKUs = ShopSKU-9, 10 }, "the lab's shop"},
 		{func(s *Scenario) { s.Retry = 21 }, "retry: 21"},
-		{func(s *Scenario) { s.Rate = 5 }, `rate: it means nothing with the profile "closed"`},
-		{func(s *Scenario) { s.Zipf = 1.5 }, "zipf: it means nothing with one SKU"},
-		{func(s *Scenario) { s.Async, s.Reserve = true, time.Second }, "async: it means nothing with reservations"},
-		{func(s *Scenario) { s.Buyers, s.Duplicates = 100, 0 }, "at most 100 units are wanted"},
-		{func(s *Scenario) { s.Buyers, s.Duplicates = 150, .5 }, "units are wanted of any SKU"},
+		{func(s *Scenario) { s.Rate = 5 }, `rate: the profile "closed" does not use it`},
+		{func(s *Scenario) { s.Zipf = 1.5 }, "zipf: a sale of one SKU does not use it"},
+		{func(s *Scenario) { s.Async, s.Reserve = true, time.Second }, "async: reservations do not use it"},
+		{func(s *Scenario) { s.Buyers, s.Duplicates = 100, 0 }, "the buyers want at most 100 units"},
+		{func(s *Scenario) { s.Buyers, s.Duplicates = 150, .5 }, "units of any SKU"},
 		{func(s *Scenario) { s.Profile, s.Rate, s.Duration = Constant, 1e6, 24*time.Hour }, "10,000,001 buyers"},
 		{func(s *Scenario) { s.Forget = .1 }, "give --reserve, such as 2s"},
 		{func(s *Scenario) { s.Reserve = 1500 * time.Millisecond }, "give whole seconds"},

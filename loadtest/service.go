@@ -19,21 +19,19 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A service is what a run calls of one target beside purchases, to prepare the
-// sale and to judge it.
+// A service makes the calls to one target that prepare the sale and help to judge it.
 type service struct {
 	base       string
 	adminToken string
 	http       *http.Client
 }
 
-// A reset waits for purchases in flight.
 const (
 	askTimeout   = 5 * time.Second
-	resetTimeout = 30 * time.Second
+	resetTimeout = 30 * time.Second // a reset waits for purchases in flight
 )
 
-// ready lists the target's backends, including those that are down.
+// readBackends lists the target's backends, including those that are down.
 func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
@@ -41,12 +39,12 @@ func (s service) readBackends(ctx context.Context) ([]backend.Status, error) {
 	err := s.callJSON(ctx, http.MethodGet, "/readyz", nil, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
-		err = json.Unmarshal(refused.body, &answer) // alive, and a backend is not
+		err = json.Unmarshal(refused.body, &answer) // the service is alive, and a backend is down
 	}
 	return answer.Backends, err
 }
 
-// A strategy is one as a target describes it.
+// A strategy is what a target says about one of its strategies.
 type strategy struct {
 	StrategyInfo
 	Available bool     `json:"available"`
@@ -62,21 +60,22 @@ func (s service) listStrategies(ctx context.Context) ([]strategy, lockTimes, err
 	return answer.Strategies, answer.Locks, err
 }
 
-// reset starts the SKU's next run. notReset are the strategies that it did not reach.
-func (s service) resetSKU(ctx context.Context, sku, stock int64) (set judge.Stock, notReset []string, err error) {
+// resetSKU starts the SKU's next run. It also returns the strategies that the reset did not
+// reach.
+func (s service) resetSKU(ctx context.Context, sku, stock int64) (judge.Stock, []string, error) {
 	var answer struct {
 		judge.Stock
 		NotReset []string `json:"not_reset"`
 	}
-	body, _ := json.Marshal(map[string]int64{"stock": stock}) // a name that it has stays
-	err = s.callJSON(ctx, http.MethodPut, skuPath(sku), body, &answer)
+	body, _ := json.Marshal(map[string]int64{"stock": stock}) // without a name, the SKU keeps its own
+	err := s.callJSON(ctx, http.MethodPut, skuPath(sku), body, &answer)
 	return answer.Stock, answer.NotReset, err
 }
 
 // PutOnSale starts the next run of a SKU at a running service.
 func PutOnSale(ctx context.Context, target, adminToken string, sku, stock int64) error {
-	alone := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	_, _, err := service{target, adminToken, alone}.resetSKU(ctx, sku, stock)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	_, _, err := service{target, adminToken, client}.resetSKU(ctx, sku, stock)
 	return err
 }
 
@@ -91,9 +90,9 @@ func (s service) readStock(ctx context.Context, sku int64) (judge.Snapshot, erro
 
 func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
 
-// A refusal is any other answer than 200.
+// A refusal is the error for an answer other than 200.
 type refusal struct {
-	what   string
+	call   string // method and URL
 	status int
 	body   []byte
 }
@@ -101,19 +100,19 @@ type refusal struct {
 func (r *refusal) Error() string {
 	var p problemBody
 	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
-		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Detail)
+		return fmt.Sprintf("%s was answered %d %s: %s", r.call, r.status, p.Code, p.Detail)
 	}
-	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, quoteStart(r.body))
+	return fmt.Sprintf("%s was answered %d: %s", r.call, r.status, quoteStart(r.body))
 }
 
-// ask sends one request and decodes its answer.
+// callJSON sends one request and decodes its answer.
 func (s service) callJSON(ctx context.Context, method, path string, body []byte, into any) error {
 	data, err := s.fetchBody(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s %s%s was answered with something else than expected: %w (%s)",
+		return fmt.Errorf("%s %s%s was not answered as expected: %w (%s)",
 			method, s.base, path, err, quoteStart(data))
 	}
 	return nil
@@ -133,7 +132,7 @@ func (s service) fetchBody(ctx context.Context, method, path string, body []byte
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // only to our own service
+	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // no other path needs the token
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	resp, err := s.http.Do(req)
@@ -141,19 +140,19 @@ func (s service) fetchBody(ctx context.Context, method, path string, body []byte
 		return nil, err
 	}
 	defer resp.Body.Close()
-	const most = 64 << 20
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	const maxAnswer = 64 << 20 // bytes
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s%s: %w", method, s.base, path, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &refusal{what: method + " " + s.base + path, status: resp.StatusCode, body: data}
+		return nil, &refusal{call: method + " " + s.base + path, status: resp.StatusCode, body: data}
 	}
 	return data, nil
 }
 
-// A countedLedger is the ledger of a sale whose stock is also counted outside the
-// row. Only a service can read that counter.
+// A countedLedger adds the counter that a strategy keeps outside the row of the stock. Only a
+// service can read that counter.
 type countedLedger struct {
 	Ledger
 	services   []service
@@ -180,20 +179,20 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot,
 	if len(errs) == len(l.services) {
 		return judge.Snapshot{}, errors.Join(errs...)
 	}
-	return snap, nil // one that is alive has no such counter
+	return snap, nil // a service that answered has no such counter
 }
 
-// A keylessLedger is the ledger of a sale without keys. Its orders have ids that the
-// services made; it gives each the key that the plan has for the request of its user.
+// A keylessLedger is the ledger of a sale without keys, in which services made the request
+// ids. It gives each order the key that the plan has for the request of its user.
 type keylessLedger struct {
 	Ledger
-	*plan
+	plan *plan
 }
 
 func (l keylessLedger) Snapshot(ctx context.Context, sku int64) (judge.Snapshot, error) {
 	snap, err := l.Ledger.Snapshot(ctx, sku)
 	for i := range snap.Orders {
-		snap.Orders[i].RequestID = l.keyOf(l.requestOf(snap.Orders[i].UserID), sku)
+		snap.Orders[i].RequestID = l.plan.keyOf(l.plan.requestOf(snap.Orders[i].UserID), sku)
 	}
 	return snap, err
 }

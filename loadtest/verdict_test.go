@@ -155,9 +155,9 @@ func TestRequirements(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "write it like", "p99": "write it like", "p99=50ms": "write it like", "p98<1ms": "there are busy, conflict", "p99<50": "is no time",
-		"rate>fast": "is no number", "errors<-1": "is no number from 0 on", "p99<-1ms": "is no time", "rate<NaN": "is no number", "rate>5%": "is no number",
-		"rate<1e300": "is no number",
+		"": "write it like", "p99": "write it like", "p99=50ms": "write it like", "p98<1ms": "there are busy, conflict", "p99<50": "is not a time",
+		"rate>fast": "is not a number", "errors<-1": "is not a number ≥ 0", "p99<-1ms": "is not a time", "rate<NaN": "is not a number", "rate>5%": "is not a number",
+		"rate<1e300": "is not a number",
 	} {
 		if _, err := ParseRequirement(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -71,7 +71,7 @@ func (c *LoadCmd) Validate(line *kong.Context) error {
 	}
 	for _, given := range line.Path { // their defaults mean nothing either, but were not asked for
 		if f := given.Flag; f != nil && (f.Name == "concurrency" && s.Open() || f.Name == "buyers" && s.Profile == loadtest.Constant) {
-			return fmt.Errorf("--%s: it means nothing with the profile %q", f.Name, s.Profile)
+			return fmt.Errorf("--%s: the profile %q does not use it", f.Name, s.Profile)
 		}
 	}
 	known, err := strategyNamed("--strategy", s.Strategy)

@@ -19,9 +19,9 @@ import (
 	"seckill/internal/backend"
 )
 
-// baselines are the bare handlers that a comparison may measure beside the
-// strategies: gin reads the same request and writes the same answer, and in between
-// it does nothing, or one thing that a strategy also does.
+// baselines are bare handlers to measure beside the strategies. Each reads the same request and
+// writes the same answer with gin. In between it does nothing, or one thing that strategies
+// do as well.
 var baselines = []struct {
 	name, title string
 	do          func(*baselineWork, context.Context, baselinePurchase) (left int64, err error)
@@ -34,8 +34,9 @@ var baselines = []struct {
 	{"transaction", "gin and an UPDATE and an INSERT in one transaction", (*baselineWork).sellInTransaction, []backend.Capability{backend.RowLocks}},
 }
 
-// BaselineNames are what Settings.Baselines may name, beside All.
-func BaselineNames() (all []string) {
+// BaselineNames returns the names that Settings.Baselines may have, except All.
+func BaselineNames() []string {
+	var all []string
 	for _, b := range baselines {
 		all = append(all, b.name)
 	}
@@ -44,23 +45,23 @@ func BaselineNames() (all []string) {
 
 const (
 	baselineStrategy = "bare"
-	baselineConns    = 64 // to the database: as many as two service processes have
-	// endless is a stock that no run sells out.
+	baselineConns    = 64 // connections to the database, as many as two service processes have
+	// endlessStock is more than any run sells.
 	endlessStock = int64(1) << 52
 )
 
-// baselineWork has a key of its own in Redis and copies of the ledger's tables, so that
-// its orders stay as they are.
+// baselineWork has its own key in Redis and copies of the ledger's tables, so that it does not
+// change the ledger.
 type baselineWork struct {
 	*backend.Instance
 	db                 *sql.DB
-	key, stock, orders string       // stock and orders are tables
-	users              atomic.Int64 // each buys once
+	key, stock, orders string       // a key in Redis and two tables
+	users              atomic.Int64 // the last user; each buys once
 	server             *http.Server
 }
 
-// open serves the baselines of o on a loopback port of this process, and makes them
-// candidates. What lacks its server is not run.
+// openBaselines serves the baselines of o on a loopback port of this process, and makes them
+// candidates. A baseline whose server is missing is not run.
 func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	config := o.Servers.Only(backend.SQL, backend.Redis)
 	config.MaxSQLConns = baselineConns
@@ -95,7 +96,7 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 	gin.SetMode(gin.ReleaseMode)
 	g := gin.New()
 	w.server = &http.Server{Handler: g, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = w.server.Serve(listener) }() // ends with close
+	go func() { _ = w.server.Serve(listener) }() // until closeBaselines
 	for _, b := range baselines {
 		if !slices.Contains(o.Baselines, b.name) && !slices.Contains(o.Baselines, All) {
 			continue
@@ -105,14 +106,19 @@ func (w *baselineWork) openBaselines(ctx context.Context, o *Options) error {
 			o.NotRun = append(o.NotRun, NotRun{b.name, why})
 			continue
 		}
-		g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) { return b.do(w, ctx, p) }))
-		o.Candidates = append(o.Candidates, Candidate{Strategy: b.name, Title: b.title, Baseline: true, target: "http://" + listener.Addr().String() + "/" + b.name})
+		g.POST("/"+b.name+"/api/v1/seckill", baselineHandler(func(ctx context.Context, p baselinePurchase) (int64, error) {
+			return b.do(w, ctx, p)
+		}))
+		o.Candidates = append(o.Candidates, Candidate{Strategy: b.name, Title: b.title, Baseline: true,
+			target: "http://" + listener.Addr().String() + "/" + b.name})
 	}
 	return nil
 }
 
-// close removes what open made, or a part of it, also when the comparison was interrupted.
-func (w *baselineWork) closeBaselines() (err error) {
+// closeBaselines removes all that openBaselines made, even if that failed halfway or the
+// comparison was interrupted.
+func (w *baselineWork) closeBaselines() error {
+	var err error
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if w.server != nil {
@@ -133,7 +139,7 @@ func (w *baselineWork) closeBaselines() (err error) {
 
 func (w *baselineWork) doNothing(context.Context, baselinePurchase) (int64, error) { return 7, nil }
 
-// takeUnit is the least that a script can do for a sale.
+// takeUnit does only what every script for a sale must do.
 var takeUnit = redis.NewScript(`
 local left = redis.call('DECRBY', KEYS[1], ARGV[1])
 if left < 0 then
@@ -151,14 +157,14 @@ type executor interface {
 }
 
 func (w *baselineWork) insertOrder(ctx context.Context, db executor, p baselinePurchase, left int64) error {
-	user := w.users.Add(1) // their order has the same number
+	user := w.users.Add(1) // which is also the number of the order
 	_, err := db.ExecContext(ctx, "INSERT INTO "+w.orders+
 		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
 		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, baselineStrategy, "active")
 	return err
 }
 
-// insert is the order of a counter in Redis, in one statement.
+// decrementAndInsert lowers a counter in Redis and inserts the order in one statement.
 func (w *baselineWork) decrementAndInsert(ctx context.Context, p baselinePurchase) (int64, error) {
 	left, err := w.Redis.DecrBy(ctx, w.key, p.Quantity).Result()
 	if err != nil {
@@ -185,7 +191,7 @@ func (w *baselineWork) sellInTransaction(ctx context.Context, p baselinePurchase
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // which does nothing after a commit
 	left, err := w.takeUnits(ctx, tx, p)
 	if err == nil {
 		err = w.insertOrder(ctx, tx, p, left)
@@ -203,7 +209,7 @@ type baselinePurchase struct {
 }
 
 // baselineHandler reads the same body and writes the same answer as the service.
-func baselineHandler(work func(context.Context, baselinePurchase) (left int64, err error)) gin.HandlerFunc {
+func baselineHandler(work func(context.Context, baselinePurchase) (int64, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var p baselinePurchase
 		if err := json.NewDecoder(c.Request.Body).Decode(&p); err != nil {

@@ -17,28 +17,28 @@ import (
 	"seckill/loadtest"
 )
 
-// Options are what to compare, and where.
+// Options say what to compare, and where.
 type Options struct {
 	Settings
-	Sale       loadtest.Config // where; its scenario is the settings'
+	Sale       loadtest.Config // its targets and ledger; the scenario is that of the settings
 	Candidates []Candidate
-	NotRun     []NotRun       // chosen, but known to be unavailable
-	Servers    backend.Config // where baselines work
+	NotRun     []NotRun       // chosen strategies that are known to be unavailable
+	Servers    backend.Config // of the baselines
 
 	// OnStep, if not nil, is called before each turn.
 	OnStep func(done, total int, next Step)
 
-	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
+	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil for loadtest.Run
 }
 
-// A Step is what has its turn.
+// A Step names the entry whose turn begins.
 type Step struct {
 	Strategy    string `json:"strategy"`
 	Concurrency int    `json:"concurrency"`
 }
 
-// Run compares. When ctx ends, the current sale is audited, and the result has
-// what was measured until then.
+// Run compares the candidates. When ctx ends, it audits the current sale, and the result has
+// the measurements until then.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		c.runTurn(ctx, e, turn.Round)
 	}
-	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // in the last turn, perhaps between two sales
+	c.result.Interrupted = c.result.Interrupted || ctx.Err() != nil // which may come between two sales
 	c.result.Seconds = time.Since(begun).Seconds()
 	c.finishEntries()
 	if err := errors.Join(opened, bare.closeBaselines()); err != nil { // the database may be gone
@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) *Result {
 type comparison struct {
 	Options
 	result      *Result
-	unavailable map[string]bool // found to be unavailable
+	unavailable map[string]bool // strategies whose sale could not be started
 }
 
 func newComparison(o Options) *comparison {
@@ -95,10 +95,11 @@ func newComparison(o Options) *comparison {
 	return c
 }
 
-// add adds the entry of k with so many buyers at a time, unless it is there.
+// addEntry adds an entry for k with the given number of buyers at a time, unless there is one.
 func (c *comparison) addEntry(k Candidate, crowd int) {
 	if !slices.ContainsFunc(c.result.Entries, func(e *Entry) bool { return e.Candidate == k && e.Concurrency == crowd }) {
-		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd, Violations: []judge.Violation{}, Problems: []string{},
+		c.result.Entries = append(c.result.Entries, &Entry{Candidate: k, Concurrency: crowd,
+			Violations: []judge.Violation{}, Problems: []string{},
 			Rounds: []Round{}, Ratios: map[string]stats.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 	}
 }
@@ -121,11 +122,13 @@ func (c *comparison) finishEntries() {
 	r.setRatios()
 }
 
-// maxMore bounds the buyers that are added to a sale; each call is kept until it is judged.
+// maxAddedBuyers bounds the buyers that are added to a sale: every call is kept until it is
+// judged.
 const maxAddedBuyers = 100_000
 
-// config is the sale of e. With plenty of stock, it has as many buyers as come in a turn
-// at the rate of the sale before: a sale's first and last moments are not typical.
+// saleOf returns the sale of e. With plenty of stock, the sale has as many buyers as came in a
+// turn at the rate of the last sale, because the first and last moments of a sale are not
+// typical.
 func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	sale := c.Sale
 	sale.Scenario = c.Scenario
@@ -137,23 +140,23 @@ func (c *comparison) saleOf(e *Entry) loadtest.Config {
 	return sale
 }
 
-// warmUp is a small sale, for connections, prepared structures and caches.
+// warmUpSale returns a small sale, which opens connections and fills caches.
 func (c *comparison) warmUpSale(e *Entry) loadtest.Config {
 	warm := c.saleOf(e)
 	warm.Profile, warm.Rate, warm.Duration = loadtest.Closed, 0, 0
 	warm.Concurrency = max(1, warm.Concurrency)
 	warm.Buyers, warm.Stock = 2*warm.Concurrency, max(1, min(warm.Stock, int64(warm.Concurrency)))*warm.Quantity
-	warm.Plenty = true // there may be many SKUs
-	warm.Forget = 0    // it would wait for deadlines
+	warm.Plenty = true // because of many SKUs there may be more units than buyers
+	warm.Forget = 0    // or the sale would wait for deadlines
 	return warm
 }
 
-// sell runs one sale; a baseline has nothing to prepare and nothing to judge.
+// runSale runs one sale. A baseline has nothing to prepare and nothing to judge.
 func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config) (*loadtest.Result, error) {
 	run := c.load
 	if e.Baseline {
 		sale.Targets, sale.Strategy = []string{e.target}, baselineStrategy
-		sale.Reserve, sale.Forget, sale.Async = 0, 0, false // it has nothing but the purchase
+		sale.Reserve, sale.Forget, sale.Async = 0, 0, false // a baseline offers purchases only
 		run = loadtest.Send
 	}
 	r, err := run(ctx, sale)
@@ -163,8 +166,8 @@ func (c *comparison) runSale(ctx context.Context, e *Entry, sale loadtest.Config
 	return r, err
 }
 
-// turn repeats the sale until enough was measured, in the first round after a warm-up
-// that is judged but not measured.
+// runTurn repeats the sale of e until it was measured for long enough. In the first round, a
+// warm-up comes before, which is judged but not measured.
 func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	t := Round{Round: round, Figures: map[string]float64{}}
 	var r *loadtest.Result
@@ -183,7 +186,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 		if len(r.Targets) > 0 && len(r.Targets[0].Backends) > 0 {
 			c.result.Servers = r.Targets[0].Backends
 		}
-		if r.Interrupted || r.Requests == 0 { // the verdict says why
+		if r.Interrupted || r.Requests == 0 {
 			break
 		}
 		took += r.Seconds
@@ -196,7 +199,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 			e.Served = worseSign(e.Served, r.Signs.Served)
 		}
 	}
-	if err != nil { // it was not started
+	if err != nil { // the sale was not started
 		c.unavailable[e.Strategy] = true
 		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")})
 		return
@@ -215,7 +218,7 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 	e.Rounds = append(e.Rounds, t)
 }
 
-// lesser is the worse of two signs.
+// worseSign returns the worse of two signs.
 func worseSign(a, b loadtest.Sign) loadtest.Sign {
 	order := []loadtest.Sign{"", loadtest.Yes, loadtest.NotKnown, loadtest.No}
 	if slices.Index(order, b) > slices.Index(order, a) {
@@ -224,10 +227,10 @@ func worseSign(a, b loadtest.Sign) loadtest.Sign {
 	return a
 }
 
-// judge takes a sale's verdict, also of sales that are not measured.
+// addVerdict adds the verdict of a sale to its round and its entry.
 func (e *Entry) addVerdict(t *Round, r *loadtest.Result) {
 	t.Interrupted = t.Interrupted || r.Interrupted
-	if r.Interrupted && r.Verdict == judge.NotValid { // it proves nothing but the violations it found
+	if r.Interrupted && r.Verdict == judge.NotValid { // so the sale proves nothing
 		return
 	}
 	t.Verdict, e.accepted = loadtest.Worst(t.Verdict, r.Verdict), e.accepted || r.Accepted > 0

@@ -13,14 +13,16 @@ import (
 	"seckill/loadtest"
 )
 
-// does says what a metric counts: "A answers 2.6 × as many buyers as B".
+// pairSentences has a verb for each metric, for "A answers 2.6 × as many buyers as B".
 var pairSentences = map[string]string{
 	Answers: "answers %s × as many buyers as",
 	Sales:   "sells %s × as fast as",
 }
 
-// Answer says which strategy is faster, and by how much, and what is broken.
-func (r *Result) Answer() (lines []string) {
+// Answer returns sentences that say which strategy is fastest, by how much, and which strategies
+// are broken.
+func (r *Result) Answer() []string {
+	var lines []string
 	if best, other := r.findFastest(); best != nil {
 		lines = append(lines, r.describePair(best, other))
 		if best.ProofBreaks != "" {
@@ -44,8 +46,8 @@ func (r *Result) Answer() (lines []string) {
 	return lines
 }
 
-// fastest is the one that does the most of those that were right, and whom it is
-// compared with: the one that factors are to, or else the next.
+// findFastest returns the fastest strategy that was right, and the strategy to compare it with:
+// RelativeTo, or the second fastest if RelativeTo is the fastest.
 func (r *Result) findFastest() (best, other *Entry) {
 	var right []*Entry
 	for _, e := range r.MainEntries() {
@@ -80,7 +82,7 @@ func (r *Result) describePair(a, b *Entry) string {
 	return fmt.Sprintf("%s "+pairSentences[r.Settings.By]+" %s%s.", a.Strategy, tables.Number(ratio.Times), b.Strategy, interval)
 }
 
-// word is the verdict in a word; what is not as known is in capitals.
+// rightCell returns the verdict in a word. An unexpected verdict is in capitals.
 func (e *Entry) rightCell() string {
 	word := strings.ReplaceAll(string(e.Verdict), "_", " ")
 	switch {
@@ -98,7 +100,7 @@ func (e *Entry) rightCell() string {
 	return strings.ToUpper(word)
 }
 
-// served is the other axis of the verdict.
+// servedCell says whether the buyers were served.
 func (e *Entry) servedCell() string {
 	switch {
 	case e.Baseline || e.Served == "":
@@ -109,7 +111,7 @@ func (e *Entry) servedCell() string {
 	return strings.ReplaceAll(string(e.Served), "_", " ")
 }
 
-// why says what the judge found.
+// describeFindings lists the violated rules and the problems.
 func (e *Entry) describeFindings() string {
 	var parts []string
 	if e.Over > 0 {
@@ -123,7 +125,7 @@ func (e *Entry) describeFindings() string {
 	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
-// cell shows the medians of some metrics.
+// medianCell shows the medians of some metrics.
 func (e *Entry) medianCell(ids ...string) string {
 	var cells []string
 	for _, id := range ids {
@@ -136,7 +138,7 @@ func (e *Entry) medianCell(ids ...string) string {
 	return strings.Join(cells, " / ")
 }
 
-// factor is 1 for the strategy itself that factors are to.
+// factorCell shows the factor to the strategy relativeTo, which is 1 for that strategy itself.
 func (e *Entry) factorCell(relativeTo string) string {
 	switch {
 	case e.Strategy == relativeTo && e.isCompetitor():
@@ -149,22 +151,23 @@ func (e *Entry) factorCell(relativeTo string) string {
 	return e.Factor.String()
 }
 
-const tableNote = "Medians of the rounds. answers/s: certain answers, to all buyers. sales/s: until a sale's last unit. Times in ms, p50 / p99: of buyers who got " +
-	"a unit, and of those who were refused. commands: to the backends, for each purchase. CPU: processor time of a request in ms, of the " +
-	"service processes and of the servers behind them."
+const tableNote = "Medians of the rounds. answers/s: definite answers, to all buyers. sales/s: until the last unit of a sale. " +
+	"bought, refused: latency in ms, p50 / p99, of buyers who got a unit and of buyers who were refused. commands: sent to the backends " +
+	"for each purchase. CPU: processor time in ms for each request, of the service processes and of the servers behind them."
 
-// table has a line for each strategy and number of buyers at a time.
+// strategiesTable has a row for each strategy and number of buyers at a time.
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
-		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers"}}
+		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms",
+			"commands", "CPU service", "CPU servers"}}
 	if r.RelativeTo != "" {
 		t.Head = append(t.Head, r.Settings.By+"/s × "+r.RelativeTo)
-		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval; \"not apart\": the interval includes 1. Each "+
-			"stands alone: about one in twenty misses the true factor.", r.RelativeTo))
+		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval. \"not apart\": the "+
+			"interval includes 1. About one interval in twenty misses the true factor.", r.RelativeTo))
 	}
 	for _, e := range r.Entries {
-		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers), e.medianCell(Sales), e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99),
-			e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers)}
+		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers), e.medianCell(Sales),
+			e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99), e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers)}
 		if r.RelativeTo != "" {
 			row = append(row, e.factorCell(r.RelativeTo))
 		}
@@ -173,16 +176,17 @@ func (r *Result) strategiesTable() tables.Table {
 	return t
 }
 
-// ratios has a line for each strategy that was measured beside baselines, or without keys.
+// ratiosTable has a row for each strategy that was measured beside baselines or without keys.
 func (r *Result) ratiosTable() tables.Table {
-	var names []string // of which there is a ratio
+	var names []string // of columns that have a ratio
 	for _, name := range append([]string{WithoutKeys}, BaselineNames()...) {
 		if slices.ContainsFunc(r.Entries, func(e *Entry) bool { return e.Ratios[name].Rounds > 0 }) {
 			names = append(names, name)
 		}
 	}
 	t := tables.Table{Title: "Ratios", Words: 1, Head: []string{"strategy"},
-		Notes: []string{fmt.Sprintf("%s/s of the strategy, with keys, divided by those of the column: means of the rounds' ratios with their 95 %% intervals.", r.RatioBy)}}
+		Notes: []string{fmt.Sprintf("%s/s of the strategy with keys, divided by those of the column: means of the rounds' ratios "+
+			"with their 95 %% intervals.", r.RatioBy)}}
 	for _, name := range names {
 		t.Head = append(t.Head, "/ "+strings.ReplaceAll(name, "_", " "))
 	}
@@ -202,7 +206,7 @@ func (r *Result) ratiosTable() tables.Table {
 	return t
 }
 
-// label names an entry, also among those with other numbers of buyers at a time.
+// labelOf returns a name for an entry that no other entry has.
 func (r *Result) labelOf(e *Entry) string {
 	label := e.Strategy
 	if e.Baseline {
@@ -217,7 +221,7 @@ func (r *Result) labelOf(e *Entry) string {
 	return label
 }
 
-// findings are what the judge found.
+// findingsTable lists what the judge found, and the strategies that were not run.
 func (r *Result) findingsTable() tables.Table {
 	t := tables.Table{Title: "What the judge found", Head: []string{"strategy", "what"}, Words: 2}
 	for _, e := range r.Entries {
@@ -231,36 +235,37 @@ func (r *Result) findingsTable() tables.Table {
 	return t
 }
 
-// Report is the result for people, and for programs.
+// Report returns the result in the forms for people and for programs.
 func (r *Result) Report() tables.Report {
 	run := tables.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: backend.Versions(r.Servers)}
 	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
-		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Settings.Rounds, r.Settings.Turn)}}
-	return tables.Report{JSON: r, Facts: facts, Answer: r.Answer(), Tables: []tables.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
+		{"rounds", fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy", r.Settings.Rounds, r.Settings.Turn)}}
+	return tables.Report{JSON: r, Facts: facts, Answer: r.Answer(),
+		Tables:   []tables.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
 		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.lessonFigures(run)}
 }
 
-// Summary is the outcome in a sentence.
+// Summary returns the outcome in a sentence.
 func (r *Result) Summary() string {
 	t := r.Tally()
-	parts := []string{fmt.Sprintf("%d held as they must", t.Held)}
+	parts := []string{fmt.Sprintf("%d held as they should", t.Held)}
 	if t.Caught > 0 {
-		parts = append(parts, tables.CountOf(t.Caught, "broken one was caught", "broken ones were caught"))
+		parts = append(parts, tables.CountOf(t.Caught, "broken strategy was caught", "broken strategies were caught"))
 	}
 	if t.Other > 0 {
-		parts = append(parts, fmt.Sprintf("%d CAME OUT OTHERWISE", t.Other))
+		parts = append(parts, tables.CountOf(t.Other, "UNEXPECTED RESULT", "UNEXPECTED RESULTS"))
 	}
 	if t.NotRun > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", t.NotRun))
 	}
 	if r.Interrupted {
-		parts = append(parts, "interrupted: what is here was measured until then")
+		parts = append(parts, "interrupted: these are the results until then")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// figures are what the lessons read of a comparison: of each strategy its verdict,
-// its factor, and its metrics by their names there.
+// lessonFigures returns the figures that lessons show: the verdict, factor and metrics of each
+// strategy.
 func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {

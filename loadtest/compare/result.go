@@ -13,7 +13,7 @@ import (
 	"seckill/loadtest"
 )
 
-// A Result is one finished comparison, or one as far as it came.
+// A Result is the result of a comparison, which may have been interrupted.
 type Result struct {
 	Command     string    `json:"command"` // without passwords
 	Version     string    `json:"version"` // of seckill
@@ -26,35 +26,36 @@ type Result struct {
 	Targets []string         `json:"targets"` // the service processes
 
 	Settings   Settings `json:"settings"`
-	RelativeTo string   `json:"relative_to"` // what the factors are to; "": none was measured
-	RatioBy    string   `json:"ratio_by"`    // the metric that ratios are of
-	// Entries are in the order in which their strategies were named; those with other
-	// numbers of buyers at a time follow, and baselines come last.
+	RelativeTo string   `json:"relative_to"` // strategy whose factor is 1; empty if none was measured
+	RatioBy    string   `json:"ratio_by"`    // metric of the ratios
+	// Entries are in the order in which their strategies were named. Entries with other
+	// numbers of buyers at a time follow. In each group baselines come last.
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
-	Problems []string `json:"problems"` // what else went wrong, in words
+	Problems []string `json:"problems"`
 }
 
-// A NotRun is a strategy that could not be run, and why.
+// A NotRun is a strategy that could not be run, with the reason.
 type NotRun struct {
 	Strategy string `json:"strategy"`
 	Why      string `json:"why"`
 }
 
-// A Candidate is a strategy that takes part, or a baseline.
+// A Candidate is a strategy or a baseline that is compared.
 type Candidate struct {
-	Strategy string `json:"strategy"` // its name
+	Strategy string `json:"strategy"` // name
 	Title    string `json:"title"`
 	Breaks   bool   `json:"breaks"` // known to break with as many processes as there are targets
-	// ProofBreaks are the questions of the proof in which it breaks, which no load shows.
+	// ProofBreaks names the questions of the proof in which the strategy breaks. No load shows
+	// them.
 	ProofBreaks string `json:"proof_breaks,omitempty"`
-	Baseline    bool   `json:"baseline,omitempty"` // a bare handler: not judged
-	Keyless     bool   `json:"keyless,omitempty"`  // its buyers send no Idempotency-Key
+	Baseline    bool   `json:"baseline,omitempty"` // a bare handler, which is not judged
+	Keyless     bool   `json:"keyless,omitempty"`  // the buyers send no Idempotency-Key
 
 	target string // of a baseline
 }
 
-// competes reports that the candidate is a strategy under the comparison's own conditions.
+// isCompetitor reports whether the candidate is a strategy whose buyers send keys.
 func (k Candidate) isCompetitor() bool { return !k.Baseline && !k.Keyless }
 
 // An Entry is one strategy with one number of buyers at a time, over all rounds.
@@ -62,27 +63,28 @@ type Entry struct {
 	Candidate
 	Concurrency int `json:"concurrency"`
 
-	// Verdict is the worst of all rounds; empty: nothing was judged. Expected: it
-	// held, or is known to break and did.
+	// Verdict is the worst of all rounds. It is empty if nothing was judged. Expected is true
+	// if the strategy held, or if it broke as is known.
 	Verdict    judge.Verdict     `json:"verdict"`
 	Expected   bool              `json:"expected"`
-	Served     loadtest.Sign     `json:"served"`     // the worst, too
-	Over       int64             `json:"over"`       // units beyond the stock, at worst
-	Violations []judge.Violation `json:"violations"` // each rule once
+	Served     loadtest.Sign     `json:"served"`     // the worst of all sales
+	Over       int64             `json:"over"`       // units sold beyond the stock, in the worst sale
+	Violations []judge.Violation `json:"violations"` // one for each rule
 	Problems   []string          `json:"problems"`
 
 	Figures map[string]stats.Spread `json:"figures"` // by metric
-	// Factor is Settings.By beside that of Result.RelativeTo, with as many buyers at a time.
+	// Factor divides the figure Settings.By by that of Result.RelativeTo with as many buyers
+	// at a time.
 	Factor *stats.Ratio `json:"factor,omitempty"`
-	// Ratios are RatioBy beside that of the baselines with as many buyers at a time, and
-	// of the strategy without keys, under the name of WithoutKeys.
+	// Ratios divide the figure Result.RatioBy by that of each baseline, and by that of the
+	// same strategy without keys (WithoutKeys), with as many buyers at a time.
 	Ratios  map[string]stats.Ratio `json:"ratios,omitempty"`
 	Rounds  []Round                `json:"rounds"`
 	Latency []loadtest.Percentile  `json:"latency_curve,omitempty"` // of all requests of all rounds
 
-	histogram *hdrhistogram.Histogram // likewise
-	rate      float64                 // requests a second, of the last sale
-	accepted  bool                    // answers came in two steps, which they do not without keys
+	histogram *hdrhistogram.Histogram // of all requests of all rounds
+	rate      float64                 // requests a second of the last sale
+	accepted  bool                    // requests were accepted first, which needs a key
 }
 
 // WithoutKeys is the name of a strategy's ratio to itself without keys.
@@ -90,15 +92,17 @@ const WithoutKeys = "without_keys"
 
 // A Round is one strategy's turn in one round.
 type Round struct {
-	Round       int                `json:"round"` // from 1
+	Round       int                `json:"round"` // counted from 1
 	Sales       int                `json:"sales"` // how often the sale was run
 	Verdict     judge.Verdict      `json:"verdict"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
 }
 
-// Of are the strategies' entries with the comparison's own number of buyers.
-func (r *Result) MainEntries() (all []*Entry) {
+// MainEntries returns the entries of strategies with keys and with the number of buyers at a
+// time that the settings give.
+func (r *Result) MainEntries() []*Entry {
+	var all []*Entry
 	for _, e := range r.Entries {
 		if e.Concurrency == r.Settings.Concurrency && e.isCompetitor() {
 			all = append(all, e)
@@ -117,7 +121,7 @@ func (e *Entry) seriesOf(id string) stats.Series {
 	return s
 }
 
-// conclude sums up the rounds so far.
+// summarizeRounds sets the figures and the verdict from the rounds.
 func (e *Entry) summarizeRounds() {
 	e.Figures = map[string]stats.Spread{}
 	for _, m := range metrics {
@@ -134,21 +138,22 @@ func (e *Entry) summarizeRounds() {
 	}
 }
 
-// Broken reports that it was seen to oversell, or to lose.
+// Broken reports whether the strategy oversold, lost or invented something.
 func (e *Entry) Broken() bool { return e.Verdict == judge.Oversold || e.Verdict == judge.Lost }
 
-// right reports that its speed counts for something.
+// isRight reports whether the strategy held and is not known to break, so that its speed
+// counts.
 func (e *Entry) isRight() bool { return e.Verdict == judge.Held && !e.Breaks }
 
-// compare sets every entry's factor to RelativeTo, and its ratios.
+// setRatios sets RelativeTo, and the factor and ratios of every entry.
 func (r *Result) setRatios() {
-	for _, e := range r.MainEntries() { // conditional, or else the first
+	for _, e := range r.MainEntries() { // the strategy conditional, otherwise the first
 		if r.RelativeTo == "" || e.Strategy == "conditional" {
 			r.RelativeTo = e.Strategy
 		}
 	}
 	if r.RatioBy = r.Settings.By; r.Settings.Async {
-		r.RatioBy = Answers // what is accepted was answered, and is sold later
+		r.RatioBy = Answers // an accepted request is answered at once and sold later
 	}
 	for _, e := range r.Entries {
 		for _, base := range r.Entries {
@@ -169,13 +174,13 @@ func (r *Result) setRatios() {
 	}
 }
 
-// ExitStatus is the comparison's outcome for scripts, one of loadtest's. Of several
-// that apply, the first counts.
+// ExitStatus returns the exit status of loadtest that stands for the comparison. If several
+// apply, the first in the order below counts.
 func (r *Result) ExitStatus() int {
-	has := func(so func(e *Entry) bool) bool {
-		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && so(e) })
+	has := func(match func(e *Entry) bool) bool {
+		return slices.ContainsFunc(r.Entries, func(e *Entry) bool { return !e.Baseline && match(e) })
 	}
-	lacks := slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) }) // one that was named
+	lacks := slices.ContainsFunc(r.NotRun, func(n NotRun) bool { return slices.Contains(r.Settings.Strategies, n.Strategy) })
 	switch {
 	case has(func(e *Entry) bool { return !e.Breaks && e.Verdict == judge.Oversold }):
 		return loadtest.ExitOversold
@@ -191,9 +196,9 @@ func (r *Result) ExitStatus() int {
 
 // A Tally counts the strategies of a result by outcome.
 type Tally struct {
-	Held   int `json:"held"`   // correct strategies
-	Caught int `json:"caught"` // strategies that broke, as is known
-	Other  int `json:"other"`  // not as known
+	Held   int `json:"held"`   // correct strategies that held
+	Caught int `json:"caught"` // broken strategies that broke
+	Other  int `json:"other"`  // unexpected results
 	NotRun int `json:"not_run"`
 }
 
@@ -213,25 +218,26 @@ func (r *Result) Tally() Tally {
 	return t
 }
 
-// Metrics of a turn, by name. Times are in milliseconds but for SellOut.
+// Metrics of a turn, by name. Times are in milliseconds, except SellOut.
 const (
-	Answers    = "answers"     // certain ones a second, of all buyers
-	Sales      = "sales"       // a second, until a sale's last one
-	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all was sold
-	BoughtP50  = "bought_p50"  // of buyers who got a unit
+	Answers    = "answers"     // definite answers a second
+	Sales      = "sales"       // sales a second, until the last sale
+	SellOut    = "sell_out"    // seconds from the first request to the last sale, if all units were sold
+	BoughtP50  = "bought_p50"  // latency of sales
 	BoughtP99  = "bought_p99"  //
-	RefusedP50 = "refused_p50" // of buyers who were told sold out, busy, conflict or duplicate
+	RefusedP50 = "refused_p50" // latency of the answers sold out, busy, conflict and duplicate
 	RefusedP99 = "refused_p99" //
-	Commands   = "commands"    // to the backends, for each purchase
-	Services   = "services"    // processor time of a request: of the service processes,
-	Servers    = "servers"     // and of the servers behind them
+	Commands   = "commands"    // commands to the backends for each purchase
+	Services   = "services"    // processor time of the service processes for each request
+	Servers    = "servers"     // processor time of the servers for each request
 )
 
-// A metric sums up the sales of one turn; false: it is not known.
+// A metric computes a figure from the sales of one turn.
 type metric struct {
 	id     string
-	column string // its name in the lessons, with the unit
-	of     func(sales []*loadtest.Result) (float64, bool)
+	column string // name in the lessons, with the unit
+	// of returns false if the figure is not known.
+	of func(sales []*loadtest.Result) (float64, bool)
 }
 
 var metrics = []metric{
@@ -248,7 +254,7 @@ var metrics = []metric{
 			n += c.PerPurchase
 		}
 		return n
-	}, func(r *loadtest.Result) float64 { // sales of which it is known
+	}, func(r *loadtest.Result) float64 { // 1 for a sale whose commands are known
 		return float64(min(1, len(r.Commands)))
 	})},
 	{Services, "services_cpu_ms_per_request", perRequest(func(p loadtest.Processor) *float64 { return p.Services })},
@@ -257,12 +263,13 @@ var metrics = []metric{
 
 func requestsOf(r *loadtest.Result) float64 { return float64(r.Requests) }
 
-// sold counts sales; what is reserved is sold when it is paid.
+// salesOf counts sales. A reservation is sold when it is paid.
 func salesOf(r *loadtest.Result) float64 {
 	return float64(r.Counts[judge.OutcomeSold] + r.Reservations.Paid)
 }
 
-// rate divides sums over all sales; nothing is not known.
+// rateOf returns a metric that divides the sum of part over all sales by the sum of whole. If
+// either sum is 0, the metric is not known.
 func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		a, b := 0.0, 0.0
@@ -276,7 +283,7 @@ func rateOf(part, whole func(*loadtest.Result) float64) func([]*loadtest.Result)
 	}
 }
 
-// percentile is the median over the sales that have one.
+// medianOf returns a metric: the median of a latency over the sales that have it.
 func medianOf(of func(*loadtest.Result) int64) func([]*loadtest.Result) (float64, bool) {
 	return func(sales []*loadtest.Result) (float64, bool) {
 		var all []float64

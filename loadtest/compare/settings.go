@@ -17,39 +17,40 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings say what is compared: flags, the page's form, and results have them.
+// Settings say what is compared. Flags and the page's form set them; results repeat them.
 type Settings struct {
 	Preset string `json:"preset" kong:"-"`
-	// Strategies are names, or all alone; none stands for the preset's.
-	Strategies []string `json:"strategies" placeholder:"NAME" help:"By comma; all, or six: the ones that people ask for first. Default: the preset's."`
-	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Also measure these bare handlers, or all: ${Baselines}."`
+	// Strategies are names, or only the word all. An empty list stands for the preset's.
+	Strategies []string `json:"strategies" placeholder:"NAME" help:"Strategies, separated by commas; all; or six, the ones that people ask for first. Default: the preset's."`
+	Baselines  []string `json:"baselines,omitempty" placeholder:"NAME" group:"rare" help:"Bare handlers to measure as well: all, or some of ${Baselines}."`
 
 	loadtest.Scenario
-	Keys   bool  `json:"keys,omitempty" group:"sale" help:"Measure each strategy also without the Idempotency-Key that every request has."`
-	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time: 1,16,256."`
+	Keys   bool  `json:"keys,omitempty" group:"sale" help:"Measure each strategy a second time without an Idempotency-Key in the requests."`
+	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time, such as 1,16,256."`
 
-	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"Rounds; every other one runs in reverse (${PresetRounds})."`
-	// Turn: short sales are repeated, so that a turn measures this long. Where there is
-	// plenty of stock, more buyers come to one sale instead.
-	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"Repeat a short sale until its turn has lasted this long (${PresetTurn})."`
-	By   string        `json:"by" kong:"-"` // the metric that the factor is of
+	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"How often every strategy has its turn; every second round runs in reverse (${PresetRounds})."`
+	// Turn is how long a turn measures. A short sale is repeated until then. With plenty of
+	// stock, more buyers come to one sale instead.
+	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"How long a strategy is measured in a turn; short sales are repeated (${PresetTurn})."`
+	By   string        `json:"by" kong:"-"` // metric of the factor
 }
 
-// All is the name that stands for all strategies.
+// All stands for all strategies or baselines in a list of names.
 const All = "all"
 
-// A Preset is a comparison with a name: what it shows, and its settings.
+// A Preset is a comparison with a name and a text that says what it shows.
 type Preset struct {
 	Name string `json:"name"`
 	Says string `json:"says"`
 	Settings
 }
 
-// Presets are those of the command line and the page; the first is the default.
-// Calls are made once: rates of copies and retries cannot be compared.
+// Presets returns the presets of the command line and the page. The first is the default. They
+// have no copies and retries, whose rates cannot be compared.
 func Presets() []Preset {
 	preset := func(name, by, says string, change func(*Settings), strategies ...string) Preset {
-		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(), Rounds: 3, Turn: 500 * time.Millisecond, By: by}
+		s := Settings{Preset: name, Strategies: strategies, Scenario: loadtest.DefaultScenario(),
+			Rounds: 3, Turn: 500 * time.Millisecond, By: by}
 		s.Strategy, s.Duplicates, s.Cancellations, s.Copies, s.Retry = "", 0, 0, 0, 0
 		change(&s)
 		return Preset{name, says, s}
@@ -58,11 +59,13 @@ func Presets() []Preset {
 		preset("flash-sale", Answers, "Few units, 20 buyers for each: which answers most buyers?",
 			func(*Settings) {}, "conditional", "redis-counter-mysql"),
 		preset("hot-row", Sales, "The stock never ends: how fast can one row sell?",
-			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true }, "conditional", "one-trip", "merged", "redis-counter", "redis-stream"),
+			func(s *Settings) { s.Stock, s.Buyers, s.Plenty = 5000, 1000, true },
+			"conditional", "one-trip", "merged", "redis-counter", "redis-stream"),
 		preset("many-skus", Sales, "50 SKUs: which lock or scan makes buyers of other SKUs wait?",
 			func(s *Settings) { s.SKUs, s.Stock = 50, 20 }, "lock-table-central", "lock-table-segmented"),
 		preset("few-buyers", Sales, "Two at a time: how long does a purchase take without a queue?",
-			func(s *Settings) { s.Concurrency, s.Stock, s.Buyers = 2, 200, 250 }, "for-update", "version", "conditional"),
+			func(s *Settings) { s.Concurrency, s.Stock, s.Buyers = 2, 200, 250 },
+			"for-update", "version", "conditional"),
 	}
 }
 
@@ -75,24 +78,27 @@ func PresetNamed(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// PresetNames are those of all presets.
-func PresetNames() (names []string) {
+// PresetNames returns the names of all presets.
+func PresetNames() []string {
+	var names []string
 	for _, p := range Presets() {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
-// Ranges are those of the scenario's and the comparison's own numbers.
+// Ranges returns the ranges of a scenario's numbers and of the comparison's own.
 func Ranges() map[string]loadtest.Range {
 	all := maps.Clone(loadtest.Ranges)
-	all["rounds"], all["turn"], all["crowds"] = loadtest.Range{Min: 1, Max: stats.MaxRounds}, loadtest.Range{Min: 0, Max: 600}, loadtest.Range{Min: 1, Max: 1024}
+	all["rounds"] = loadtest.Range{Min: 1, Max: stats.MaxRounds}
+	all["turn"] = loadtest.Range{Min: 0, Max: 600}
+	all["crowds"] = loadtest.Range{Min: 1, Max: 1024}
 	return all
 }
 
 const maxCrowds = 8
 
-// Check finds what makes a comparison impossible or pointless; the error is a
+// Check returns an error if a comparison is impossible or pointless. The error is a
 // *seckill.FieldError.
 func (s Settings) Check() error {
 	wrong := func(field, format string, args ...any) error {
@@ -111,7 +117,7 @@ func (s Settings) Check() error {
 	case len(s.Crowds) > maxCrowds || len(slices.Compact(slices.Sorted(slices.Values(s.Crowds)))) < len(s.Crowds):
 		return wrong("crowds", "give at most %d numbers of buyers at a time, each once", maxCrowds)
 	case s.Crowds != nil && s.Open():
-		return wrong("crowds", "buyers at a time mean nothing with the profile %q", s.Profile)
+		return wrong("crowds", "the profile %q does not use numbers of buyers at a time", s.Profile)
 	case s.Keys && (s.Copies > 0 || s.Retry > 0 || s.Duplicates > 0):
 		return wrong("keys", "copies, retries and second purchases are told apart by their keys: leave them out")
 	case s.Require != nil:
@@ -127,11 +133,11 @@ func (s Settings) Check() error {
 	return sale.Check()
 }
 
-// Command is the command line that compares the same again.
+// Command returns the command line that repeats the comparison.
 func (s Settings) Command() string {
-	usual, err := PresetNamed(s.Preset)
+	preset, err := PresetNamed(s.Preset)
 	if err != nil {
-		usual = Presets()[0]
+		preset = Presets()[0]
 	}
-	return "seckill compare --preset " + usual.Name + loadtest.Flags(s, usual.Settings)
+	return "seckill compare --preset " + preset.Name + loadtest.Flags(s, preset.Settings)
 }
