@@ -118,6 +118,8 @@ func resetAndStartScenarios(t *trial) []*explore.Scenario {
 		few("one buys while the sale is set anew", explore.Buys, explore.Resets),
 		few("two buy while the sale is set anew", explore.Buys, explore.Buys, explore.Resets),
 		few("one cancels while the sale is set anew", explore.Cancels, explore.Resets),
+		// With one order, what a cancellation computes is the new sale's stock, too.
+		few("two cancel their orders while the sale is set anew", explore.Cancels, explore.Cancels, explore.Resets),
 		few("two set the sale anew", explore.Resets, explore.Resets),
 		few("one buys while two set the sale anew", explore.Buys, explore.Resets, explore.Resets),
 		few("one buys while the sale starts", explore.Buys, explore.Starts),

@@ -180,6 +180,7 @@ export default {
   "two contenders, renewers act": "两个竞争者，续期在执行",
   "two copies of one request, for the last units": "同一请求发来两次，要的是最后几件",
   "two copies of one request, for the last units; a command comes late": "同一请求发来两次，要的是最后几件；一条命令迟到",
+  "two cancel their orders while the sale is set anew": "两个人各自取消订单，同时销售被重新设置",
   "two set the sale anew": "两个人重新设置销售",
   "orders that cannot be: no units, or an unknown state": "不可能的订单：没有数量，或状态未知",
   "users with more than one active order": "有不止一个有效订单的用户",
