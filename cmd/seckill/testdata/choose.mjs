@@ -12,8 +12,8 @@ const offers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked', 'ReadCommitted'
 function unfit({ need, rate, have, processes, fails }, { name, broken, repair, needs }) {
   if (broken || repair) return 'it is a lesson: another strategy mends it';
   const { cells } = matrix.rows.find((row) => row.strategy === name);
-  const must = ['oversell', 'lost-update', 'other-skus', ...(need === 'lock' ? ['owner'] : [])];
   const asked = [...fails, ...(processes ? ['processes'] : [])];
+  const must = ['oversell', 'lost-update', 'other-skus', ...(need === 'lock' ? ['owner', ...asked.filter((q) => q === 'node-loss')] : [])];
   const against = must.find((q) => cells[q].answer !== 'holds') ?? asked.find((q) => !['holds', 'n/a'].includes(cells[q].answer));
   if (against) return `${against}: ${cells[against].answer}`;
   const lacks = needs.find((n) => n !== 'SQL' && !have.some((server) => offers[server].includes(n)));
