@@ -36,7 +36,7 @@ func TestWhatIsNamedHasWords(t *testing.T) {
 		{"../loadtest/result.go", `(?m)^\tProblem\w+ += "(\w+)"`, 10, "static/lab/text/", "zh", "\nconst problems = {", "\n};"},
 		{"../internal/judge/*.go", rule, 20, "static/lab/text/", "zh", "\nconst broken = {", "\n};"},
 		{"../internal/judge/report.go", `form\{"(\w+)"`, 4, "static/lab/text/", "zh", "\nconst cases = {", "\n};"},
-		{"../internal/judge/linear.go", `because\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
+		{"../internal/judge/linear.go", `newReason\("(\w+)"`, 6, "static/lab/text/", "zh", "\nconst unexplained = {", "\n};"},
 	} {
 		codes := codesIn(t, list.files, list.code)
 		if len(codes) < list.least {

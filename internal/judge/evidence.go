@@ -94,10 +94,10 @@ const (
 const never = time.Duration(math.MaxInt64)
 
 // timed: the call's times are known, at least when it was sent.
-func (t *Call) timed() bool { return t.Sent != 0 || t.Answered != 0 }
+func (t *Call) hasTimes() bool { return t.Sent != 0 || t.Answered != 0 }
 
 // end is when the call was answered; never if it was not, or at an unknown time.
-func (t *Call) end() time.Duration {
+func (t *Call) answeredAt() time.Duration {
 	if t.Answered == 0 {
 		return never
 	}
@@ -105,7 +105,7 @@ func (t *Call) end() time.Duration {
 }
 
 // took: the call got what it asked for, or may have.
-func (t *Call) took() bool {
+func (t *Call) maySucceed() bool {
 	switch t.Outcome {
 	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
 		return true
@@ -115,60 +115,60 @@ func (t *Call) took() bool {
 
 // got: the call was told that the units are the buyer's, for good or until they
 // are paid.
-func (t *Call) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
+func (t *Call) succeeded() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
 // A hearing is the evidence put in order: the totals of the orders, each order with
 // the calls that name it, and each request with its order.
-type hearing struct {
+type evidence struct {
 	Evidence
-	report    Report
-	cancelled int64                         // Σ quantity of cancelled orders
-	expired   int64                         // Σ quantity of expired orders
-	stores    map[seckill.StockStore]*Order // with an order that was sold from it
-	counted   int64                         // what the counter of the stock store says
-	known     bool                          // what is left is known: one stock store, and its counter could be read
-	sales     []*sale                       // without Told only those that break a rule
-	buyers    map[int64]bool                // with an active order; true: with several
-	sellers   []string                      // the strategies of the run's orders
+	report         Report
+	unitsCancelled int64                         // Σ quantity of cancelled orders
+	unitsExpired   int64                         // Σ quantity of expired orders
+	stores         map[seckill.StockStore]*Order // with an order that was sold from it
+	counterSays    int64                         // what the counter of the stock store says
+	stockKnown     bool                          // what is left is known: one stock store, and its counter could be read
+	records        []*orderRecord                // without Told only those that break a rule
+	hasSeveral     map[int64]bool                // with an active order; true: with several
+	sellers        []string                      // the strategies of the run's orders
 
-	twice, beyond, below examples // of users with several orders, units that never were, orders told less than 0
+	severalOrders, ordersBeyondStock, ordersBelowZero examples // of users with several orders, units that never were, orders told less than 0
 
 	// Without Told these are empty.
-	buys     []*Call // calls to buy, by user, request and time
-	requests []request
-	byUser   map[int64][]*sale
-	unmet    []*Call          // cancellations and payments whose order is not there
-	later    int64            // units of orders that buyers cancelled, or may have
-	refused  map[Request]bool // by the ledger
+	purchases      []*Call // calls to buy, by user, request and time
+	requests       []request
+	recordsByUser  map[int64][]*orderRecord
+	unmatchedCalls []*Call          // cancellations and payments whose order is not there
+	unitsReturned  int64            // units of orders that buyers cancelled, or may have
+	refused        map[Request]bool // by the ledger
 }
 
 // A sale is an order with all that was said about it.
-type sale struct {
+type orderRecord struct {
 	*Order
-	ours    bool     // its buyer is one of Told's
-	request *request // nil: none of them asked for it
-	cancels []*Call  // its cancellations, but for those that were told that nothing was done
-	pays    []*Call  // payments of it
+	isOurs        bool     // its buyer is one of Told's
+	request       *request // nil: none of them asked for it
+	cancellations []*Call  // its cancellations, but for those that were told that nothing was done
+	payments      []*Call  // payments of it
 }
 
 // A request is what one buyer asked for with one key.
 type request struct {
 	user  int64
 	key   string
-	calls []*Call // at least one
-	sale  *sale   // nil: it has no order
+	calls []*Call      // at least one
+	order *orderRecord // nil: it has no order
 }
 
-func hear(e Evidence) *hearing {
+func collectEvidence(e Evidence) *evidence {
 	s := &e.Snapshot
-	h := &hearing{Evidence: e, stores: map[seckill.StockStore]*Order{}, buyers: map[int64]bool{}, report: Report{
+	h := &evidence{Evidence: e, stores: map[seckill.StockStore]*Order{}, hasSeveral: map[int64]bool{}, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
-	for o := range h.orders() {
-		h.count(o)
-		sold := &sale{Order: o, ours: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
-		breaks := func(rule func(*sale) bool) bool { return rule(sold) }
+	for o := range h.eachOrder() {
+		h.countOrder(o)
+		sold := &orderRecord{Order: o, isOurs: e.Calls != nil && (e.Ours == nil || e.Ours(o))}
+		breaks := func(rule func(*orderRecord) bool) bool { return rule(sold) }
 		if e.Calls != nil || o.Run != s.Stock.Run || slices.ContainsFunc(singly, breaks) {
-			h.sales = append(h.sales, sold)
+			h.records = append(h.records, sold)
 		}
 	}
 	h.findStock()
@@ -177,13 +177,13 @@ func hear(e Evidence) *hearing {
 			"reset the SKU before another strategy sells it.", strings.Join(h.sellers, ", "))
 	}
 	if e.Calls != nil {
-		h.listen()
+		h.matchCalls()
 	}
 	return h
 }
 
 // orders are all orders, by run and age.
-func (e *Evidence) orders() iter.Seq[*Order] {
+func (e *Evidence) eachOrder() iter.Seq[*Order] {
 	return func(yield func(*Order) bool) {
 		if e.ByAge != nil {
 			e.ByAge(yield)
@@ -197,29 +197,29 @@ func (e *Evidence) orders() iter.Seq[*Order] {
 }
 
 // holders say which orders hold which units.
-func (h *hearing) holders() *Holders {
+func (h *evidence) unitHolders() *Holders {
 	if h.ByUnit == nil {
 		return HoldersOf(h.Snapshot.Orders, h.report.StockStore)
 	}
 	return &Holders{h.ByUnit, h.report.StockStore.Split() || h.report.Cancelled+h.report.Expired > 0}
 }
 
-func (h *hearing) count(o *Order) {
+func (h *evidence) countOrder(o *Order) {
 	h.stores[h.storeOf(o.Strategy)] = o
 	if o.Run == h.Snapshot.Stock.Run && !slices.Contains(h.sellers, o.Strategy) {
 		h.sellers = append(h.sellers, o.Strategy)
 	}
 	switch {
-	case o.bad():
+	case o.isMalformed():
 	case o.Status == Cancelled:
 		h.report.Cancelled++
-		h.cancelled += o.Quantity
+		h.unitsCancelled += o.Quantity
 	case o.Status == Expired:
 		h.report.Expired++
-		h.expired += o.Quantity
+		h.unitsExpired += o.Quantity
 	default:
 		h.report.Orders++
-		if o.unpaid() {
+		if o.isUnpaid() {
 			h.report.Reserved += o.Quantity
 		} else {
 			h.report.Sold += o.Quantity
@@ -229,21 +229,21 @@ func (h *hearing) count(o *Order) {
 }
 
 // countBuyer looks for what an active order cannot be beside those before it.
-func (h *hearing) countBuyer(o *Order) {
-	several, again := h.buyers[o.UserID]
-	if h.buyers[o.UserID] = again; again && !several {
-		h.twice.order(o)
+func (h *evidence) countBuyer(o *Order) {
+	several, again := h.hasSeveral[o.UserID]
+	if h.hasSeveral[o.UserID] = again; again && !several {
+		h.severalOrders.addOrder(o)
 	}
-	if sold := h.taken(); sold > h.Initial {
-		h.beyond.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+	if sold := h.unitsHeld(); sold > h.Initial {
+		h.ordersBeyondStock.add(beyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
 	}
 	if o.Remaining < 0 {
-		h.below.order(o)
+		h.ordersBelowZero.addOrder(o)
 	}
 }
 
 // storeOf gives a strategy that is not known a store of its own.
-func (h *hearing) storeOf(strategy string) seckill.StockStore {
+func (h *evidence) storeOf(strategy string) seckill.StockStore {
 	if h.StockStoreOf == nil {
 		return seckill.InRow
 	}
@@ -252,56 +252,56 @@ func (h *hearing) storeOf(strategy string) seckill.StockStore {
 
 // findStock finds out where the stock is kept, and what is left of it: by the row,
 // or by the counter that a sale is sold from.
-func (h *hearing) findStock() {
+func (h *evidence) findStock() {
 	h.report.StockStore, h.report.Remaining = seckill.InRow, h.Snapshot.Stock.Num
 	if len(h.stores) > 0 {
 		h.report.StockStore = slices.Max(slices.Collect(maps.Keys(h.stores)))
 	}
 	counter := h.report.StockStore.Counter()
-	if h.known = !h.mixed(); !h.known || counter == "" {
+	if h.stockKnown = !h.hasMixedStores(); !h.stockKnown || counter == "" {
 		return
 	}
-	h.counted, h.known = h.Snapshot.StockStores[counter]
+	h.counterSays, h.stockKnown = h.Snapshot.StockStores[counter]
 	behind := h.report.StockStore == seckill.InRowAndRedis || h.report.StockStore == seckill.InStream // there the row has the last word
-	if h.known && !behind {
-		h.report.Remaining = h.counted
+	if h.stockKnown && !behind {
+		h.report.Remaining = h.counterSays
 	}
 }
 
 // mixed: the orders are of strategies that keep their stock in different places.
-func (h *hearing) mixed() bool { return len(h.stores) > 1 }
+func (h *evidence) hasMixedStores() bool { return len(h.stores) > 1 }
 
 // taken are the units that active orders hold, paid or not.
-func (h *hearing) taken() int64 { return h.report.Sold + h.report.Reserved }
+func (h *evidence) unitsHeld() int64 { return h.report.Sold + h.report.Reserved }
 
 // listen brings orders and calls together.
-func (h *hearing) listen() {
+func (h *evidence) matchCalls() {
 	h.refused = make(map[Request]bool, len(h.Snapshot.Refused))
 	for _, r := range h.Snapshot.Refused {
 		h.refused[r] = true
 	}
 	naming := map[string][]*Call{} // calls about an order, by its id; those that meet it are taken out
-	h.buys = make([]*Call, 0, len(h.Calls))
+	h.purchases = make([]*Call, 0, len(h.Calls))
 	for i := range h.Calls {
 		if t := &h.Calls[i]; t.Kind == CallBuy {
-			h.buys = append(h.buys, t)
+			h.purchases = append(h.purchases, t)
 		} else {
 			naming[t.OrderID] = append(naming[t.OrderID], t)
 		}
 	}
-	h.findRequests()
-	h.byUser = make(map[int64][]*sale, len(h.sales))
-	for _, s := range h.sales {
-		h.byUser[s.UserID] = append(h.byUser[s.UserID], s)
-		if s.ours {
-			s.hear(naming[s.PublicID])
+	h.groupRequests()
+	h.recordsByUser = make(map[int64][]*orderRecord, len(h.records))
+	for _, s := range h.records {
+		h.recordsByUser[s.UserID] = append(h.recordsByUser[s.UserID], s)
+		if s.isOurs {
+			s.addCalls(naming[s.PublicID])
 			delete(naming, s.PublicID)
-			if s.request = h.requestOf(s.Order); s.request != nil {
-				s.request.sale = s
+			if s.request = h.findRequest(s.Order); s.request != nil {
+				s.request.order = s
 			}
 		}
-		if len(s.cancels) > 0 {
-			h.later += s.Quantity
+		if len(s.cancellations) > 0 {
+			h.unitsReturned += s.Quantity
 		}
 	}
 	for i := range h.Calls {
@@ -309,31 +309,31 @@ func (h *hearing) listen() {
 		if t.Kind == CallBuy || naming[t.OrderID] == nil {
 			continue
 		}
-		h.unmet = append(h.unmet, t)
+		h.unmatchedCalls = append(h.unmatchedCalls, t)
 		if t.Kind == CallCancel {
-			h.later += t.Quantity
+			h.unitsReturned += t.Quantity
 		}
 	}
 }
 
 // findRequests sorts the calls to buy into requests.
-func (h *hearing) findRequests() {
-	slices.SortStableFunc(h.buys, func(a, b *Call) int {
+func (h *evidence) groupRequests() {
+	slices.SortStableFunc(h.purchases, func(a, b *Call) int {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
 	})
-	h.requests = make([]request, 0, len(h.buys))
-	for begin, end := 0, 0; begin < len(h.buys); begin = end {
-		first := h.buys[begin]
+	h.requests = make([]request, 0, len(h.purchases))
+	for begin, end := 0, 0; begin < len(h.purchases); begin = end {
+		first := h.purchases[begin]
 		end = begin + 1
-		for end < len(h.buys) && h.buys[end].User == first.User && h.buys[end].RequestID == first.RequestID {
+		for end < len(h.purchases) && h.purchases[end].User == first.User && h.purchases[end].RequestID == first.RequestID {
 			end++
 		}
-		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.buys[begin:end]})
+		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.purchases[begin:end]})
 	}
 }
 
 // requestOf is the request that an order answers; nil if no buyer asked for it.
-func (h *hearing) requestOf(o *Order) *request {
+func (h *evidence) findRequest(o *Order) *request {
 	at, found := slices.BinarySearchFunc(h.requests, o, func(r request, o *Order) int {
 		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
 	})
@@ -343,36 +343,36 @@ func (h *hearing) requestOf(o *Order) *request {
 	return &h.requests[at]
 }
 
-func (s *sale) hear(calls []*Call) {
+func (s *orderRecord) addCalls(calls []*Call) {
 	for _, t := range calls {
 		switch {
 		case t.Kind == CallPay:
-			s.pays = append(s.pays, t)
-		case t.took() || t.Outcome == OutcomeInProgress:
-			s.cancels = append(s.cancels, t)
+			s.payments = append(s.payments, t)
+		case t.maySucceed() || t.Outcome == OutcomeInProgress:
+			s.cancellations = append(s.cancellations, t)
 		}
 	}
 }
 
 // until is when s had certainly been given back: when a cancellation of it was
 // acknowledged. never if none was, or if it did not take place.
-func (s *sale) until() time.Duration {
+func (s *orderRecord) returnedAt() time.Duration {
 	first := never
-	for _, t := range s.cancels {
+	for _, t := range s.cancellations {
 		if t.Outcome == OutcomeCancelled && s.Status != Active {
-			first = min(first, t.end())
+			first = min(first, t.answeredAt())
 		}
 	}
 	return first
 }
 
 // anyTime: s was given back, and no call says when.
-func (s *sale) anyTime() bool {
-	return s.Status == Expired || s.Status == Cancelled && len(s.cancels) == 0
+func (s *orderRecord) returnedAnyTime() bool {
+	return s.Status == Expired || s.Status == Cancelled && len(s.cancellations) == 0
 }
 
 // heard reports whether one of some calls had one of some outcomes.
-func heard(calls []*Call, outcomes ...Outcome) bool {
+func anyOutcome(calls []*Call, outcomes ...Outcome) bool {
 	return slices.ContainsFunc(calls, func(t *Call) bool { return slices.Contains(outcomes, t.Outcome) })
 }
 
@@ -380,40 +380,40 @@ func heard(calls []*Call, outcomes ...Outcome) bool {
 // told that r are left holds the units r+1 to r+q, counted from the last: a unit
 // with two holders was sold twice, and a unit below 1 never was there.
 type Holders struct {
-	orders iter.Seq[*Order] // active ones, from the highest unit on
-	given  bool             // units were given back and may be sold again, or orders do not say which they have
+	orders    iter.Seq[*Order] // active ones, from the highest unit on
+	ambiguous bool             // units were given back and may be sold again, or orders do not say which they have
 }
 
 // HoldersOf takes all orders of a run that was sold from stock.
 func HoldersOf(orders []Order, stock seckill.StockStore) *Holders {
-	h, active := &Holders{given: stock.Split()}, []*Order(nil)
+	h, active := &Holders{ambiguous: stock.Split()}, []*Order(nil)
 	for i := range orders {
 		if o := &orders[i]; o.Status == Active {
 			active = append(active, o)
 		} else {
-			h.given = true
+			h.ambiguous = true
 		}
 	}
-	slices.SortStableFunc(active, func(a, b *Order) int { return cmp.Compare(b.highest(), a.highest()) })
+	slices.SortStableFunc(active, func(a, b *Order) int { return cmp.Compare(b.highestUnit(), a.highestUnit()) })
 	h.orders = slices.Values(active)
 	return h
 }
 
 // highest is the first of the units that o holds.
-func (o *Order) highest() int64 { return o.Remaining + o.Quantity }
+func (o *Order) highestUnit() int64 { return o.Remaining + o.Quantity }
 
 // Known is false once units were given back, and where the stock is in pieces
 // (StockStore.Split): then two orders may rightly have been told the same.
-func (h *Holders) Known() bool { return !h.given }
+func (h *Holders) Known() bool { return !h.ambiguous }
 
 // Of is how many active orders share a unit with o, and o itself; 0 if that is
 // not known.
 func (h *Holders) CountSharing(o Order) (orders int) {
-	if h.given || o.Status != Active {
+	if h.ambiguous || o.Status != Active {
 		return 0
 	}
 	for other := range h.orders {
-		if o.Remaining < other.highest() && other.Remaining < o.highest() {
+		if o.Remaining < other.highestUnit() && other.Remaining < o.highestUnit() {
 			orders++
 		}
 	}
@@ -422,14 +422,14 @@ func (h *Holders) CountSharing(o Order) (orders int) {
 
 // Twice is how many units have two holders or more; 0 if that is not known.
 func (h *Holders) UnitsSoldTwice() (units int64) {
-	h.share(func(_, _ *Order, shared int64) { units += shared })
+	h.visitShared(func(_, _ *Order, shared int64) { units += shared })
 	return units
 }
 
 // pairs shows orders that hold the same unit.
-func (h *Holders) pairs() (found examples) {
-	h.share(func(a, b *Order, _ int64) {
-		found.add(twice, a.PublicID, b.PublicID, min(a.highest(), b.highest()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
+func (h *Holders) findShared() (found examples) {
+	h.visitShared(func(a, b *Order, _ int64) {
+		found.add(twice, a.PublicID, b.PublicID, min(a.highestUnit(), b.highestUnit()), a.Remaining, b.Remaining, a.UserID, b.UserID, a.Quantity, b.Quantity)
 	})
 	return found
 }
@@ -438,16 +438,16 @@ func (h *Holders) pairs() (found examples) {
 // with the number of such units that had one holder before. Orders come by their
 // highest unit, so what is held above it down to the lowest unit so far is held
 // without a gap, and so are the units with two holders.
-func (h *Holders) share(visit func(a, b *Order, units int64)) {
-	if h.given {
+func (h *Holders) visitShared(visit func(a, b *Order, units int64)) {
+	if h.ambiguous {
 		return
 	}
 	var lowest *Order
 	twice := int64(math.MaxInt64) // units above it have two holders
 	for o := range h.orders {
-		if lowest != nil && o.highest() > lowest.Remaining {
+		if lowest != nil && o.highestUnit() > lowest.Remaining {
 			both := max(o.Remaining, lowest.Remaining)
-			visit(lowest, o, max(0, min(o.highest(), twice)-both))
+			visit(lowest, o, max(0, min(o.highestUnit(), twice)-both))
 			twice = min(twice, both)
 		}
 		if lowest == nil || o.Remaining < lowest.Remaining {

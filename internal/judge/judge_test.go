@@ -18,7 +18,7 @@ func (e *Evidence) bought(user, quantity, remaining int64, status string, outcom
 	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
 		Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
 	t := Call{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
-	if t.got() {
+	if t.succeeded() {
 		t.OrderID, t.Remaining = id, remaining
 	}
 	e.Calls = append(e.Calls, t)
@@ -178,7 +178,7 @@ func accepted(o Outcome, sent, answered int) func(*Evidence) {
 func tells(user int64, outcome Outcome) func(*Evidence) {
 	return func(e *Evidence) {
 		t := e.told(user, CallBuy)
-		if t.Outcome = outcome; !t.got() {
+		if t.Outcome = outcome; !t.succeeded() {
 			t.OrderID, t.Remaining = "", 0
 		}
 	}
@@ -578,7 +578,7 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 			if needed[left.name] {
 				continue
 			}
-			h := hear(*e)
+			h := collectEvidence(*e)
 			h.check(slices.Delete(slices.Clone(rules), i, i+1))
 			if h.report.Verdict != with.Verdict {
 				needed[left.name] = true

@@ -45,16 +45,16 @@ type Op struct {
 }
 
 // model is a stock that serves one buyer at a time.
-func model(initial int64) porcupine.Model {
+func stockModel(initial int64) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
-		Step: func(state, input, _ any) []any { return step(state.(int64), input.(Op)) },
+		Step: func(state, input, _ any) []any { return nextStocks(state.(int64), input.(Op)) },
 	}
 	return m.ToModel()
 }
 
 // step is every stock that may be left after o; none when o cannot be.
-func step(left int64, o Op) (after []any) {
+func nextStocks(left int64, o Op) (after []any) {
 	switch o.Kind {
 	case OpSold:
 		hidden := left - o.Quantity - o.Remaining
@@ -75,7 +75,7 @@ func step(left int64, o Op) (after []any) {
 }
 
 // operations is a history as porcupine has it.
-func operations(ops []Op) (all []porcupine.Operation) {
+func porcupineOperations(ops []Op) (all []porcupine.Operation) {
 	for _, o := range ops {
 		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Output: nil, Return: o.Return})
 	}
@@ -92,7 +92,7 @@ type Linearity struct {
 }
 
 // largest is how many operations a window has in which units come back.
-const largest = 5000
+const maxWindow = 5000
 
 // CheckLinear looks at a whole history if units were only ever taken. Then every
 // sale says by its `remaining` which units it took, so that their order is
@@ -104,24 +104,24 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 		ops = noteHeld(ops)
 	}
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == OpGaveBack }) {
-		check := inOrder
+		check := checkInOrder
 		switch {
 		case slices.ContainsFunc(ops, func(o Op) bool { return o.SawBefore }):
-			check = inAnyOrder
+			check = checkAnyOrder
 		case refused:
-			check = inBounds
+			check = checkBounds
 		}
 		why := check(initial, ops)
 		return Linearity{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
 	}
-	ops = window(slices.Clone(ops), largest)
+	ops = firstWindow(slices.Clone(ops), maxWindow)
 	f := Linearity{Checked: len(ops)}
-	switch porcupine.CheckOperationsTimeout(model(initial), operations(ops), limit) {
+	switch porcupine.CheckOperationsTimeout(stockModel(initial), porcupineOperations(ops), limit) {
 	case porcupine.Ok:
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:
 		f.Decided = true
-		why := because("window", map[string]any{"operations": len(ops)}, "no order of the first %d operations explains all their answers", len(ops))
+		why := newReason("window", map[string]any{"operations": len(ops)}, "no order of the first %d operations explains all their answers", len(ops))
 		f.Why, f.Params = why.text, why.params
 	}
 	return f
@@ -130,7 +130,7 @@ func CheckLinearizable(initial int64, ops []Op, limit time.Duration) Linearity {
 // inOrder decides a history without cancellations; no reason when it is linearizable.
 // Sale after sale takes place as early as it can: when it was asked for, or
 // right after the one before.
-func inOrder(initial int64, ops []Op) reason {
+func checkInOrder(initial int64, ops []Op) reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int {
 		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity), cmp.Compare(b.Remaining, a.Remaining))
@@ -143,20 +143,20 @@ func inOrder(initial int64, ops []Op) reason {
 		case s.Remaining+s.Quantity != left:
 			return toldLeft(s, left)
 		case s.Remaining < 0:
-			return because("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
+			return newReason("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)
 		case s.Call >= now:
 			now, before = s.Call, s
 		}
 		if s.Return < now {
 			early := time.Duration(now - s.Return)
-			return because("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": millis(early), "before": before.Name},
+			return newReason("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": millis(early), "before": before.Name},
 				"%s was answered, %d left, %v before %s, whose units come first, even asked", s.Name, s.Remaining, early, before.Name)
 		}
 		left = s.Remaining
 		course = append(course, moment{left, now})
 	}
-	return soldOutInTime(course, ops)
+	return checkSoldOut(course, ops)
 }
 
 // salesOf points to the sales of a history, which may be large.
@@ -174,7 +174,7 @@ type moment struct{ left, at int64 }
 
 // soldOutInTime asks of each refusal whether so few units were left before its
 // answer came.
-func soldOutInTime(course []moment, ops []Op) reason {
+func checkSoldOut(course []moment, ops []Op) reason {
 	for _, o := range ops {
 		if o.Kind != OpSoldOut {
 			continue
@@ -182,11 +182,11 @@ func soldOutInTime(course []moment, ops []Op) reason {
 		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity+o.held })
 		switch {
 		case first == len(course):
-			return because("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": course[len(course)-1].left},
+			return newReason("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": course[len(course)-1].left},
 				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, course[len(course)-1].left)
 		case course[first].at > o.Return:
 			early := time.Duration(course[first].at - o.Return)
-			return because("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": millis(early)},
+			return newReason("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": millis(early)},
 				"%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity, early)
 		}
 	}
@@ -199,7 +199,7 @@ type reason struct {
 	params map[string]any
 }
 
-func because(kind string, params map[string]any, format string, args ...any) reason {
+func newReason(kind string, params map[string]any, format string, args ...any) reason {
 	params["case"] = kind
 	return reason{fmt.Sprintf(format, args...), params}
 }
@@ -209,7 +209,7 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // window is the first n operations by their call. Of those that were still
 // under way when the next was called it is not known whether they came first,
 // so they may or may not have happened.
-func window(ops []Op, n int) []Op {
+func firstWindow(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	if len(ops) <= n {
 		return ops
@@ -235,20 +235,20 @@ func MarkSawBefore(ops []Op) []Op {
 // sale takes place as early as it can, as soon as it is asked for. No sale is
 // hindered by that unless more was sold than there was. A sold out is told
 // at the last moment, when the answer comes.
-func inAnyOrder(initial int64, ops []Op) reason {
+func checkAnyOrder(initial int64, ops []Op) reason {
 	sales := salesOf(ops)
 	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
 	course := []moment{{initial, math.MinInt64}}
 	left := initial
 	for _, s := range sales {
 		if s.Quantity > left {
-			return because("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
+			return newReason("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
 				"%s was sold %d of %d", s.Name, s.Quantity, left)
 		}
 		left -= s.Quantity
 		course = append(course, moment{left, s.Call})
 	}
-	return soldOutInTime(course, ops)
+	return checkSoldOut(course, ops)
 }
 
 // noteHeld notes for each operation how many units those that overlap it may have held, and leaves out those
@@ -291,7 +291,7 @@ func sortBy(ops []*Op, number func(*Op) int64) []*Op {
 // inBounds looks for a sale that was told what no counter can have shown: more than was left, or less than that by
 // more than others held meanwhile. It does not know which units a sale took, so a wrong number passes where
 // refused purchases explain it.
-func inBounds(initial int64, ops []Op) reason {
+func checkBounds(initial int64, ops []Op) reason {
 	sales, left := salesOf(ops), initial
 	for _, s := range sortBy(sales, func(s *Op) int64 { return -s.Remaining }) {
 		if s.Remaining+s.Quantity > left { // the sales that were told as many, or more, have taken the others
@@ -314,11 +314,11 @@ func inBounds(initial int64, ops []Op) reason {
 			return toldLeft(s, left)
 		}
 	}
-	return inAnyOrder(initial, ops)
+	return checkAnyOrder(initial, ops)
 }
 
 // toldLeft is the reason of a sale that was told a wrong number, when there had been so many units.
 func toldLeft(s *Op, there int64) reason {
-	return because("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
+	return newReason("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": there},
 		"%s bought %d and was told that %d were left, when there had been %d", s.Name, s.Quantity, s.Remaining, there)
 }

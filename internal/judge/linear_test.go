@@ -76,7 +76,7 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 			ops = append(ops, Op{Kind: OpRefused, Quantity: 1 + rng.Int64N(2), Call: call, Return: end})
 			all = noteHeld(ops)
 		}
-		want := porcupine.CheckOperations(model(initial), operations(all))
+		want := porcupine.CheckOperations(stockModel(initial), porcupineOperations(all))
 		said[fmt.Sprint("saw ", saw, ", linearizable ", want)]++
 		got := CheckLinearizable(initial, ops, time.Second)
 		if got.Linearizable != want && (!refused || want) || !got.Decided || got.Linearizable != (got.Why == "") {
@@ -147,7 +147,7 @@ func TestWindow(t *testing.T) {
 		}
 		return ops
 	}
-	for i, o := range window([]Op{{Call: 1, Return: 5}, {Call: 2, Return: 4}, {Call: 5, Return: 6}}, 2) {
+	for i, o := range firstWindow([]Op{{Call: 1, Return: 5}, {Call: 2, Return: 4}, {Call: 5, Return: 6}}, 2) {
 		if o.optional != (i == 0) { // what ends when the next is called may come after it
 			t.Errorf("of a window, operation %d is optional: %t", i, o.optional)
 		}
@@ -157,8 +157,8 @@ func TestWindow(t *testing.T) {
 		t.Errorf("seed %d: a true history is %+v", seed, f)
 	}
 	for n := 20; n <= 200; n += 20 { // at last all of it
-		ops := window(history(200), n)
-		if !porcupine.CheckOperations(model(50), operations(ops)) {
+		ops := firstWindow(history(200), n)
+		if !porcupine.CheckOperations(stockModel(50), porcupineOperations(ops)) {
 			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
 		}
 		for i := range ops {
@@ -167,7 +167,7 @@ func TestWindow(t *testing.T) {
 				break
 			}
 		}
-		if porcupine.CheckOperations(model(50), operations(ops)) {
+		if porcupine.CheckOperations(stockModel(50), porcupineOperations(ops)) {
 			t.Errorf("seed %d: a planted violation among the first %d was not found", seed, n)
 		}
 	}

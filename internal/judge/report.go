@@ -23,7 +23,7 @@ const (
 )
 
 // rank orders verdicts: a run that proves nothing outranks what it seems to prove.
-func rank(v Verdict) int {
+func verdictRank(v Verdict) int {
 	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
 }
 
@@ -69,9 +69,9 @@ type Report struct {
 
 func (r *Report) add(broken rule, e examples, args []any) {
 	v := Violation{Rule: broken.name, Verdict: broken.verdict, Message: fmt.Sprintf(broken.says, args...),
-		Params: named(broken.params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
+		Params: nameParams(broken.params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
 	r.Violations = append(r.Violations, v)
-	if rank(v.Verdict) > rank(r.Verdict) {
+	if verdictRank(v.Verdict) > verdictRank(r.Verdict) {
 		r.Verdict = v.Verdict
 	}
 }
@@ -80,7 +80,7 @@ func (r *Report) add(broken rule, e examples, args []any) {
 // the times of the answers.
 func (r Report) WithViolation(rule, message string, params Params) Report {
 	r.Violations = append(slices.Clip(r.Violations), Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
-	if rank(Lost) > rank(r.Verdict) {
+	if verdictRank(Lost) > verdictRank(r.Verdict) {
 		r.Verdict = Lost
 	}
 	return r
@@ -105,7 +105,7 @@ func SumReports(reports []Report) Report {
 		all.Cancelled += r.Cancelled
 		all.Reserved += r.Reserved
 		all.Expired += r.Expired
-		all.Served = all.Served.and(r.Served)
+		all.Served = all.Served.worseOf(r.Served)
 		worst := []Verdict{Held, NotValid, Lost, Oversold}
 		all.Verdict = worst[max(slices.Index(worst, all.Verdict), slices.Index(worst, r.Verdict))]
 		for _, v := range r.Violations {
@@ -155,15 +155,15 @@ func (e *examples) add(f form, args ...any) {
 		return
 	}
 	e.first = append(e.first, fmt.Sprintf(f.format, args...))
-	e.cases = append(e.cases, Case{f.code, named(f.params, args)})
+	e.cases = append(e.cases, Case{f.code, nameParams(f.params, args)})
 }
 
-func (e *examples) order(o *Order) {
+func (e *examples) addOrder(o *Order) {
 	e.add(ofOrder, o.PublicID, o.UserID, o.Quantity, o.Remaining, o.Status, o.Strategy, o.Run)
 }
 
 // named gives the first of args their names; nil if there are none.
-func named(params string, args []any) (all Params) {
+func nameParams(params string, args []any) (all Params) {
 	for i, name := range strings.Fields(params) {
 		if all == nil {
 			all = Params{}
@@ -199,7 +199,7 @@ type Served struct {
 func (s *Served) Blocked() bool { return s != nil && s.State == ServedBlocked }
 
 // and is the word on two SKUs: blocked if one is.
-func (s *Served) and(o *Served) *Served {
+func (s *Served) worseOf(o *Served) *Served {
 	if s == nil || o == nil {
 		return cmp.Or(s, o)
 	}
@@ -213,7 +213,7 @@ func (s *Served) and(o *Served) *Served {
 // A span is a stretch of time.
 type span struct{ from, to time.Duration }
 
-func (s span) long() time.Duration { return s.to - s.from }
+func (s span) length() time.Duration { return s.to - s.from }
 
 // A change of what is left.
 type change struct {
@@ -256,32 +256,32 @@ type ask struct {
 //     duplicate has an order and does not count, nor does one whose request had its
 //     answer before, or who holds another order. A buyer who waited and bought in the
 //     end does: until then they got nothing.
-func (h *hearing) traffic() *traffic {
-	t := &traffic{changes: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)),
-		asks: make([]ask, 0, len(h.buys))}
-	for _, s := range h.sales {
+func (h *evidence) collectTraffic() *traffic {
+	t := &traffic{changes: make([]change, 0, len(h.records)), sold: make([]span, 0, len(h.records)),
+		asks: make([]ask, 0, len(h.purchases))}
+	for _, s := range h.records {
 		switch {
-		case s.anyTime():
+		case s.returnedAnyTime():
 			t.changes = append(t.changes, change{never, -s.Quantity})
 		case s.Status == Cancelled:
-			t.changes = append(t.changes, change{s.until(), -s.Quantity})
+			t.changes = append(t.changes, change{s.returnedAt(), -s.Quantity})
 		}
 		if s.request != nil {
-			t.sell(s, h.Patience)
+			t.addSale(s, h.Patience)
 		}
 	}
 	holds := map[int64]time.Duration{} // since when a buyer knows of an order that stays
 	for i := range h.requests {
-		if r := &h.requests[i]; r.sale != nil && r.sale.Status == Active && r.acknowledged() < cmp.Or(holds[r.user], never) {
-			holds[r.user] = r.acknowledged()
+		if r := &h.requests[i]; r.order != nil && r.order.Status == Active && r.acknowledgedAt() < cmp.Or(holds[r.user], never) {
+			holds[r.user] = r.acknowledgedAt()
 		}
 	}
 	for i := range h.requests {
 		r := &h.requests[i]
-		final := r.firstTold(OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
+		final := r.firstToldAt(OutcomeSold, OutcomeReserved, OutcomeSoldOut, OutcomeDuplicate)
 		until := min(final, cmp.Or(holds[r.user], never))
 		for _, c := range r.calls {
-			if c.timed() && c.Outcome != OutcomeDuplicate && c.Sent < until {
+			if c.hasTimes() && c.Outcome != OutcomeDuplicate && c.Sent < until {
 				t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
 			}
 		}
@@ -292,25 +292,25 @@ func (h *hearing) traffic() *traffic {
 }
 
 // acknowledged is when the request was first told that it has its order; never if it was not.
-func (r *request) acknowledged() time.Duration { return r.firstTold(OutcomeSold, OutcomeReserved) }
+func (r *request) acknowledgedAt() time.Duration { return r.firstToldAt(OutcomeSold, OutcomeReserved) }
 
 // firstTold is when the request was first told one of some outcomes; never if it was not.
-func (r *request) firstTold(outcomes ...Outcome) time.Duration {
+func (r *request) firstToldAt(outcomes ...Outcome) time.Duration {
 	first := never
 	for _, c := range r.calls {
 		if slices.Contains(outcomes, c.Outcome) {
-			first = min(first, c.end())
+			first = min(first, c.answeredAt())
 		}
 	}
 	return first
 }
 
-func (t *traffic) sell(s *sale, patience time.Duration) {
-	asked, told := s.request.calls[0].Sent, s.request.acknowledged()
+func (t *traffic) addSale(s *orderRecord, patience time.Duration) {
+	asked, told := s.request.calls[0].Sent, s.request.acknowledgedAt()
 	latest, doubt := time.Duration(0), false
 	for _, c := range s.request.calls {
 		latest = max(latest, c.Sent, c.Answered)
-		doubt = doubt || c.took() && !c.got()
+		doubt = doubt || c.maySucceed() && !c.succeeded()
 	}
 	sold := span{told, told}
 	switch {
@@ -328,40 +328,40 @@ func (t *traffic) sell(s *sale, patience time.Duration) {
 // units that were there at a time are those that were left or sold later, less
 // those that came back later. What may have been sold before counts as sold
 // before, what may have come back later as come back later.
-func (h *hearing) served() *Served {
-	t := h.traffic()
-	s := &Served{State: ServedNotKnown, PatienceMs: ms(h.Patience)}
+func (h *evidence) findStandstill() *Served {
+	t := h.collectTraffic()
+	s := &Served{State: ServedNotKnown, PatienceMs: milliseconds(h.Patience)}
 	starts := h.Snapshot.Stock.StartsAt != nil // then it is looked at from its first order on
-	if h.Patience <= 0 || len(t.asks) == 0 || !h.known || starts && len(t.sold) == 0 {
+	if h.Patience <= 0 || len(t.asks) == 0 || !h.stockKnown || starts && len(t.sold) == 0 {
 		return s
 	}
 	from := time.Duration(0)
 	if starts {
 		from = t.sold[0].from
 	}
-	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.taken())
+	later, least := soldAfter(t.changes), min(h.report.Remaining, h.Initial-h.unitsHeld())
 	left := func(at time.Duration) int64 { return least + later(at) }
 	s.State = ServedYes
 	longest := span{}
 	for _, sold := range append(t.sold, span{never, never}) {
-		if gap := (span{from, sold.from}); gap.long() > longest.long() {
-			if asked := t.longestIn(gap, h.Patience/4, left); asked.long() > longest.long() {
+		if gap := (span{from, sold.from}); gap.length() > longest.length() {
+			if asked := t.longestAskedIn(gap, h.Patience/4, left); asked.length() > longest.length() {
 				longest = asked
 			}
 		}
 		from = max(from, sold.to)
 	}
-	if longest.long() > h.Patience {
+	if longest.length() > h.Patience {
 		s.State = ServedBlocked
 	}
-	s.LongestMs, s.FromMs = ms(longest.long()), ms(longest.from)
+	s.LongestMs, s.FromMs = milliseconds(longest.length()), milliseconds(longest.from)
 	return s
 }
 
 // longestIn is the longest stretch of a gap between two sales in which buyers asked
 // without a pause for units that were there. Gaps come one after the other: calls that
 // have ended before this one are not looked at again.
-func (t *traffic) longestIn(gap span, pause time.Duration, left func(time.Duration) int64) (longest span) {
+func (t *traffic) longestAskedIn(gap span, pause time.Duration, left func(time.Duration) int64) (longest span) {
 	now := span{0, -pause - 1} // no call yet
 	for len(t.asks) > 0 && t.asks[0].to <= gap.from {
 		t.asks = t.asks[1:]
@@ -377,11 +377,11 @@ func (t *traffic) longestIn(gap span, pause time.Duration, left func(time.Durati
 		if asked.from > now.to+pause {
 			now = asked
 		}
-		if now.to = max(now.to, asked.to); now.long() > longest.long() {
+		if now.to = max(now.to, asked.to); now.length() > longest.length() {
 			longest = now
 		}
 	}
 	return longest
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
