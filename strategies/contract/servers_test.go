@@ -179,7 +179,7 @@ func inRedis(t *testing.T, info catalog.Info) Harness {
 	case "redis-blpop":
 		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
 	case "redsync":
-		h.Lease = 2 * time.Second // of which an attempt gets a quarter
+		h.Lease = 4 * time.Second // of which an attempt gets a quarter
 		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*labtest.Wire, backend.Config) {
 			direct := in.Config.RedisAddrs[0]
 			address, err := backend.ParseRedis(direct)
