@@ -188,6 +188,10 @@ func (s *Server) writeProblem(c *gin.Context, err error) {
 }
 
 func notFound(c *gin.Context) error {
+	if strings.Contains(c.GetHeader("Accept"), "text/html") { // a person: the page says which screens there are
+		c.Redirect(http.StatusFound, "/#"+c.Request.URL.EscapedPath())
+		return nil
+	}
 	return &web.Problem{Code: "not_found", Status: http.StatusNotFound,
 		Detail: "There is nothing at " + c.Request.URL.Path + "."}
 }

@@ -40,6 +40,19 @@ func TestPageAndItsHeaders(t *testing.T) {
 		call{method: "GET", path: path}.wants(t, h.URL, want, "")
 	}
 	call{method: "POST", path: "/api/lab/v1/status"}.wants(t, h.URL, 405, "method_not_allowed")
+	browser, err := http.NewRequest(http.MethodGet, h.URL+"/nope", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser.Header.Set("Accept", "text/html")
+	answer, err := http.DefaultTransport.RoundTrip(browser) // which follows no redirect
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if to := answer.Header.Get("Location"); answer.StatusCode != http.StatusFound || to != "/#/nope" {
+		t.Errorf("a browser at /nope gets %d and is led to %q, want 302 and /#/nope", answer.StatusCode, to)
+	}
 }
 
 // events reads the event stream of a page.
