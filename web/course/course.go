@@ -58,7 +58,7 @@ func exampleBreak(strategy, question string) Break {
 var chapters = []Chapter{
 	{Name: "01-lost-update", Core: true, Strategies: []string{"naive"}, Break: runBreak("naive")},
 	{Name: "02-one-statement", Core: true, Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: runBreak("atomic")},
-	{Name: "03-optimistic", Strategies: []string{"version", "timestamp"}, Break: runBreak("timestamp")},
+	{Name: "03-optimistic", Core: true, Strategies: []string{"version", "timestamp"}, Break: runBreak("timestamp")},
 	{Name: "04-row-lock", Core: true, Strategies: []string{"for-update", "for-update-nowait", "for-update-autocommit",
 		"for-update-scan"}, Break: runBreak("for-update-autocommit")},
 	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku", "unlock-before-commit"}, Break: runBreak("mutex")},
@@ -73,7 +73,7 @@ var chapters = []Chapter{
 	{Name: "09-redis-owner", Core: true, Strategies: []string{"redis-renew", "redis-token", "redis-lua", "redis-multi-lock",
 		"redis-registry", "redis-watchdog", "redis-blpop", "redsync"},
 		Break: exampleBreak("redis-token", "owner")},
-	{Name: "10-two-systems", Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
+	{Name: "10-two-systems", Core: true, Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
 		"redis-lock-mysql", "redis-counter-mysql"},
 		Break: exampleBreak("redis-counter", "dead-holder")},
 	{Name: "11-fencing", Core: true, Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",

@@ -53,7 +53,7 @@ function Live({ example, says }) {
   const go = () => act(async () => setNow(readExample(await call('POST', '/api/lab/v1/replays', { example }))));
   return html`
     <button type="button" class="run" aria-disabled=${busy ? 'true' : undefined} onClick=${go}>${says}</button>
-    <p class="live-said" role="status">${busy ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>
+    <p class="live-said" role="status">${busy ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list([...new Set(now.problems.map((p) => t.rules[p.rule] ?? p.rule))])) : l.liveHeld}</strong>`}</p>
     <${Wrong} failure=${failure} />
     ${now && html`<figure class="drawn-example live"><${Picture} trace=${now} brief />
       <figcaption><${InWords} trace=${now} /></figcaption></figure>`}`;

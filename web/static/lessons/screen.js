@@ -16,6 +16,7 @@ import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
 import { textOf } from '../play/levels.js';
 import { loadChapters, titleOf, useLevels } from '../teach/load.js';
+import { words as teachWords } from '../teach/text.js';
 import { Ways } from '../teach/ways.js';
 import { words as lessonWords } from './text.js';
 
@@ -124,8 +125,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
-      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1>
-        <div class="to-teach"><${Ways} name=${chapter.name} /></div></header>
+      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1></header>
       ${blocks(intro[1])}
       ${rest.map(([heading, list], i) => html`
         <section key=${i} class=${classes(partOf(heading) === 'think' && 'think')}>
@@ -135,6 +135,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
         </section>`)}
       <${Levels} number=${number + 1} />
       <${Strategies} chapter=${chapter} lab=${lab} matrix=${matrix} part=${part} known=${known} />
+      <section class="of-chapter to-teach"><h2>${teachWords().title}</h2><${Ways} name=${chapter.name} /></section>
       <nav class="turn" ref=${end} aria-label=${l.turn}>
         ${before ? html`<a class="offer" rel="prev" href=${link('lessons', before.name)}>← ${titleOf(before)}</a>` : html`<span></span>`}
         ${after && html`<a class="offer next" rel="next" href=${link('lessons', after.name)}>${titleOf(after)} →</a>`}

@@ -19,6 +19,8 @@ export function Sheet({ chapter, levels, solved }) {
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const think = parts(chapter.text[preferences().language] ?? chapter.text.en).find((p) => p.part === 'think')?.blocks ?? [];
   const answers = think.filter((b) => b.kind === 'answer');
+  const overs = matrix?.rows.find((r) => r.strategy === strategy)?.cells.oversell?.answer === 'breaks';
+  const right = overs ? 2 : 1; // of the choices: more than there were, or exactly as many
   const lines = (/** @type {number} */ n) => !solved && html`<div class="sheet-lines" aria-hidden="true">${Array.from({ length: n }, (_, i) => html`<span key=${i}></span>`)}</div>`;
   return html`
     <article class="sheet" data-sheet=${solved ? 'solutions' : 'questions'}>
@@ -28,7 +30,7 @@ export function Sheet({ chapter, levels, solved }) {
       ${!solved && html`<p class="sheet-name">${w.name}${t.colon}<span></span></p>`}
       <ol class="sheet-tasks">
         ${stock > 0 && html`<li data-task="predict"><p>${w.predict(strategy, stock, buyers)}</p>
-          <p class="sheet-choices">${[w.few(stock), w.all(stock), w.many(stock)].map((one) => html`<span key=${one}>☐ ${one}</span>`)}</p>
+          <p class="sheet-choices">${[w.few(stock), w.all(stock), w.many(stock)].map((one, i) => html`<span key=${one}>${solved && i === right ? '☑' : '☐'} ${one}</span>`)}</p>
           ${solved && html`<p class="sheet-answer">${w.run} <code>seckill load --strategy ${strategy} --stock ${stock} --buyers ${buyers}</code></p>`}</li>`}
         ${matrix && html`<${Proof} chapter=${chapter} matrix=${matrix} solved=${solved} />`}
         <li data-task="think">${think.filter((b) => b.kind === 'text').map((b, i) => html`<p key=${i}>${inline(b.text)}</p>`)}<p class="hint">${w.think}</p>
