@@ -67,8 +67,8 @@ function Family({ name, members, chosen, most, topology, set }) {
       <ul>
         ${members.map((s) => html`
           <li key=${s.name}>
-            <label title=${s.titles?.[preferences().language] ?? s.title}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
-              disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
+            <label><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
+              disabled=${!chosen.includes(s.name) && (!s.available || (most && chosen.length >= most))} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><span><code>${s.name}</code> <span class="hint">${s.titles?.[preferences().language] ?? s.title}</span></span></label>
             ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${t.choice.broken}</span>`}
             ${s.unfit_on?.includes(topology) && html`<span class="hint">${t.form.unfit[topology]}</span>`}
             ${!s.available && html`<span class="hint">${t.form.unavailable}${t.colon}${s.missing.map(t.reason).join(t.semicolon)}</span>`}

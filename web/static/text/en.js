@@ -35,7 +35,7 @@ export default {
     title: 'The sale', summary: (form, load) => (form.strategies.length ? `${form.strategies.join(', ')} · ${form.stock} units · ${load}` : ''),
     stock: 'Stock', stockHint: 'units for sale',
     quantity: 'Units each', quantityHint: 'per buyer',
-    profile: 'Pacing',
+    profile: 'Buyers come',
     profiles: {
       closed: { name: 'Closed', hint: 'A fixed number at a time: the next buyer comes when one has an answer.' },
       spike: { name: 'Spike', hint: 'All at the same instant.' },
@@ -94,7 +94,7 @@ export default {
   },
 
   start: {
-    title: 'Start', settings: 'Settings', guided: 'Guided start',
+    title: 'Start', settings: 'Settings', guided: 'Back to the four buttons',
     steps: [
       { title: 'See it break', hint: 'naive reads the stock, subtracts, writes it back' },
       { title: 'See it hold', hint: 'conditional checks and subtracts in one statement' },
@@ -119,7 +119,7 @@ export default {
   numbers: {
     sold: 'Sold', of: (n) => `of ${plural(n, 'unit')}`, left: 'Left', units: 'units', below: 'below zero',
     told: 'Told “sold”', nothingElse: 'all of the buyers', time: 'Time', took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
-    p99: (time) => `99 % within ${time.replace(' ', '\u00a0')}`,
+    p99: (time) => `99 of 100 answers within ${time.replace(' ', '\u00a0')}`,
   },
   outcomes: {
     sold_out: 'sold out', busy: 'busy', conflict: 'conflict',
@@ -140,7 +140,7 @@ export default {
     strategy: 'Strategy of the holder',
     happened: 'What happened, and when',
     kinds: {
-      pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the holder’s purchase, not its process', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',
+      pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the one purchase that holds the lock', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',
       pause_service: 'Freeze a service process', kill_service: 'Kill a service process', restart_redis: 'Restart Redis without its data',
       pause_redis: 'Freeze Redis', pause_redlock: 'Freeze one of five Redis', lose_redlock: 'Kill one of five Redis',
       restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',

@@ -8,11 +8,11 @@ const questions = {
   oversell: '不超卖',
   'lost-update': '不丢失更新',
   processes: '跨进程',
-  'sold-out': '售罄说得对',
+  'sold-out': '“售罄”答复正确',
   'dead-holder': '持有者死亡',
   leaves: '买家离开',
   'hung-holder': '持有者卡住',
-  'lease-end': '租约在持有者手里到期',
+  'lease-end': '持有锁时租约到期',
   clocks: '时钟不一致',
   owner: '只有持有者能释放',
   'lost-reply': '应答丢失',
@@ -171,10 +171,10 @@ export default {
   },
 
   start: {
-    title: '开始', settings: '设置', guided: '回到引导',
+    title: '开始', settings: '设置', guided: '回到四个按钮',
     steps: [
       { title: '看它出错', hint: 'naive：读出库存，相减，再写回去' },
-      { title: '看它守住', hint: 'conditional：一条语句，既检查又扣减' },
+      { title: '看它不超卖', hint: 'conditional：一条语句，既检查又扣减' },
       { title: '并排比一比', hint: '两个一起，买家完全相同' },
       { title: '冻结持有锁的进程', hint: 'redis-lua 是正确的锁，直到租约提前到期' },
     ],
@@ -307,7 +307,7 @@ export default {
   guarantees: {
     title: '保证',
     answers: {
-      all: '在全部调度下成立', tried: '在试过的调度下成立', breaks: '被打破', measured: '只测量，不承诺',
+      all: '所有执行顺序里都成立', tried: '试过的执行顺序里都成立', breaks: '被打破', measured: '只测量，不承诺',
       'n/a': '不适用', failed: '未能确定', '': '没有计算',
     },
     says(c) {

@@ -2,7 +2,7 @@
 import { count } from '../../ui.js';
 
 export default {
-  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries many schedules, or all where there are few.',
+  what: 'Each cell is a real sale in which something is broken halfway. One sale is a sample; the proof tries many orders of commands, or all where there are few.',
   show: 'Show', didNotHold: 'did not hold, and what broke', stuck: 'stuck',
   shows: { '': 'all', broke: 'what did not hold', wrong: 'what broke a promise' },
   shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),
@@ -16,13 +16,13 @@ export default {
     blocked: 'The ledger is right. The sale stood still for three seconds longer than the wait for a lock, its lease (two seconds at least) and the fault itself.',
     stopped: 'Nothing was sold after the fault, although units were left.',
   },
-  may: 'It promises nothing about this, or is known to break.', wrong: 'It promises to withstand this.',
+  may: 'Expected: it is not made for this.', wrong: 'It promises to withstand this.',
   seconds: (n) => `${n.toFixed(1)} s`,
   control: 'No fault: the control run', controlHint: 'The same sale without a fault.',
   course: 'The course of the first part', sold: 'sold', trouble: 'without an answer, or with an error', band: 'the fault',
   says: (sold, trouble, seconds) => `${count(sold)} sold in ${seconds.toFixed(1)} s, ${count(trouble)} without an answer or with an error`,
   figures: {
-    told: 'Buyers told “sold”', unknown: 'Unknown answers', ledger: 'Units in the ledger', of: (n, all) => `${count(n)} of ${count(all)}`, after: 'Sold after the fault', left: (n, all) => `${count(n)}, of ${count(all)} left`,
+    told: 'Buyers told “sold”', unknown: 'Unknown answers', ledger: 'Units in the ledger', of: (n, all) => `${count(n)} of ${count(all)}`, after: 'Sold after the fault', left: (n, all) => `${count(n)}, when ${count(all)} were left`,
     stood: 'Longest time without a sale', broken: 'Broken rules', command: 'The command that runs it again',
   },
   ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,

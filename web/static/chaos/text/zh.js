@@ -2,7 +2,7 @@
 import { count } from '../../ui.js';
 
 export default {
-  what: '每一格是真实服务器上的一场销售，中途发生一次故障。一种故障只跑一场销售，只是一个样本；“证明”会试许多种调度，不太多时全部试完。',
+  what: '每一格是一场真实的秒杀，中途发生一次故障。一场只是一个样本；“证明”会试许多种执行顺序，不太多时全部试完。',
   show: '显示', didNotHold: '没有守住，以及坏在哪里', stuck: '卡住',
   shows: { '': '全部', broke: '没有守住的', wrong: '违背承诺的' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n ? `${count(all)} 个策略中的 ${count(n)} 个` : '没有符合的策略。'),
@@ -27,5 +27,5 @@ export default {
   },
   ran: (begun, machine, servers) => `运行于 ${begun}，${machine.replace(/(\d+) processors?/, '$1 个处理器')}：${servers.replaceAll(' (private)', '').replaceAll(', ', '、')}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
   sale: (s) => `每秒 ${s.rate} 个买家，${s.services} 个服务进程；租约 ${count(s.lease_ms)} 毫秒，等锁 ${count(s.wait_ms)} 毫秒。杀死进程并不能检验数据是否真的写到了磁盘。`,
-  guarantee: '它的全部答案',
+  guarantee: '查看全部结论',
 };

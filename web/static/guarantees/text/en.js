@@ -2,7 +2,7 @@
 import { count, plural } from '../../ui.js';
 
 export default {
-  what: 'Every cell was computed: the commands of two or three actors, in many schedules, on real servers. Select a ✗ to see it break step by step, a strategy for all its answers.',
+  what: 'Each mark is a test on real servers: two or three buyers, their commands in every order, or in many. Select a ✗ to watch it break, or a strategy to see all its answers.',
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
   locks: 'Locks', lockless: 'Ways without a lock', broke: 'and what: the stock, the lock, the counter, or an answer', nothing: 'nothing known breaks it', all: (n) => `Show all ${count(n)}`,
   about: { stock: 'stock', lock: 'lock', counter: 'counter', answer: 'answer' },
@@ -31,9 +31,9 @@ export default {
   /** What was measured, by the prover's words: in full, and for a cell. */
   measured: {
     'polls': ['polls', 'polls'],
-    'is told': ['is told', 'is told'],
+    'is told': ['is notified', 'is notified'],
     'queues in the server': ['queues in the server', 'queues: server'],
-    'queues in the process': ['queues in the process', 'queues: process'],
+    'queues in the process': ['waits in line, in the program', 'waits in line'],
     'does not wait': ['does not wait', 'no wait'],
     'many commands in 300ms': ['many commands in 300 ms'],
     'a few commands in 300ms': ['a few commands in 300 ms'],
@@ -44,7 +44,7 @@ export default {
     'the holder\'s lease has ended': ['the holder’s lease has ended'],
     'at once': ['at once'],
     'the next is told busy': ['the next is told busy', 'next: busy'],
-    'luck decides': ['luck decides', 'luck'],
+    'luck decides': ['by chance', 'by chance'],
     'in order': ['in order', 'in order'],
     'no queue': ['no queue', 'no queue'],
     'the others get in beside the holder': ['the others get in beside the holder'],

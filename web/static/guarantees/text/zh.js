@@ -3,7 +3,7 @@ import { count } from '../../ui.js';
 import asks from './asks.zh.js';
 
 export default {
-  what: '每一格都是算出来的：两三个参与者的命令，按许多种先后，在真实的服务器上运行。点 ✗ 一步一步看它怎么出错，点策略看它的全部答案。',
+  what: '每个符号都是真实服务器上的一次检验：两三个买家，他们的命令按所有先后（或许多种先后）执行。点 ✗ 看它怎么出错，点策略查看全部结论。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
   locks: '锁', lockless: '不用锁的做法', broke: '以及坏在哪里：库存、锁、计数器，还是答复', nothing: '没有已知的情形会打破它', all: (n) => `显示全部 ${count(n)} 个`,
   about: { stock: '库存', lock: '锁', counter: '计数', answer: '答复' },

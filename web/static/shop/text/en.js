@@ -132,9 +132,9 @@ export default {
     lost: 'The ledger cannot be read right now. Trying again …',
     left: 'Units left', sold: 'Units sold', reserved: 'Reserved', twice: 'Sold twice',
     tooMany: (n) => `${units(n)} more sold than there were.`,
-    givenBack: 'Orders were cancelled or have expired, so a unit may rightly be sold again: buyers of one unit are not counted.',
+    givenBack: 'Orders were cancelled or have expired, so a unit may be sold again, and double sales cannot be counted.',
     orders: 'Latest orders',
-    place: 'Order', user: 'Buyer', remaining: 'Told left', holders: 'Unit’s buyers',
+    place: 'Order', user: 'Buyer', remaining: 'Left after it', holders: 'Same unit sold to',
     shared: (unit, n) => `⚠ unit ${count(unit)}: ${count(n)}`,
     never: '⚠ never there',
     you: 'you',
@@ -143,6 +143,6 @@ export default {
 
   next: {
     title: 'The next sale', strategy: 'Strategy', stock: 'Units', broken: 'broken on purpose',
-    put: 'Start the next sale', putting: 'Waiting for purchases in progress …', hint: 'Ends the sale that is on, and its orders with it.',
+    put: 'Start the next sale', putting: 'Waiting for purchases in progress …', hint: 'Ends this sale and deletes its orders.',
   },
 };

@@ -120,7 +120,7 @@ export default {
     play: '一步一步看它怎样出错',
     lesson: (name) => `${name} 的课程`,
     run: '在“运行”页看整场压测',
-    repair: (name) => `换一个守得住的策略来卖：${name}`,
+    repair: (name) => `换成不会超卖的策略：${name}`,
     broken: (name) => `换一个会出错的策略来卖：${name}`,
   },
   ledger: {
@@ -129,9 +129,9 @@ export default {
     lost: '暂时无法读取账本，正在重试……',
     left: '剩余', sold: '已售', reserved: '已预留', twice: '重复卖出',
     tooMany: (n) => `多卖了 ${count(n)} 件。`,
-    givenBack: '有订单取消或过期，退回的商品可以再卖，因此不再统计一件商品有几位买家。',
+    givenBack: '有订单取消或过期，退回的商品可以再卖，因此无法统计重复卖出的件数。',
     orders: '最新订单',
-    place: '订单', user: '买家', remaining: '告知剩余', holders: '这一件的买家',
+    place: '订单', user: '买家', remaining: '之后还剩', holders: '同一件卖给',
     shared: (unit, n) => `⚠ 第 ${count(unit)} 号：${count(n)} 人`,
     never: '⚠ 并不存在',
     you: '你',
@@ -140,6 +140,6 @@ export default {
 
   next: {
     title: '下一场', strategy: '策略', stock: '件数', broken: '故意写错',
-    put: '开始下一场', putting: '正在等进行中的购买结束……', hint: '这会结束正在进行的一场，它的订单也随之结束。',
+    put: '开始下一场', putting: '正在等进行中的购买结束……', hint: '结束这一场，并删除它的订单。',
   },
 };

@@ -81,6 +81,6 @@ export default {
   story: { again: (n) => `the same again, ${n === 1 ? 'once' : `${count(n)} times`}`, times: (n) => `${count(n)} ×`, rest: (n) => plural(n, 'more step'),
     name: (strategy, question) => `${strategy}${question && ` · ${question}`}: who sent what to which server, and what came back`,
     to: (who, server) => `${who} to ${server}`, answers: (server, who) => `${server} answers ${who}`, done: 'done' },
-  state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
+  state: 'In the database now', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
   broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
 };

@@ -76,7 +76,7 @@ export default {
   },
   renewals: (n) => `续期线程可以执行，最多 ${count(n)} 次`, next: '等所有人完成后才来',
   result: '结果', ok: '成功', reply: (text) => text.replace(/^(\d+) rows?$/, '$1 行').replace(/^no row$/, '没有行'),
-  short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^seckill:stream:\d+/, 'stream').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
+  short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, '计数器').replace(/^seckill:stream:\d+/, 'stream').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
   took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
   beliefs: '买家知道什么',
   read: (n) => `读到 ${n}`, readOld: (n) => `读到 ${n}，已经过时`, will: (n) => `将写入 ${n}`, wrote: (n) => `写入 ${n}`,
