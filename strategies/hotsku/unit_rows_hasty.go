@@ -18,9 +18,9 @@ var UnitRowsHasty = catalog.Info{
 	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
-			catalog.Cancel, catalog.Reset, catalog.DeadHolder,
+			catalog.Cancel, catalog.DeadHolder,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs).
-		Breaks(catalog.SoldOut, catalog.BuyerLeaves),
+		Breaks(catalog.SoldOut, catalog.BuyerLeaves, catalog.Reset),
 	Repair: "unit-rows",
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.SkipLocked,
