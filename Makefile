@@ -86,18 +86,20 @@ prove: build
 	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --markdown docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-# All strategies sell in a flash sale; each other sale has those that it shows something of.
+# All strategies sell in a flash sale, these in all rounds, because texts and lessons quote them; the others get one round.
+# Each other sale has the strategies that it shows something of.
+FIGURES_QUOTED = naive,atomic,conditional,version,for-update,redis-lua,zk,redlock,redsync,merged,redis-counter,redis-counter-mysql,redis-lock-mysql,redis-multi,mysql-counter,lock-row,get-lock,one-trip,order-first,queued,bucketed,unit-rows,redis-stream,redis-watchdog,redis-set-nx-px,etcd,redis-fenced,zk-fenced,etcd-fenced
 FIGURES_OF_HOT_ROW = conditional,version,for-update,redis-lua,redis-counter,redis-counter-mysql,order-first,one-trip,queued,merged,bucketed,unit-rows,redis-stream
 FIGURES_OF_MANY_SKUS = conditional,conditional-scan,for-update,for-update-scan,lock-table-central,lock-table-segmented,redis-lua,merged
 FIGURES_OF_FEW_BUYERS = conditional,version,for-update,get-lock,lock-insert,lock-table-segmented,mysql-counter,redis-lua,redlock,zk,etcd
-COMPARED = $(BIN) compare --turn 300ms --markdown docs/figures.md --figures web/static/figures.json
-## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (a quarter of an hour); FIGURES="--strategies conditional,zk" measures a few
+COMPARED = $(BIN) compare --rounds 5 --turn 2s --markdown docs/figures.md --figures web/static/figures.json
+## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (25 minutes); FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
-	$(COMPARED) $(or $(FIGURES),--strategies all) --preset flash-sale --stock 15 --buyers 300
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_HOT_ROW)) --preset hot-row --buyers 300
+	$(COMPARED) $(or $(FIGURES),--strategies all --all-rounds $(FIGURES_QUOTED)) --preset flash-sale
+	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_HOT_ROW)) --preset hot-row
 	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_MANY_SKUS)) --preset many-skus --stock 3 --buyers 300
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_FEW_BUYERS)) --preset few-buyers --stock 40 --buyers 50
+	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_FEW_BUYERS)) --preset few-buyers
 	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 300ms --markdown docs/figures.md --figures web/static/figures.json
 	$(BIN) bench articles --for 500ms --markdown docs/figures.md --figures web/static/figures.json
 

@@ -49,7 +49,9 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	c := newComparison(o)
 	begun := time.Now()
-	turns := stats.Turns(o.Rounds, len(c.result.Entries))
+	turns := slices.DeleteFunc(stats.Turns(o.Rounds, len(c.result.Entries)), func(t stats.Turn) bool {
+		return !o.takesPart(c.result.Entries[t.Subject].Candidate, t.Round)
+	})
 	for done, turn := range turns {
 		if ctx.Err() != nil {
 			break

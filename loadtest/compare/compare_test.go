@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -316,5 +317,26 @@ func TestPresets(t *testing.T) {
 	s.Strategies, s.Crowds, s.Turn, s.Plenty = []string{"a", "b"}, []int{1, 64}, 0, false
 	if got, want := s.Command(), "seckill compare --preset hot-row --strategies a,b --plenty=false --crowds 1,64 --turn 0s"; got != want {
 		t.Errorf("the command is %s, want %s", got, want)
+	}
+}
+
+func TestStrategiesOutsideAllRoundsGetOne(t *testing.T) {
+	p, _ := PresetNamed("flash-sale")
+	o := Options{Settings: p.Settings, Candidates: []Candidate{{Strategy: "conditional"}, {Strategy: "version"}}}
+	o.Strategies, o.AllRounds, o.Rounds, o.Turn = []string{"conditional", "version"}, []string{"conditional"}, 3, 0
+	o.load = func(_ context.Context, sale loadtest.Config) (*loadtest.Result, error) {
+		return &loadtest.Result{Requests: 10, Seconds: 1, Verdict: judge.Held}, nil
+	}
+	r := Run(t.Context(), o)
+	got := map[string]int{}
+	for _, e := range r.Entries {
+		got[r.labelOf(e)] = len(e.Rounds)
+	}
+	if want := map[string]int{"conditional": 3, "version (one round)": 1}; !maps.Equal(got, want) {
+		t.Errorf("rounds are %v, want %v", got, want)
+	}
+	o.AllRounds = []string{"zk"}
+	if err := o.Check(); err == nil || !strings.Contains(err.Error(), "zk") {
+		t.Errorf("Check with a strategy that is not compared returned %v", err)
 	}
 }

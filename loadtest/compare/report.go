@@ -158,16 +158,22 @@ const tableNote = "Medians of the rounds. answers/s: definite answers, to all bu
 // strategiesTable has a row for each strategy and number of buyers at a time.
 func (r *Result) strategiesTable() tables.Table {
 	t := tables.Table{Title: "Strategies", Words: 3, Notes: []string{tableNote},
-		Head: []string{"strategy", "right?", "served?", "answers/s", "sales/s", "sold out in s", "bought ms", "refused ms",
-			"commands", "CPU service", "CPU servers"}}
+		Head: []string{"strategy", "right?", "served?", "answers/s"}}
+	if r.Settings.By == Sales { // a sale of few units is over in a moment, so that its rate of sales says nothing
+		t.Head = append(t.Head, "sales/s")
+	}
+	t.Head = append(t.Head, "sold out in s", "bought ms", "refused ms", "commands", "CPU service", "CPU servers")
 	if r.RelativeTo != "" {
 		t.Head = append(t.Head, r.Settings.By+"/s × "+r.RelativeTo)
 		t.Notes = append(t.Notes, fmt.Sprintf("× %s: the geometric mean of the rounds' ratios with its 95 %% interval. \"not apart\": the "+
 			"interval includes 1. About one interval in twenty misses the true factor.", r.RelativeTo))
 	}
 	for _, e := range r.Entries {
-		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers), e.medianCell(Sales),
-			e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99), e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers)}
+		row := []string{r.labelOf(e), e.rightCell(), e.servedCell(), e.medianCell(Answers)}
+		if r.Settings.By == Sales {
+			row = append(row, e.medianCell(Sales))
+		}
+		row = append(row, e.medianCell(SellOut), e.medianCell(BoughtP50, BoughtP99), e.medianCell(RefusedP50, RefusedP99), e.medianCell(Commands), e.medianCell(Services), e.medianCell(Servers))
 		if r.RelativeTo != "" {
 			row = append(row, e.factorCell(r.RelativeTo))
 		}
@@ -217,6 +223,9 @@ func (r *Result) labelOf(e *Entry) string {
 	}
 	if r.Settings.Crowds != nil {
 		label += fmt.Sprintf(", %d at a time", e.Concurrency)
+	}
+	if !e.Baseline && !r.Settings.takesPart(e.Candidate, 2) {
+		label += " (one round)"
 	}
 	return label
 }
@@ -270,7 +279,7 @@ func (r *Result) lessonFigures(run tables.Run) any {
 	strategies := map[string]map[string]any{}
 	for _, e := range r.MainEntries() {
 		of := map[string]any{"verdict": e.Verdict}
-		if e.Factor != nil {
+		if e.Factor != nil && e.Factor.High > 0 { // one round has no interval
 			of["factor"] = e.Factor.Spread()
 		}
 		for _, m := range metrics {

@@ -29,6 +29,8 @@ type Settings struct {
 	Crowds []int `json:"crowds,omitempty" group:"sale" placeholder:"N" help:"Measure also with these numbers of buyers at a time, such as 1,16,256."`
 
 	Rounds int `json:"rounds" group:"time" placeholder:"N" help:"How often every strategy has its turn; every second round runs in reverse (${PresetRounds})."`
+	// AllRounds are strategies. If there are any, all others have their turn in the first round only.
+	AllRounds []string `json:"all_rounds,omitempty" group:"time" placeholder:"NAME" help:"Strategies that take part in all rounds; the others get one round and are marked so. Default: all strategies."`
 	// Turn is how long a turn measures. A short sale is repeated until then. With plenty of
 	// stock, more buyers come to one sale instead.
 	Turn time.Duration `json:"turn_ns" group:"time" placeholder:"D" help:"How long a strategy is measured in a turn; short sales are repeated (${PresetTurn})."`
@@ -128,9 +130,19 @@ func (s Settings) Check() error {
 			return wrong("baselines", "baseline %q: give each name once, of %s, or %s", name, strings.Join(BaselineNames(), ", "), All)
 		}
 	}
+	for _, name := range s.AllRounds {
+		if !slices.Contains(s.Strategies, name) && !slices.Equal(s.Strategies, []string{All}) {
+			return wrong("all_rounds", "%q is not one of the strategies that are compared", name)
+		}
+	}
 	sale := s.Scenario
 	sale.Strategy = "any"
 	return sale.Check()
+}
+
+// takesPart reports whether k has a turn in a round. The rounds are counted from 1.
+func (s Settings) takesPart(k Candidate, round int) bool {
+	return round == 1 || s.AllRounds == nil || k.Baseline || slices.Contains(s.AllRounds, k.Strategy)
 }
 
 // Command returns the command line that repeats the comparison.
