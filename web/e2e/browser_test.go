@@ -224,7 +224,7 @@ func (tb *tab) in(l look) {
 }
 
 // patience is how long a step in the browser may take.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
