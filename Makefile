@@ -92,13 +92,13 @@ FIGURES_QUOTED = naive,atomic,conditional,version,for-update,redis-lua,zk,redloc
 FIGURES_OF_HOT_ROW = conditional,version,for-update,redis-lua,redis-counter,redis-counter-mysql,order-first,one-trip,queued,merged,bucketed,unit-rows,redis-stream
 FIGURES_OF_MANY_SKUS = conditional,conditional-scan,for-update,for-update-scan,lock-table-central,lock-table-segmented,redis-lua,merged
 FIGURES_OF_FEW_BUYERS = conditional,version,for-update,get-lock,lock-insert,lock-table-segmented,mysql-counter,redis-lua,redlock,zk,etcd
-COMPARED = $(BIN) compare --rounds 5 --turn 2s --markdown docs/figures.md --figures web/static/figures.json
-## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (25 minutes); FIGURES="--strategies conditional,zk" measures a few
+COMPARED = $(BIN) compare --turn 2s --markdown docs/figures.md --figures web/static/figures.json
+## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (half an hour); FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
-	$(COMPARED) $(or $(FIGURES),--strategies all --all-rounds $(FIGURES_QUOTED)) --preset flash-sale
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_HOT_ROW)) --preset hot-row
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_MANY_SKUS)) --preset many-skus --stock 3 --buyers 300
+	$(COMPARED) $(or $(FIGURES),--strategies all --all-rounds $(FIGURES_QUOTED)) --preset flash-sale --rounds 5
+	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_HOT_ROW)) --preset hot-row --rounds 5
+	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_MANY_SKUS)) --preset many-skus --stock 3 --buyers 300 --turn 500ms
 	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_FEW_BUYERS)) --preset few-buyers
 	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 300ms --markdown docs/figures.md --figures web/static/figures.json
 	$(BIN) bench articles --for 500ms --markdown docs/figures.md --figures web/static/figures.json

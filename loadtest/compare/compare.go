@@ -49,9 +49,7 @@ func Run(ctx context.Context, o Options) *Result {
 	}
 	c := newComparison(o)
 	begun := time.Now()
-	turns := slices.DeleteFunc(stats.Turns(o.Rounds, len(c.result.Entries)), func(t stats.Turn) bool {
-		return !o.takesPart(c.result.Entries[t.Subject].Candidate, t.Round)
-	})
+	turns := c.planTurns()
 	for done, turn := range turns {
 		if ctx.Err() != nil {
 			break
@@ -104,6 +102,35 @@ func (c *comparison) addEntry(k Candidate, crowd int) {
 			Violations: []judge.Violation{}, Problems: []string{},
 			Rounds: []Round{}, Ratios: map[string]stats.Ratio{}, histogram: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)})
 	}
+}
+
+// A long comparison measures its reference again after each group of groupSize turns, because
+// the machine's speed can change by half between the first and the last turn of a round.
+const groupSize = 4
+
+// planTurns returns the turns in their order. In a long comparison, a turn of the reference,
+// which is the strategy of Result.RelativeTo, begins each group and ends the last one.
+func (c *comparison) planTurns() []stats.Turn {
+	entries := c.result.Entries
+	turns := slices.DeleteFunc(stats.Turns(c.Rounds, len(entries)), func(t stats.Turn) bool {
+		return !c.takesPart(entries[t.Subject].Candidate, t.Round)
+	})
+	if len(entries) <= 2*groupSize || len(c.result.MainEntries()) < len(entries) {
+		return turns
+	}
+	reference := max(0, slices.IndexFunc(entries, func(e *Entry) bool { return e.Strategy == "conditional" }))
+	entries[reference].reference = true
+	var planned []stats.Turn
+	for begun := 0; begun < len(turns); {
+		round, size := turns[begun].Round, 0
+		planned = append(planned, stats.Turn{Round: round, Subject: reference})
+		for ; begun < len(turns) && turns[begun].Round == round && size < groupSize; begun++ {
+			if turns[begun].Subject != reference {
+				planned, size = append(planned, turns[begun]), size+1
+			}
+		}
+	}
+	return append(planned, stats.Turn{Round: c.Rounds, Subject: reference})
 }
 
 func (c *comparison) finishEntries() {
@@ -217,7 +244,10 @@ func (c *comparison) runTurn(ctx context.Context, e *Entry, round int) {
 			}
 		}
 	}
-	e.Rounds = append(e.Rounds, t)
+	if t.references = len(c.result.references); e.reference {
+		c.result.references = append(c.result.references, t.Figures[c.By])
+	}
+	e.addRound(t)
 }
 
 // worseSign returns the worse of two signs.

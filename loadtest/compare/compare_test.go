@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -338,5 +339,44 @@ func TestStrategiesOutsideAllRoundsGetOne(t *testing.T) {
 	o.AllRounds = []string{"zk"}
 	if err := o.Check(); err == nil || !strings.Contains(err.Error(), "zk") {
 		t.Errorf("Check with a strategy that is not compared returned %v", err)
+	}
+}
+
+// The machine becomes faster all the time. The strategies are as fast as each other.
+func TestFactorsAreToNearbyTurnsOfTheReference(t *testing.T) {
+	p, _ := PresetNamed("flash-sale")
+	o := Options{Settings: p.Settings}
+	o.Rounds, o.Turn = 3, 0
+	for i := range 12 {
+		o.Candidates = append(o.Candidates, Candidate{Strategy: fmt.Sprintf("s%02d", i)})
+	}
+	o.Candidates[7].Strategy = "conditional"
+	turns := 0
+	o.load = func(_ context.Context, sale loadtest.Config) (*loadtest.Result, error) {
+		r := &loadtest.Result{Requests: 100, Seconds: 1, Verdict: judge.Held}
+		if sale.Plenty { // a warm-up
+			return r, nil
+		}
+		turns++
+		r.Seconds = math.Pow(1.1, -float64(turns))
+		return r, nil
+	}
+	r := Run(t.Context(), o)
+	for _, e := range r.Entries {
+		if len(e.Rounds) != 3 {
+			t.Errorf("%s has %d rounds", e.Strategy, len(e.Rounds))
+		}
+	}
+	if len(r.references) != 10 || r.RelativeTo != "conditional" {
+		t.Errorf("%s had %d turns, want 10 of conditional", r.RelativeTo, len(r.references))
+	}
+	for _, e := range r.Entries {
+		if f := e.Factor; !e.reference && (f.Times < .8 || f.Times > 1.25) {
+			t.Errorf("%s has the factor %s, want about 1", e.Strategy, f)
+		}
+	}
+	first, reference := r.Entries[0].seriesOf(Answers)[1], r.Entries[7].seriesOf(Answers)[1]
+	if first > .7*reference {
+		t.Errorf("the first strategy answers %f in round 1 and the reference %f, so that the test shows nothing", first, reference)
 	}
 }

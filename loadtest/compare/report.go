@@ -72,6 +72,9 @@ func (r *Result) findFastest() (best, other *Entry) {
 
 func (r *Result) describePair(a, b *Entry) string {
 	ratio := stats.RatioOf(a.seriesOf(r.Settings.By), b.seriesOf(r.Settings.By))
+	if b.reference && a.Factor != nil {
+		ratio = *a.Factor
+	}
 	if ratio.High > 0 && !ratio.Apart() {
 		return fmt.Sprintf("%s and %s cannot be told apart: %s.", a.Strategy, b.Strategy, ratio)
 	}
@@ -247,8 +250,11 @@ func (r *Result) findingsTable() tables.Table {
 // Report returns the result in the forms for people and for programs.
 func (r *Result) Report() tables.Report {
 	run := tables.Run{Command: r.Command, Begun: r.Begun, Machine: r.Machine, Servers: backend.Versions(r.Servers)}
-	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()},
-		{"rounds", fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy", r.Settings.Rounds, r.Settings.Turn)}}
+	rounds := fmt.Sprintf("%d in alternating order, each with a turn of at least %s for each strategy", r.Settings.Rounds, r.Settings.Turn)
+	if r.references != nil {
+		rounds += fmt.Sprintf("; %s again after every %d turns, and factors are to its turns directly before and after", r.RelativeTo, groupSize)
+	}
+	facts := [][2]string{{"run", run.String()}, {"again", r.Settings.Command()}, {"rounds", rounds}}
 	return tables.Report{JSON: r, Facts: facts, Answer: r.Answer(),
 		Tables:   []tables.Table{r.strategiesTable(), r.ratiosTable(), r.findingsTable()},
 		Problems: r.Problems, Summary: r.Summary(), From: run.String(), Name: r.Settings.Preset, Figures: r.lessonFigures(run)}

@@ -33,6 +33,8 @@ type Result struct {
 	Entries  []*Entry `json:"entries"`
 	NotRun   []NotRun `json:"not_run"`
 	Problems []string `json:"problems"`
+
+	references []float64 // the figure Settings.By of each turn of the reference, in a long comparison
 }
 
 // A NotRun is a strategy that could not be run, with the reason.
@@ -85,6 +87,8 @@ type Entry struct {
 	histogram *hdrhistogram.Histogram // of all requests of all rounds
 	rate      float64                 // requests a second of the last sale
 	accepted  bool                    // requests were accepted first, which needs a key
+	reference bool                    // has several turns in a round
+	turns     int                     // in the last round
 }
 
 // WithoutKeys is the name of a strategy's ratio to itself without keys.
@@ -97,6 +101,40 @@ type Round struct {
 	Verdict     judge.Verdict      `json:"verdict"`
 	Interrupted bool               `json:"interrupted,omitempty"`
 	Figures     map[string]float64 `json:"figures"`
+
+	references int // how many turns the reference had before
+}
+
+// addRound adds a turn. The figures of several turns in one round are their means.
+func (e *Entry) addRound(t Round) {
+	last := len(e.Rounds) - 1
+	if last < 0 || e.Rounds[last].Round != t.Round {
+		e.Rounds = append(e.Rounds, t)
+		e.turns = 1
+		return
+	}
+	of := &e.Rounds[last]
+	e.turns++
+	for id, figure := range t.Figures {
+		of.Figures[id] += (figure - of.Figures[id]) / float64(e.turns)
+	}
+	of.Sales, of.Verdict, of.Interrupted = of.Sales+t.Sales, loadtest.Worst(of.Verdict, t.Verdict), of.Interrupted || t.Interrupted
+}
+
+// nearbyReferences returns, for each round of e, the mean of the reference's turns directly before
+// and after it. It returns nil if the reference had one turn in each round.
+func (r *Result) nearbyReferences(e *Entry) stats.Series {
+	if r.references == nil || e.reference {
+		return nil
+	}
+	s := stats.Series{}
+	for _, round := range e.Rounds {
+		near := r.references[max(0, round.references-1):min(len(r.references), round.references+1)]
+		for _, figure := range near {
+			s[round.Round] += figure / float64(len(near))
+		}
+	}
+	return s
 }
 
 // MainEntries returns the entries of strategies with keys and with the number of buyers at a
@@ -160,7 +198,11 @@ func (r *Result) setRatios() {
 			if base == e || base.Concurrency != e.Concurrency {
 				continue
 			}
-			if factor := stats.RatioOf(e.seriesOf(r.Settings.By), base.seriesOf(r.Settings.By)); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
+			figures := base.seriesOf(r.Settings.By)
+			if nearby := r.nearbyReferences(e); nearby != nil && base.reference {
+				figures = nearby
+			}
+			if factor := stats.RatioOf(e.seriesOf(r.Settings.By), figures); factor.Rounds > 0 && base.isCompetitor() && base.Strategy == r.RelativeTo {
 				e.Factor = &factor
 			}
 			name, compared := base.Strategy, base.Baseline
