@@ -90,10 +90,10 @@ func (c *PlayCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	defer leave()
-	if why := game.Missing(servers, c.info); why != "" {
+	if why := game.WhyUnplayable(servers, c.info); why != "" {
 		return errors.New(why)
 	}
-	setting := game.Free(c.info, 2, 2, 0)
+	setting := game.FreePlay(c.info, 2, 2, 0)
 	if c.level != nil {
 		setting = c.level.Setting
 	}
@@ -196,7 +196,7 @@ func (t table) obeyLine(ctx context.Context, g *game.Game, line string) (err err
 	case "impossible":
 		s, err = g.SayImpossible()
 	default:
-		moves, err := game.Read(line)
+		moves, err := game.ReadSchedule(line)
 		for _, m := range moves {
 			if s, err = g.Move(ctx, game.FormatSchedule(m)); err != nil {
 				break

@@ -236,7 +236,7 @@ func (c *ProveCmd) toReplay() (e game.Example, info catalog.Info, err error) {
 		if strings.Contains(moves, "c") {
 			buyers = 3
 		}
-		e = game.Example{Strategy: info.Name, Scenario: game.Free(info, buyers, 2, 0).Scenario, Schedule: moves}
+		e = game.Example{Strategy: info.Name, Scenario: game.FreePlay(info, buyers, 2, 0).Scenario, Schedule: moves}
 		e.Scenario.Name = "free play"
 		_, err = e.Choices()
 		return e, info, err

@@ -11,14 +11,14 @@ import (
 	"seckill/internal/explore"
 )
 
-// An Example is one schedule of a strategy in a file: the choices that it is made
-// of, what came of them, and what was wrong.
+// An Example is one schedule of a strategy, as a file stores it: its choices, the steps that they led to, and the
+// problems that the judge found.
 type Example struct {
-	Format   int               `json:"format"` // exampleFormat
+	Format   int               `json:"format"` // always exampleFormat
 	Strategy string            `json:"strategy"`
-	Question string            `json:"question,omitempty"` // which cell of the matrix it answers
+	Question string            `json:"question,omitempty"` // the column of the matrix that it answers
 	Scenario explore.Scenario  `json:"scenario"`
-	Schedule string            `json:"schedule"` // as FormatSchedule
+	Schedule string            `json:"schedule"` // as FormatSchedule writes it
 	Steps    []explore.Step    `json:"steps"`
 	Held     []explore.Belief  `json:"held,omitempty"`
 	Problems []explore.Problem `json:"problems"`
@@ -27,12 +27,12 @@ type Example struct {
 
 const exampleFormat = 1
 
-// NewExample describes a schedule.
 func NewExample(strategy, question string, s *explore.Schedule) Example {
-	return Example{exampleFormat, strategy, question, *s.Scenario, FormatSchedule(s.Choices()...), s.Steps, s.Held, s.Problems, s.Told()}
+	return Example{exampleFormat, strategy, question, *s.Scenario, FormatSchedule(s.Choices()...),
+		s.Steps, s.Held, s.Problems, s.Told()}
 }
 
-// Write writes the file's text.
+// Write writes the example as JSON.
 func (e Example) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -40,8 +40,8 @@ func (e Example) Write(w io.Writer) error {
 	return enc.Encode(e)
 }
 
-// WriteSteps writes what happened, one step a line, with the values that the servers
-// kept after it if they changed, what the buyers were told, and what was wrong.
+// WriteSteps writes one line for each step, followed by the values on the servers if the step changed them.
+// The buyers' answers and the problems come last.
 func (e Example) WriteSteps(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", e.Strategy, e.Scenario.Name)
@@ -64,7 +64,7 @@ func (e Example) WriteSteps(w io.Writer) error {
 	return err
 }
 
-// Choices are those that the example is made of.
+// Choices reads the schedule of the example.
 func (e Example) Choices() ([]explore.Choice, error) {
 	list, err := ParseSchedule(e.Schedule)
 	if err != nil {
@@ -73,21 +73,20 @@ func (e Example) Choices() ([]explore.Choice, error) {
 	return list, nil
 }
 
-// ReadExample reads the text of a counterexample's file, and refuses what
-// Write would not write.
+// ReadExample reads a file that Write has written. It returns an error for any other content.
 func ReadExample(r io.Reader) (e Example, err error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {
-		return e, fmt.Errorf("this is no counterexample of seckill prove: %w", err)
+		return e, fmt.Errorf("this is not a counterexample of seckill prove: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return e, errors.New("this is no counterexample of seckill prove: something follows its end")
+		return e, errors.New("this is not a counterexample of seckill prove: there is more text after its end")
 	}
 	if e.Format != exampleFormat {
 		return e, fmt.Errorf("the counterexample has format %d, this program knows %d", e.Format, exampleFormat)
 	}
-	if err := ofExamples.checkScenario(&e.Scenario); err != nil {
+	if err := exampleLimits.checkScenario(&e.Scenario); err != nil {
 		return e, fmt.Errorf("the counterexample makes no sense: %w", err)
 	}
 	if e.Schedule == "" {

@@ -16,74 +16,76 @@ import (
 	"seckill/internal/web"
 )
 
-// moveLimit bounds one move, and the replay of one.
-const moveLimit = time.Minute
+// moveTimeout limits one move, and one replay of all moves.
+const moveTimeout = time.Minute
 
-// A Game is buyers on a fresh SKU, and the moves so far. Its methods may be called
-// by several goroutines; errors that are no *web.Problem are the servers'.
+// A Game is one sale on a fresh SKU, and the moves that the player has made. Its methods are safe for concurrent
+// use. An error that is not a *web.Problem comes from the servers.
 type Game struct {
-	id      string // in the API; "": it is not played there
-	setting Setting
-	level   *Level // nil: free play
-	place   *place
+	id       string // in the API; "" outside of it
+	setting  Setting
+	level    *Level // nil: free play
+	database *database
 
-	ending atomic.Bool // moves that wait for mu are not made any more
+	closed atomic.Bool // set before Close waits for mu, so that moves that wait for mu are refused
 
-	mu    sync.Mutex
-	live  *explore.Live // nil after a failure, until the moves are replayed
-	view  explore.View
-	moves []explore.Choice
-	said  bool // that it is impossible
+	mu             sync.Mutex
+	live           *explore.Live // nil after a failure, until the moves are replayed
+	view           explore.View
+	moves          []explore.Choice
+	saidImpossible bool
 }
 
-// Open begins a game on servers, with a database of its own, and replays the moves
-// of a schedule. The setting has passed its Check; level is nil in free play. Close ends it.
+// Open begins a game on servers, with a database of its own, and replays the moves of schedule. The caller has
+// checked the setting. level is nil in free play. Close ends the game.
 func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Level, schedule string) (*Game, error) {
-	moves, err := Read(schedule)
+	moves, err := ReadSchedule(schedule)
 	if err != nil {
 		return nil, err
 	}
-	p, err := openPlace(ctx, config, info)
+	d, err := openDatabase(ctx, config, info)
 	if err != nil {
 		return nil, err
 	}
-	g := &Game{setting: s, level: level, place: p}
+	g := &Game{setting: s, level: level, database: d}
 	if err := g.replayMoves(ctx, moves); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
 }
 
-// replayMoves begins anew, with these moves. After an error the game keeps its previous
-// moves and what they led to, and the next move begins it again.
+// replayMoves starts a new sale and makes these moves in it. After an error the game keeps its previous moves and
+// view, and the next move replays them.
 func (g *Game) replayMoves(ctx context.Context, moves []explore.Choice) (err error) {
-	had, saw := g.moves, g.view
+	oldMoves, oldView := g.moves, g.view
 	defer func() {
 		if err != nil {
 			g.endLive()
-			g.moves, g.view = had, saw
+			g.moves, g.view = oldMoves, oldView
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveTimeout)
 	defer cancel()
 	g.endLive()
-	live, view, err := g.place.world.Begin(ctx, &g.setting.Scenario)
+	live, view, err := g.database.world.Begin(ctx, &g.setting.Scenario)
 	if err != nil {
 		return fmt.Errorf("begin the game: %w", err)
 	}
 	g.live, g.view, g.moves = live, view, nil
 	for i, m := range moves {
-		// A counterexample's schedule does not say when time passes.
+		// The schedule of a counterexample omits the moves in which time passes.
 		for m.Fault != explore.TimePasses && len(g.view.Options) > 0 && g.view.Options[0].Fault == explore.TimePasses {
 			if err := g.makeMove(ctx, g.view.Options[0].Choice); err != nil {
 				return err
 			}
 		}
-		if err := g.makeMove(ctx, m); err != nil {
-			var refused *web.Problem
-			if errors.As(err, &refused) {
-				return newProblem(http.StatusBadRequest, "bad_schedule", "The schedule does not fit: move %d, %q, cannot be made. %s", i+1, FormatSchedule(m), refused.Detail)
-			}
+		err := g.makeMove(ctx, m)
+		var refused *web.Problem
+		if errors.As(err, &refused) {
+			return newProblem(http.StatusBadRequest, "bad_schedule",
+				"The schedule does not fit: move %d, %q, cannot be made. %s", i+1, FormatSchedule(m), refused.Detail)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -97,7 +99,7 @@ func (g *Game) endLive() {
 	}
 }
 
-// makeMove makes one move.
+// makeMove makes one move. An error that is not a *web.Problem ends g.live.
 func (g *Game) makeMove(ctx context.Context, m explore.Choice) error {
 	view, err := g.live.Choose(ctx, m)
 	switch {
@@ -106,9 +108,11 @@ func (g *Game) makeMove(ctx context.Context, m explore.Choice) error {
 		for _, m := range g.possibleMoves() {
 			moves = append(moves, m.Move)
 		}
-		return newProblem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.", FormatSchedule(m), strings.Join(moves, " "))
+		return newProblem(http.StatusConflict, "impossible_move", "%q is not possible now. These are: %s.",
+			FormatSchedule(m), strings.Join(moves, " "))
 	case errors.Is(err, explore.ErrOver):
-		return newProblem(http.StatusConflict, "game_over", "The game is over: all buyers are done. Undo a move, or begin another game.")
+		return newProblem(http.StatusConflict, "game_over",
+			"The game is over: all buyers are done. Undo a move, or begin another game.")
 	case err != nil:
 		g.endLive()
 		return fmt.Errorf("make the move %s: %w", FormatSchedule(m), err)
@@ -117,7 +121,6 @@ func (g *Game) makeMove(ctx context.Context, m explore.Choice) error {
 	return nil
 }
 
-// possibleMoves are the moves that can be made now.
 func (g *Game) possibleMoves() []Move {
 	moves := []Move{}
 	for _, o := range g.view.Options {
@@ -126,7 +129,7 @@ func (g *Game) possibleMoves() []Move {
 	return moves
 }
 
-// State is the game as it stands.
+// State returns the state after the last move.
 func (g *Game) State() State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,22 +137,23 @@ func (g *Game) State() State {
 }
 
 func (g *Game) currentState() State {
-	s := State{ID: g.id, Setting: g.setting, Schedule: FormatSchedule(g.moves...), View: g.view, Moves: g.possibleMoves(),
-		MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults, Over: g.view.Judged != nil}
+	s := State{ID: g.id, Setting: g.setting, Schedule: FormatSchedule(g.moves...), View: g.view,
+		Moves: g.possibleMoves(), MovesMade: len(g.moves), FaultsLeft: g.setting.MaxFaults - g.view.Faults,
+		Over: g.view.Judged != nil}
 	if s.Over {
 		s.Verdict = verdictOf(g.setting, g.view.Judged)
 	}
 	if g.level != nil {
 		s.Level = g.level.Name
-		s.Grade = g.level.gradeState(s, g.said)
+		s.Grade = g.level.gradeState(s, g.saidImpossible)
 	}
 	return s
 }
 
-func verdictOf(s Setting, o *explore.Schedule) *Verdict {
-	v := &Verdict{Broken: len(o.Problems) > 0, Problems: append([]explore.Problem{}, o.Problems...), Stock: s.Stock,
-		Sold: o.Audit.Sold, Left: o.Audit.Remaining}
-	for _, b := range o.Buyers {
+func verdictOf(s Setting, judged *explore.Schedule) *Verdict {
+	v := &Verdict{Broken: len(judged.Problems) > 0, Problems: append([]explore.Problem{}, judged.Problems...),
+		Stock: s.Stock, Sold: judged.Audit.Sold, Left: judged.Audit.Remaining}
+	for _, b := range judged.Buyers {
 		if b.Does == explore.Buys && b.Err == nil && !b.Dead {
 			v.Told += b.Receipt.Quantity
 		}
@@ -157,21 +161,27 @@ func verdictOf(s Setting, o *explore.Schedule) *Verdict {
 	return v
 }
 
-// Move makes a move, written as in a schedule.
+// Move makes one move, which is written as in a schedule.
 func (g *Game) Move(ctx context.Context, move string) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.ensureLive(ctx); err != nil {
-		return State{}, err
+	if g.closed.Load() {
+		return State{}, unknownGame
+	}
+	if g.live == nil { // an earlier move failed
+		if err := g.replayMoves(ctx, g.moves); err != nil {
+			return State{}, err
+		}
 	}
 	m, err := readMove(move)
 	if err != nil {
 		return State{}, err
 	}
-	if len(g.moves) >= longest {
-		return State{}, newProblem(http.StatusConflict, "impossible_move", "The game has %d moves, which is the most there may be: undo some.", longest)
+	if len(g.moves) >= maxMoves {
+		return State{}, newProblem(http.StatusConflict, "impossible_move",
+			"The game has %d moves, which is the maximum: undo some.", maxMoves)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveTimeout)
 	defer cancel()
 	if err := g.makeMove(ctx, m); err != nil {
 		return State{}, err
@@ -183,65 +193,50 @@ func (g *Game) Move(ctx context.Context, move string) (State, error) {
 func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ending.Load() {
+	if g.closed.Load() {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
-		return State{}, newProblem(http.StatusConflict, "nothing_to_undo", "Give how many moves to take back, from 1 to the %d made so far.", len(g.moves))
+		return State{}, newProblem(http.StatusConflict, "nothing_to_undo",
+			"Give how many moves to take back, from 1 to the %d made so far.", len(g.moves))
 	}
-	if err := g.replayMoves(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
+	if err := g.replayMoves(ctx, g.moves[:len(g.moves)-n]); err != nil {
 		return State{}, err
 	}
 	return g.currentState(), nil
 }
 
-// SayImpossible is the player's answer to a level: no schedule wins it.
+// SayImpossible records the player's claim that no schedule wins the level.
 func (g *Game) SayImpossible() (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.level == nil {
-		return State{}, newProblem(http.StatusConflict, "no_level", "Only a level can be said to be impossible: this game is free play.")
+		return State{}, newProblem(http.StatusConflict, "no_level",
+			"Only a level can be said to be impossible: this game is free play.")
 	}
-	g.said = true
+	g.saidImpossible = true
 	return g.currentState(), nil
 }
 
-// ensureLive begins the game again after a failure.
-func (g *Game) ensureLive(ctx context.Context) error {
-	if g.ending.Load() {
-		return unknownGame
-	}
-	if g.live != nil {
-		return nil
-	}
-	return g.replayMoves(ctx, g.moves)
-}
-
-// newProblem is what a player asked for that cannot be done. The game is as it was.
+// newProblem returns the answer to a call that cannot be served. Such a call leaves the game unchanged.
 func newProblem(status int, code, format string, args ...any) *web.Problem {
 	return &web.Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-func clipText(text string) string {
-	if len(text) > 60 {
-		return text[:60] + "…"
-	}
-	return text
-}
+// LabCloses is the answer to every call that would start something while the lab is stopping.
+var LabCloses = newProblem(http.StatusServiceUnavailable, "lab_closes",
+	"The lab is being stopped, so nothing begins any more.")
 
-// LabCloses refuses what would begin while the lab is being stopped.
-var LabCloses = newProblem(http.StatusServiceUnavailable, "lab_closes", "The lab is being stopped, so nothing begins any more.")
+var unknownGame = newProblem(http.StatusNotFound, "unknown_game",
+	"There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
 
-var unknownGame = newProblem(http.StatusNotFound, "unknown_game", "There is no such game: it was ended, or gave way to another. Its schedule begins it again.")
-
-// Close ends the game and leaves nothing of it on the servers. It waits for a move
-// that is being made.
+// Close ends the game and removes everything of it from the servers. If a move is being made, Close waits for it.
 func (g *Game) Close(ctx context.Context) error {
-	if g.ending.Swap(true) {
+	if g.closed.Swap(true) {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.endLive()
-	return g.place.closeAll(ctx)
+	return g.database.close(ctx)
 }

@@ -20,21 +20,21 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-// show is a state, to be read.
-func show(s game.State) string {
+func formatState(s game.State) string {
 	text, _ := json.MarshalIndent(s, "", "  ")
 	return string(text)
 }
 
-func code(err error) string {
-	var m *web.Problem
-	if !errors.As(err, &m) {
+// problemCode returns the code of a *web.Problem; "" for any other error.
+func problemCode(err error) string {
+	var p *web.Problem
+	if !errors.As(err, &p) {
 		return ""
 	}
-	return m.Code
+	return p.Code
 }
 
-// Letters and choices are the same thing.
+// FormatSchedule writes every text that ParseSchedule reads, and different choices as different texts.
 func TestSchedulesReadAndWrite(t *testing.T) {
 	const all = "abchnaLTDaGbQcRaCbWaVaJbKcRnaSPa"
 	choices, err := game.ParseSchedule(all)
@@ -46,18 +46,19 @@ func TestSchedulesReadAndWrite(t *testing.T) {
 		return strings.Compare(game.FormatSchedule(a), game.FormatSchedule(b))
 	})
 	if len(slices.Compact(choices)) != 19 {
-		t.Errorf("two choices are written alike: %v", choices)
+		t.Errorf("two different choices have the same text: %v", choices)
 	}
-	for text, says := range map[string]string{"abbi": "letter 4", "A": "letter 1", "aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
-		if _, err := game.ParseSchedule(text); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, want %q", text, err, says)
+	for text, want := range map[string]string{"abbi": "letter 4", "A": "letter 1",
+		"aD": "letter 2: a buyer's letter must follow", "Dn": "letter 2", "a b": "letter 2"} {
+		if _, err := game.ParseSchedule(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
 
-// The error of an account that may not make databases says so, and no attempt leaves a
-// connection behind.
-func TestAnAccountWithoutDatabases(t *testing.T) {
+// An account without the right to create databases gets an error that says so. No attempt leaves a connection
+// open.
+func TestAccountMayNotCreateDatabases(t *testing.T) {
 	l := labtest.Start(t, backend.SQL)
 	admin := labtest.Admin(t, l)
 	const poor = "'poor'@'127.0.0.1'"
@@ -73,12 +74,12 @@ func TestAnAccountWithoutDatabases(t *testing.T) {
 	servers.MySQLDSN = address.FormatDSN()
 	naive := strategies.Named("naive")
 	for range 3 {
-		_, err := game.Open(t.Context(), servers, naive, game.Free(naive, 2, 2, 0), nil, "")
+		_, err := game.Open(t.Context(), servers, naive, game.FreePlay(naive, 2, 2, 0), nil, "")
 		if err == nil || !strings.Contains(err.Error(), "Access denied") {
-			t.Errorf("the account may make no database: %v", err)
+			t.Errorf("Open with an account that may not create databases: got %v, want Access denied", err)
 		}
 	}
-	labtest.Soon(t, "the server has forgotten its connections", func() bool {
+	labtest.Soon(t, "the account has no connection to the server", func() bool {
 		left := 0
 		labtest.Must(t, admin.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'poor'").Scan(&left))
 		return left == 0

@@ -15,77 +15,86 @@ import (
 	"seckill/internal/catalog"
 )
 
-// MostGames are on at once. The one that has been idle for longest gives way to the
-// next: its player can go on from the address.
-const MostGames = 40
+// DefaultMaxGames limits the games of a lab. When one game too many begins, the game that has been idle for the
+// longest time is ended. Its player can start it again from the address, which contains the schedule.
+const DefaultMaxGames = 40
 
-// Games keeps the games of one lab. Its methods may be called by several
-// goroutines.
+// Games keeps the games of one lab. Its methods are safe for concurrent use.
 type Games struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
-	// Examples are the proof's counterexamples; nil: there are none.
-	Examples fs.FS
-	// Missing says why a strategy cannot run in the lab at all; nil: it can.
-	Missing func(catalog.Info) []string
-	Most    int          // games at once; 0: MostGames
-	Log     *slog.Logger // nil: nothing is logged
+	Examples   fs.FS // the counterexamples of the proof; nil: there are none
+	// Missing says why a strategy cannot run in the lab at all; nil if it can. The field itself may be nil.
+	Missing  func(catalog.Info) []string
+	MaxGames int          // 0: DefaultMaxGames
+	Log      *slog.Logger // nil: nothing is logged
 
 	mu     sync.Mutex
-	games  []*Game // the one that was used last comes last
+	games  []*Game // ordered by their last use, the most recent last
 	closed bool
-	busy   sync.WaitGroup // games that are on, and replays
+	busy   sync.WaitGroup // games and replays that have not ended
 }
 
-// A Request is for a game: of a level, or in free play.
+// A Request asks for a new game: of a level, or in free play.
 type Request struct {
 	Level     string `json:"level"`
 	Strategy  string `json:"strategy"`
 	Buyers    int    `json:"buyers"`
 	Stock     int64  `json:"stock"`
-	Processes int    `json:"processes"` // 1: the buyers share one; 0: each has their own
+	Processes int    `json:"processes"` // as in FreePlay
 	Schedule  string `json:"schedule"`
 }
 
-// readSetting is what is asked for.
-func (r Request) readSetting(all []catalog.Info) (info catalog.Info, s Setting, level *Level, err error) {
+// readSetting returns the strategy, the setting and the level that r asks for. level is nil in free play.
+func (gs *Games) readSetting(r Request) (info catalog.Info, s Setting, level *Level, err error) {
 	if r.Level != "" {
 		if level = LevelNamed(r.Level); level == nil {
-			return info, s, nil, newProblem(http.StatusNotFound, "unknown_level", "There is no level %q: /api/lab/v1/levels lists them.", clipText(r.Level))
+			return info, s, nil, newProblem(http.StatusNotFound, "unknown_level",
+				"There is no level %.60q: /api/lab/v1/levels lists them.", r.Level)
 		}
 		r.Strategy, s = level.Setting.Strategy, level.Setting
 	}
 	if r.Processes < 0 || r.Processes > 1 {
-		return info, s, nil, newProblem(http.StatusBadRequest, "invalid", "processes is %d: give 1, which the buyers share, or 0: each has their own.", r.Processes)
+		return info, s, nil, newProblem(http.StatusBadRequest, "invalid",
+			"processes is %d: give 1 if the buyers share a process, 0 if each has its own.", r.Processes)
 	}
-	for _, i := range all {
-		if i.Name == r.Strategy {
-			if s.Strategy == "" {
-				s = Free(i, r.Buyers, r.Stock, r.Processes)
-			}
-			return i, s, level, s.Check()
-		}
+	if info, err = gs.findStrategy(r.Strategy); err != nil {
+		return info, s, nil, err
 	}
-	return info, s, nil, newProblem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clipText(r.Strategy))
+	if level == nil {
+		s = FreePlay(info, r.Buyers, r.Stock, r.Processes)
+	}
+	return info, s, level, s.Check()
 }
 
-// Begin begins a game, and returns its name.
-func (gs *Games) Begin(ctx context.Context, r Request) (id string, s State, err error) {
-	info, setting, level, err := r.readSetting(gs.Strategies)
-	if err != nil {
-		return "", s, err
+// findStrategy returns the strategy with this name. The error is a *web.Problem.
+func (gs *Games) findStrategy(name string) (catalog.Info, error) {
+	for _, info := range gs.Strategies {
+		if info.Name == name {
+			return info, nil
+		}
 	}
-	if err = gs.admit(info); err != nil {
-		return "", s, err
+	return catalog.Info{}, newProblem(http.StatusNotFound, "unknown_strategy",
+		"There is no strategy %.60q: /api/v1/strategies lists them.", name)
+}
+
+// Begin starts a game and returns its first state.
+func (gs *Games) Begin(ctx context.Context, r Request) (State, error) {
+	info, setting, level, err := gs.readSetting(r)
+	if err != nil {
+		return State{}, err
+	}
+	if err = gs.reserveSlot(info); err != nil {
+		return State{}, err
 	}
 	g, err := Open(ctx, gs.Servers(), info, setting, level, r.Schedule)
 	if err != nil {
 		gs.busy.Done()
-		return "", s, err
+		return State{}, err
 	}
 	g.id = rand.Text()
 	gs.addGame(g)
-	return g.id, g.State(), nil
+	return g.State(), nil
 }
 
 func (gs *Games) missingFor(info catalog.Info) []string {
@@ -94,16 +103,18 @@ func (gs *Games) missingFor(info catalog.Info) []string {
 			return why
 		}
 	}
-	if why := Missing(gs.Servers(), info); why != "" {
+	if why := WhyUnplayable(gs.Servers(), info); why != "" {
 		return []string{why}
 	}
 	return nil
 }
 
-// admit is called before a game of a strategy begins, or a replay. Close waits for its end.
-func (gs *Games) admit(info catalog.Info) error {
+// reserveSlot checks that a game or replay of a strategy may begin. Close then waits until the caller or closeGame
+// calls gs.busy.Done.
+func (gs *Games) reserveSlot(info catalog.Info) error {
 	if why := gs.missingFor(info); why != nil {
-		return newProblem(http.StatusServiceUnavailable, "strategy_unavailable", "%s cannot be played here: %s.", info.Name, why[0])
+		return newProblem(http.StatusServiceUnavailable, "strategy_unavailable",
+			"%s cannot be played here: %s.", info.Name, why[0])
 	}
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -114,8 +125,8 @@ func (gs *Games) admit(info catalog.Info) error {
 	return nil
 }
 
-// addGame takes a game that has begun. One gives way if there are too many, and it does
-// itself if all have been ended meanwhile.
+// addGame adds a game that has begun. If there are too many games now, the one that has been idle for the longest
+// time is closed. If Close was called meanwhile, g itself is closed.
 func (gs *Games) addGame(g *Game) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -124,13 +135,12 @@ func (gs *Games) addGame(g *Game) {
 		return
 	}
 	gs.games = append(gs.games, g)
-	if len(gs.games) > cmp.Or(gs.Most, MostGames) {
-		go gs.closeGame(gs.removeGame(gs.games[0].id)) // the next player does not wait for it; Close does
+	if len(gs.games) > cmp.Or(gs.MaxGames, DefaultMaxGames) {
+		go gs.closeGame(gs.removeGame(gs.games[0].id)) // in the background, so that this player need not wait
 	}
 }
 
-// removeGame removes a game from the list; nil: there is none of this name. The caller holds
-// mu.
+// removeGame takes the game with this ID off the list and returns it; nil if there is none. The caller holds mu.
 func (gs *Games) removeGame(id string) (g *Game) {
 	if i := slices.IndexFunc(gs.games, func(g *Game) bool { return g.id == id }); i >= 0 {
 		g = gs.games[i]
@@ -139,7 +149,7 @@ func (gs *Games) removeGame(id string) (g *Game) {
 	return g
 }
 
-// Game is the game of this name, which is not idle now.
+// Game returns the game with this ID, and makes it the most recently used one.
 func (gs *Games) Game(id string) (*Game, error) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -151,7 +161,7 @@ func (gs *Games) Game(id string) (*Game, error) {
 	return g, nil
 }
 
-// End ends a game.
+// End closes the game with this ID.
 func (gs *Games) End(id string) error {
 	gs.mu.Lock()
 	g := gs.removeGame(id)
@@ -166,12 +176,11 @@ func (gs *Games) End(id string) error {
 func (gs *Games) closeGame(g *Game) {
 	defer gs.busy.Done()
 	if err := g.Close(context.Background()); err != nil && gs.Log != nil {
-		gs.Log.Warn("a game left something behind", "error", err)
+		gs.Log.Warn("a game could not be removed from the servers", "error", err)
 	}
 }
 
-// Close ends all games; none begins any more. It waits until they have ended, or
-// ctx has.
+// Close closes all games and refuses new ones. It waits until all games and replays have ended, or until ctx ends.
 func (gs *Games) Close(ctx context.Context) error {
 	gs.mu.Lock()
 	gs.closed = true
@@ -193,13 +202,13 @@ func (gs *Games) Close(ctx context.Context) error {
 	}
 }
 
-// Levels lists all levels, as the page shows them.
+// Levels returns all levels, each with whether it can be played here.
 func (gs *Games) Levels() []Level {
 	list := []Level{}
-	for _, t := range Levels() {
-		l := *t
+	for _, level := range Levels() {
+		l := *level
 		for _, info := range gs.Strategies {
-			if info.Name == t.Setting.Strategy {
+			if info.Name == l.Setting.Strategy {
 				l.Missing = gs.missingFor(info)
 			}
 		}

@@ -13,105 +13,106 @@ import (
 	"seckill/strategies"
 )
 
-// gamesOf is the games of a lab, on real servers that all strategies named need.
-func gamesOf(t *testing.T, change func(*game.Games), names ...string) *game.Games {
+// startGames returns the games of a lab that has the servers that the named strategies need.
+func startGames(t *testing.T, change func(*game.Games), names ...string) *game.Games {
 	t.Helper()
 	var needs []backend.Capability
 	for _, name := range names {
 		needs = append(needs, strategies.Named(name).Uses()...)
 	}
 	servers := labtest.Start(t, needs...).Config()
-	h := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	games := &game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
 	if change != nil {
-		change(h)
+		change(games)
 	}
 	t.Cleanup(func() {
-		if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
+		if err := games.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
-	return h
+	return games
 }
 
-// played is a game that is on.
-func played(t *testing.T, h *game.Games, id string) *game.Game {
+// findGame returns a game that must not have ended.
+func findGame(t *testing.T, games *game.Games, id string) *game.Game {
 	t.Helper()
-	g, err := h.Game(id)
+	g, err := games.Game(id)
 	labtest.Must(t, err)
 	return g
 }
 
-// leftovers are the databases of games.
-func leftovers(t *testing.T, in *backend.Instance) (list []string) {
+// gameDatabases lists the databases of games on the server.
+func gameDatabases(t *testing.T, in *backend.Instance) (list []string) {
 	t.Helper()
-	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&list).Error)
+	labtest.Must(t, in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA "+
+		"WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&list).Error)
 	return list
 }
 
-// A game that ends in the middle of whatever it was leaves no database.
+// A game that is ended in the middle of a purchase leaves no database.
 func TestGamesLeaveNoDatabase(t *testing.T) {
 	used := []string{"redis-setnx", "zk", "etcd", "get-lock"}
-	h := gamesOf(t, nil, used...)
+	games := startGames(t, nil, used...)
 	in := labtest.Instance(t, backend.SQL)
 	var ids []string
 	for _, name := range used {
-		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
+		s, err := games.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, err = played(t, h, id).Move(t.Context(), s.Moves[0].Move); err != nil || s.MovesMade != 4 {
-			t.Errorf("%s: %v, %s", name, err, show(s))
+		id := s.ID
+		if s, err = findGame(t, games, id).Move(t.Context(), s.Moves[0].Move); err != nil || s.MovesMade != 4 {
+			t.Errorf("%s: %v, %s", name, err, formatState(s))
 		}
-		if _, err := played(t, h, id).Undo(t.Context(), 1); err != nil {
+		if _, err := findGame(t, games, id).Undo(t.Context(), 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		ids = append(ids, id)
 	}
-	if len(leftovers(t, in)) != len(used) {
-		t.Fatalf("the games in the middle have the databases %v: this test would see nothing of what they leave", leftovers(t, in))
+	if len(gameDatabases(t, in)) != len(used) {
+		t.Fatalf("the games have the databases %v, want %d", gameDatabases(t, in), len(used))
 	}
 	for _, id := range ids {
-		if err := h.End(id); err != nil {
+		if err := games.End(id); err != nil {
 			t.Error(err)
 		}
 	}
-	if left := leftovers(t, in); len(left) > 0 {
-		t.Errorf("they have left %v", left)
+	if left := gameDatabases(t, in); len(left) > 0 {
+		t.Errorf("the games have left the databases %v", left)
 	}
-	if _, err := h.Game("x"); code(err) != "unknown_game" {
-		t.Errorf("a game that is not there: %v", err)
+	if _, err := games.Game("x"); problemCode(err) != "unknown_game" {
+		t.Errorf("Game of an unknown ID: %v", err)
 	}
 }
 
-// The most games are on: the one that has been idle for longest gives way to the next.
-func TestIdleGamesGiveWay(t *testing.T) {
-	h := gamesOf(t, func(h *game.Games) { h.Most = 2 }, "naive")
+// When one game more than MaxGames begins, the game that has been idle for the longest time is ended.
+func TestIdleGameIsEnded(t *testing.T) {
+	games := startGames(t, func(g *game.Games) { g.MaxGames = 2 }, "naive")
 	var ids [3]string
 	for i := range ids {
-		if i == 2 { // the first is played
-			played(t, h, ids[0])
+		if i == 2 { // use the first game once more, so that the second has been idle for longer
+			findGame(t, games, ids[0])
 		}
-		var err error
-		if ids[i], _, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update"}); err != nil {
-			t.Fatal(err)
-		}
+		s, err := games.Begin(t.Context(), game.Request{Level: "first-lost-update"})
+		labtest.Must(t, err)
+		ids[i] = s.ID
 	}
-	played(t, h, ids[0])
-	played(t, h, ids[2])
-	if _, err := h.Game(ids[1]); code(err) != "unknown_game" {
+	findGame(t, games, ids[0])
+	findGame(t, games, ids[2])
+	if _, err := games.Game(ids[1]); problemCode(err) != "unknown_game" {
 		t.Errorf("the idle game: %v", err)
 	}
 }
 
-// A lab that is killed cannot end its games: the next game there does, and leaves those
-// of others alone.
+// A lab that is killed leaves the databases of its games. The next game on this server drops such a database, but
+// not the database of a game that another lab plays.
 func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	in := labtest.Instance(t, backend.SQL)
-	alive := gamesOf(t, nil, "naive")
-	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "aab"})
+	alive := startGames(t, nil, "naive")
+	other, err := alive.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "aab"})
 	labtest.Must(t, err)
-	before := leftovers(t, in)
-	var next string // the first that is free
+	before := gameDatabases(t, in)
+	var next string // the first unused name
 	for n := 1; next == ""; n++ {
 		if name := fmt.Sprint("seckill_game_", n); !slices.Contains(before, name) {
 			next = name
@@ -119,37 +120,37 @@ func TestGamesOfAKilledLabAreRemoved(t *testing.T) {
 	}
 	labtest.Must(t, in.DB.Exec("CREATE DATABASE "+next).Error)
 	labtest.Must(t, in.DB.Exec("CREATE TABLE "+next+".stock (id INT)").Error)
-	games := gamesOf(t, nil, "naive")
-	id, _, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
+	games := startGames(t, nil, "naive")
+	s, err := games.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "a"})
 	labtest.Must(t, err)
-	if err := games.End(id); err != nil {
+	if err := games.End(s.ID); err != nil {
 		t.Error(err)
 	}
-	if after := leftovers(t, in); !slices.Equal(after, before) {
-		t.Errorf("the next lab leaves %q; with the game of another it should be %q", after, before)
+	if after := gameDatabases(t, in); !slices.Equal(after, before) {
+		t.Errorf("the databases after the game are %q, want %q", after, before)
 	}
-	if err := alive.End(other); err != nil {
+	if err := alive.End(other.ID); err != nil {
 		t.Error(err)
 	}
 }
 
-// Many play at once, some of them with strategies that lock whole tables, and each
-// gets what they would get alone.
-func TestManyAtOnce(t *testing.T) {
+// Many games run at the same time, and some of their strategies lock whole tables. Each game ends as it would end
+// alone.
+func TestConcurrentGames(t *testing.T) {
 	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
-	h := gamesOf(t, nil, used...)
+	games := startGames(t, nil, used...)
 	var all sync.WaitGroup
 	players := len(used)
 	if labtest.Verify {
-		players = game.MostGames
+		players = game.DefaultMaxGames
 	}
 	for i := range players {
 		name := used[i%len(used)]
 		all.Go(func() {
-			id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})
-			g, _ := h.Game(id)
+			s, err := games.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})
+			g, _ := games.Game(s.ID)
 			for n := 0; err == nil && !s.Over && n < 100; n++ {
-				// Side by side, as far as they can.
+				// The two buyers take turns where that is possible.
 				move := s.Moves[0].Move
 				for _, m := range s.Moves {
 					if m.Fault == "" && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {

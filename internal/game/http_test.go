@@ -16,11 +16,10 @@ import (
 	"seckill/strategies"
 )
 
-// A game over HTTP: each call answers with the whole state, each mistake with a
-// code.
+// Every call about a game answers with the whole state, and every wrong call with a code.
 func TestGameOverHTTP(t *testing.T) {
 	s := labapi.New(labapi.Config{Strategies: strategies.All(), Addr: "127.0.0.1:8080", Backing: labapi.Backing{
-		Lab: fault.Lab{Lab: labtest.Start(t)}, Games: gamesOf(t, nil, "for-update")}})
+		Lab: fault.Lab{Lab: labtest.Start(t)}, Games: startGames(t, nil, "for-update")}})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	type answer struct {
@@ -46,10 +45,10 @@ func TestGameOverHTTP(t *testing.T) {
 			}
 		}
 		if resp.StatusCode != want || a.Code != code {
-			t.Errorf("%s %s %s: %d %s, not %d %q", method, path, body, resp.StatusCode, text, want, code)
+			t.Errorf("%s %s %s: got %d %s, want %d %q", method, path, body, resp.StatusCode, text, want, code)
 		}
 		if code != "" && resp.Header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s %s: a problem is %s", method, path, resp.Header.Get("Content-Type"))
+			t.Errorf("%s %s: the Content-Type of the problem is %s", method, path, resp.Header.Get("Content-Type"))
 		}
 		return a
 	}
@@ -73,14 +72,15 @@ func TestGameOverHTTP(t *testing.T) {
 	}
 
 	waits := "/games/" + ask("POST", "/games", `{"strategy":"for-update","schedule":"abab"}`, 201, "").ID
-	for move, says := range map[string]string{"b": "These are: a", "c": "These are: a", "T": "These are: a", "Va": "These are: a",
-		"x": "is not one move", "aa": "is not one move", "": "is not one move"} {
-		if a := ask("POST", waits+"/moves", `{"move":"`+move+`"}`, 409, "impossible_move"); !strings.Contains(a.Detail, says) {
-			t.Errorf("%q: %s, want that it %s", move, a.Detail, says)
+	for move, want := range map[string]string{"b": "These are: a", "c": "These are: a", "T": "These are: a",
+		"Va": "These are: a", "x": "is not one move", "aa": "is not one move", "": "is not one move"} {
+		a := ask("POST", waits+"/moves", `{"move":"`+move+`"}`, 409, "impossible_move")
+		if !strings.Contains(a.Detail, want) {
+			t.Errorf("the move %q: got %q, want %q in it", move, a.Detail, want)
 		}
 	}
 	if g = ask("GET", waits, "", 200, ""); g.Schedule != "abab" || g.Over {
-		t.Errorf("mistakes have changed the game: %s", show(g.State))
+		t.Errorf("refused moves have changed the game: %s", formatState(g.State))
 	}
 
 	over := ask("POST", "/games", `{"level":"first-lost-update","schedule":"abbbbbaaaa"}`, 201, "")
@@ -89,7 +89,7 @@ func TestGameOverHTTP(t *testing.T) {
 	}
 	ask("POST", "/games/"+over.ID+"/moves", `{"move":"a"}`, 409, "game_over")
 	if undone := ask("POST", "/games/"+over.ID+"/undo", `{"moves":1}`, 200, ""); undone.Over || undone.Grade != nil {
-		t.Errorf("one move before the end: %+v", undone.State)
+		t.Errorf("after undoing the last move: %+v", undone.State)
 	}
 	ask("DELETE", "/games/"+over.ID, "", 204, "")
 	ask("DELETE", "/games/"+over.ID, "", 404, "unknown_game")
@@ -97,36 +97,45 @@ func TestGameOverHTTP(t *testing.T) {
 	cannot := ask("POST", "/games", `{"level":"one-statement"}`, 201, "")
 	cannot = ask("POST", "/games/"+cannot.ID+"/impossible", `{}`, 200, "")
 	if g := cannot.Grade; g == nil || !g.Won || !g.SaidImpossible || g.Searched < 2 {
-		t.Errorf("a level that cannot be done: %+v", cannot.State)
+		t.Errorf("an impossible level that the player calls impossible: %+v", cannot.State)
 	}
-	for body, code := range map[string]string{`{}`: "invalid", `{"strategy":"naive","level":"x"}`: "invalid", `{"strategy":"naive","stock":0}`: "invalid",
-		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule",
-		`{"strategy":"naive","schedule":"` + strings.Repeat("a", 401) + `"}`: "bad_schedule", `{"strategy":"naive","processes":2}`: "invalid"} {
+	for body, code := range map[string]string{
+		`{}`:                                         "invalid",
+		`{"strategy":"naive","level":"x"}`:           "invalid",
+		`{"strategy":"naive","stock":0}`:             "invalid",
+		`{"strategy":"naive","buyers":4}`:            "invalid",
+		`{"strategy":"naive","processes":2}`:         "invalid",
+		`{"strategy":"naive","schedule":"q"}`:        "bad_schedule",
+		`{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule",
+		`{"strategy":"naive","schedule":"` + strings.Repeat("a", 401) + `"}`: "bad_schedule",
+	} {
 		ask("POST", "/games", body, 400, code)
 	}
 	ask("POST", "/games", `{"level":"no-such"}`, 404, "unknown_level")
 	ask("POST", "/games", `{"strategy":"no-such"}`, 404, "unknown_strategy")
-	// The page of another site may not play.
+	// A page of another site may not make a move.
 	ask("POST", at+"/moves", `{"move":"a"}`, 403, "forbidden", "Origin", "http://elsewhere.example")
 	labtest.Must(t, s.Close(t.Context()))
 	ask("GET", at, "", 404, "unknown_game")
 	ask("POST", "/games", `{"strategy":"naive"}`, 503, "lab_closes")
 }
 
-// What the servers here cannot do is said before a game begins.
-func TestStrategiesThatCannotBePlayed(t *testing.T) {
-	h := game.Games{Servers: func() backend.Config { return backend.Config{SQLitePath: "x"} }, Strategies: strategies.All()}
-	if _, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2}); code(err) != "strategy_unavailable" ||
-		!strings.Contains(err.Error(), "a real MySQL") {
-		t.Error(err)
+// Begin refuses a strategy that cannot be played on the servers of the lab.
+func TestUnplayableStrategies(t *testing.T) {
+	servers := backend.Config{SQLitePath: "x"}
+	games := game.Games{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	refuses := func(r game.Request, reason string) {
+		t.Helper()
+		_, err := games.Begin(t.Context(), r)
+		if problemCode(err) != "strategy_unavailable" || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%+v: %v, want strategy_unavailable and %q", r, err, reason)
+		}
 	}
-	if l := h.Levels()[0]; l.Available || len(l.Missing) == 0 {
+	refuses(game.Request{Strategy: "naive", Buyers: 2, Stock: 2}, "a real MySQL")
+	if l := games.Levels()[0]; l.Available || len(l.Missing) == 0 {
 		t.Errorf("%+v", l)
 	}
-	h.Servers = func() backend.Config {
-		return backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", RedisAddrs: []string{"127.0.0.1:1"}, Tiers: map[string]backend.Tier{"redis": backend.Embedded}}
-	}
-	if _, _, err := h.Begin(t.Context(), game.Request{Level: "paused-holder"}); code(err) != "strategy_unavailable" || !strings.Contains(err.Error(), "embedded redis") {
-		t.Error(err)
-	}
+	servers = backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", RedisAddrs: []string{"127.0.0.1:1"},
+		Tiers: map[string]backend.Tier{"redis": backend.Embedded}}
+	refuses(game.Request{Level: "paused-holder"}, "embedded redis")
 }

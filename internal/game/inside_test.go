@@ -10,15 +10,15 @@ import (
 	"seckill/strategies"
 )
 
-// A game whose moves could not be made again shows what it showed before, and goes on
-// from there.
-func TestAFailedUndoChangesNothing(t *testing.T) {
+// If replaying the moves fails, the game keeps its state, and the next move continues from there.
+func TestFailedUndoChangesNothing(t *testing.T) {
 	level := LevelNamed("first-lost-update")
-	g, err := Open(t.Context(), labtest.Start(t, strategies.Named(level.Setting.Strategy).Uses()...).Config(), strategies.Named(level.Setting.Strategy), level.Setting, level, "abb")
+	info := strategies.Named(level.Setting.Strategy)
+	g, err := Open(t.Context(), labtest.Start(t, info.Uses()...).Config(), info, level.Setting, level, "abb")
 	labtest.Must(t, err)
 	defer func() { labtest.Must(t, g.Close(t.Context())) }()
 	if err := g.replayMoves(t.Context(), []explore.Choice{{Who: "A"}, {Who: "C"}}); err == nil {
-		t.Fatal("a move of a buyer who is not there was made")
+		t.Fatal("a move of buyer C was made in a sale to A and B")
 	}
 	if s := g.State(); s.Schedule != "abb" || len(s.Steps) != 3 {
 		t.Errorf("after the failure it has the schedule %q and %d steps", s.Schedule, len(s.Steps))
@@ -28,8 +28,8 @@ func TestAFailedUndoChangesNothing(t *testing.T) {
 	}
 }
 
-// Every level that is said to be impossible is: the explorer runs all its
-// schedules, as many as its file says, and none breaks it. make test asks one.
+// For every level that is marked as impossible, the explorer runs all schedules. None of them breaks a rule of the
+// level, and their number is that of the level's file. Without the build tag verify, the test takes one level.
 func TestImpossibleLevels(t *testing.T) {
 	var needs []backend.Capability
 	var levels []*Level
@@ -46,16 +46,16 @@ func TestImpossibleLevels(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.Name, func(t *testing.T) {
 			t.Parallel()
-			p, err := openPlace(t.Context(), servers, strategies.Named(level.Setting.Strategy))
+			d, err := openDatabase(t.Context(), servers, strategies.Named(level.Setting.Strategy))
 			labtest.Must(t, err)
-			defer p.closeAll(t.Context())
-			res, err := p.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
+			defer d.close(t.Context())
+			res, err := d.world.Search(t.Context(), &level.Setting.Scenario, explore.Limits{Reduce: true,
 				Broken: func(s *explore.Schedule) bool {
 					return s.Breaks(func(rule string) bool { return slices.Contains(level.Breaks, rule) })
 				}})
 			labtest.Must(t, err)
 			if res.First != nil || !res.Exhausted() || res.Schedules != level.Impossible {
-				t.Errorf("%d schedules were run, one broke it: %t, and %d turns were not taken: the file says that all %d hold",
+				t.Errorf("%d schedules were run, one broke a rule: %t, and %d turns were not taken; want %d schedules, none of which breaks a rule",
 					res.Schedules, res.First != nil, res.Cut, level.Impossible)
 			}
 		})

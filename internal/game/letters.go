@@ -9,12 +9,15 @@ import (
 	"seckill/internal/explore"
 )
 
-// A schedule is written as one short text, the same in a link, a file, a test and a
-// command: "a" is the next command of buyer A, "na" that of the renewer of A's lock,
-// and a capital letter is a fault, with the buyer behind it whom it befalls.
+// A schedule is written as one short text, in links, files, tests and commands alike:
+//
+//	a   buyer A's next command runs
+//	na  the next command of the goroutine that renews A's lock runs
+//	Da  a fault happens to buyer A: the letter of the fault, then the letter of the buyer
+//	L   a fault that concerns no single buyer
 var letters = []faultLetter{
 	{'L', explore.LeaseEnds, true},
-	{'K', explore.LeaseEnds, false}, // of a buyer who is named
+	{'K', explore.LeaseEnds, false}, // the lease of one buyer, who follows
 	{'T', explore.TimePasses, true},
 	{'D', explore.Dies, false},
 	{'G', explore.GivenUp, false},
@@ -30,21 +33,21 @@ var letters = []faultLetter{
 	{'S', explore.NodeLost, true},
 }
 
-// maxBuyers of any schedule: each has a letter of its own.
+// maxBuyers limits the buyers of any schedule, because each of them needs a letter.
 const maxBuyers = 8
 
 type faultLetter struct {
-	letter byte
-	fault  explore.Fault
-	alone  bool // no buyer follows
+	letter  byte
+	fault   explore.Fault
+	noBuyer bool // no buyer's letter follows
 }
 
-// FormatSchedule writes choices as a schedule.
+// FormatSchedule writes choices as a schedule's text.
 func FormatSchedule(choices ...explore.Choice) string {
 	var b strings.Builder
 	for _, c := range choices {
 		for _, l := range letters {
-			if l.fault == c.Fault && l.alone == (c.Who == "") {
+			if l.fault == c.Fault && l.noBuyer == (c.Who == "") {
 				b.WriteByte(l.letter)
 			}
 		}
@@ -56,14 +59,14 @@ func FormatSchedule(choices ...explore.Choice) string {
 	return b.String()
 }
 
-// ParseSchedule reads what FormatSchedule writes.
-func ParseSchedule(text string) (list []explore.Choice, err error) {
-	wrong := func(i int, what string) ([]explore.Choice, error) { return nil, fmt.Errorf("letter %d: %s", i+1, what) }
+// ParseSchedule reads a text that FormatSchedule wrote.
+func ParseSchedule(text string) ([]explore.Choice, error) {
+	var list []explore.Choice
 	for i := 0; i < len(text); i++ {
 		var c explore.Choice
 		if f := slices.IndexFunc(letters, func(l faultLetter) bool { return l.letter == text[i] }); f >= 0 {
 			c.Fault = letters[f].fault
-			if letters[f].alone {
+			if letters[f].noBuyer {
 				list = append(list, c)
 				continue
 			}
@@ -75,9 +78,10 @@ func ParseSchedule(text string) (list []explore.Choice, err error) {
 		}
 		switch {
 		case i >= len(text):
-			return wrong(i-1, "a buyer's letter must follow")
+			return nil, fmt.Errorf("letter %d: a buyer's letter must follow", i)
 		case text[i] < 'a' || text[i] >= 'a'+maxBuyers:
-			return wrong(i, fmt.Sprintf("%q is no buyer and no fault: buyers are a, b, c, …, and faults L, K, T, D, G, Q, P, R, C, X, W, V, J and S", text[i]))
+			return nil, fmt.Errorf("letter %d: %q is no buyer and no fault: buyers are a, b, c, …, "+
+				"and faults L, K, T, D, G, Q, P, R, C, X, W, V, J and S", i+1, text[i])
 		}
 		c.Who = strings.ToUpper(text[i : i+1])
 		list = append(list, c)
@@ -85,27 +89,27 @@ func ParseSchedule(text string) (list []explore.Choice, err error) {
 	return list, nil
 }
 
-// longest is how many moves a schedule may have.
-const longest = 400
+// maxMoves limits the moves of a game.
+const maxMoves = 400
 
-// Read reads a schedule. The error is a *web.Problem.
-func Read(schedule string) ([]explore.Choice, error) {
+// ReadSchedule reads the schedule of a player. The error is a *web.Problem.
+func ReadSchedule(schedule string) ([]explore.Choice, error) {
 	list, err := ParseSchedule(schedule)
 	switch {
 	case err != nil:
-		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule %q makes no sense at %v.", clipText(schedule), err)
-	case len(list) > longest:
-		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", longest)
+		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule %.60q makes no sense at %v.", schedule, err)
+	case len(list) > maxMoves:
+		return nil, newProblem(http.StatusBadRequest, "bad_schedule", "The schedule has more than %d moves.", maxMoves)
 	}
 	return list, nil
 }
 
-// readMove reads one move.
 func readMove(text string) (explore.Choice, error) {
-	list, err := Read(text)
+	list, err := ReadSchedule(text)
 	if err != nil || len(list) != 1 {
-		return explore.Choice{}, newProblem(http.StatusConflict, "impossible_move", "%q is not one move. A move is a for buyer A's next command, "+
-			"or a fault's letter, with the buyer's behind it: L, Da, Ra. The game's moves list those that are possible.", clipText(text))
+		return explore.Choice{}, newProblem(http.StatusConflict, "impossible_move", "%.60q is not one move. "+
+			"A move is a for buyer A's next command, or a fault's letter followed by the buyer's: L, Da, Ra. "+
+			"The game's moves list those that are possible.", text)
 	}
 	return list[0], nil
 }

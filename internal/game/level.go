@@ -16,74 +16,74 @@ import (
 	"seckill/internal/explore"
 )
 
-// One file is one level: levels/NUMBER-NAME.yaml. docs/teaching.md says how to write
-// one.
+// Each file levels/NUMBER-NAME.yaml is one level. docs/teaching.md explains how to write a level.
 //
 //go:embed levels/*.yaml
 var levelFiles embed.FS
 
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
 
-// readLevel reads a level's file.
 func readLevel(name string, text []byte) (*Level, error) {
 	m := levelName.FindStringSubmatch(path.Base(name))
 	if m == nil {
-		return nil, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
+		return nil, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in lower case", name)
 	}
 	var file struct {
 		Level     `yaml:",inline"`
-		Processes int `yaml:"processes"` // as for Free
+		Processes int `yaml:"processes"` // as in FreePlay
 	}
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.DisallowUnknownField()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &file.Level
-	t.Name = m[2]
-	t.Number, _ = strconv.Atoi(m[1])
-	t.Setting.fillDefaults(file.Processes)
-	if t.Setting.Faults == nil {
-		t.Setting.Faults = []explore.Fault{}
+	l := &file.Level
+	l.Name = m[2]
+	l.Number, _ = strconv.Atoi(m[1])
+	l.Setting.fillDefaults(file.Processes)
+	if l.Setting.Faults == nil {
+		l.Setting.Faults = []explore.Fault{}
 	} else {
-		t.Setting.MaxFaults = cmp.Or(t.Setting.MaxFaults, 1)
+		l.Setting.MaxFaults = cmp.Or(l.Setting.MaxFaults, 1)
 	}
-	moves, err := Read(t.Schedule)
-	t.Moves = len(moves)
-	return t, err
+	moves, err := ReadSchedule(l.Schedule)
+	l.Moves = len(moves)
+	return l, err
 }
 
-// Levels are all levels, in their order.
-var Levels = sync.OnceValue(func() (list []*Level) {
+// Levels returns all levels, ordered by number.
+var Levels = sync.OnceValue(func() []*Level {
+	var list []*Level
 	files, _ := fs.Glob(levelFiles, "levels/*.yaml")
 	for _, name := range files {
 		text, err := levelFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // it is embedded
+			panic(err) // cannot happen: the file is embedded
 		}
-		t, err := readLevel(name, text)
+		l, err := readLevel(name, text)
 		if err != nil {
-			panic(err) // embedded, and checked by a test
+			panic(err) // cannot happen: a test reads every level
 		}
-		list = append(list, t)
+		list = append(list, l)
 	}
 	slices.SortFunc(list, func(a, b *Level) int { return a.Number - b.Number })
 	return list
 })
 
-// LevelNamed is one level; nil if there is none of this name.
+// LevelNamed returns the level with this name; nil if there is none.
 func LevelNamed(name string) *Level {
-	for _, t := range Levels() {
-		if t.Name == name {
-			return t
+	for _, l := range Levels() {
+		if l.Name == name {
+			return l
 		}
 	}
 	return nil
 }
 
-// gradeState says how a game of the level went; nil while it is open.
-func (t *Level) gradeState(s State, said bool) *Grade {
-	won := s.Over && t.isWon(s)
-	if said && !won { // who said so wrongly may still solve it
-		return &Grade{Won: t.Impossible > 0, SaidImpossible: true, Searched: t.Impossible}
+// gradeState grades a game of the level; nil while there is nothing to grade. A player who wrongly said that the
+// level is impossible can still win it.
+func (l *Level) gradeState(s State, saidImpossible bool) *Grade {
+	won := s.Over && l.isWon(s)
+	if saidImpossible && !won {
+		return &Grade{Won: l.Impossible > 0, SaidImpossible: true, Searched: l.Impossible}
 	}
 	if !s.Over {
 		return nil
@@ -91,10 +91,12 @@ func (t *Level) gradeState(s State, said bool) *Grade {
 	if !won {
 		return &Grade{}
 	}
-	return &Grade{Won: true, BestMoves: t.Moves}
+	return &Grade{Won: true, BestMoves: l.Moves}
 }
 
-// isWon: a rule that the level names is broken.
-func (t *Level) isWon(s State) bool {
-	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
+// isWon reports whether the game broke one of the rules that the level asks to break.
+func (l *Level) isWon(s State) bool {
+	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p explore.Problem) bool {
+		return slices.Contains(l.Breaks, p.Rule)
+	})
 }

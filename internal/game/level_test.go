@@ -15,11 +15,7 @@ import (
 	"seckill/web/course"
 )
 
-// atOnce games are played side by side where one waits for its servers.
-const atOnce = 6
-
-// Every level's best known solution breaks what it should, and counts as many moves
-// and switches as its file says.
+// The solution of every level wins the level, with as many moves and switches as the file of the level says.
 func TestSolutionsOfTheLevels(t *testing.T) {
 	var needs []backend.Capability
 	for _, level := range game.Levels() {
@@ -28,23 +24,26 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 	servers := labtest.Start(t, needs...).Config()
 	solved := 0
 	var all errgroup.Group
-	all.SetLimit(atOnce)
+	all.SetLimit(6) // one game alone would mostly wait for its servers
 	for _, level := range game.Levels() {
 		if level.Schedule == "" {
 			if level.Impossible == 0 {
-				t.Errorf("%s has no solution, and is not said to be impossible", level.Name)
+				t.Errorf("%s has no solution, and is not marked as impossible", level.Name)
 			}
 			continue
 		}
 		solved++
 		all.Go(func() error {
-			g, err := game.Open(t.Context(), servers, strategies.Named(level.Setting.Strategy), level.Setting, level, level.Schedule)
+			info := strategies.Named(level.Setting.Strategy)
+			g, err := game.Open(t.Context(), servers, info, level.Setting, level, level.Schedule)
 			if err != nil {
 				t.Errorf("%s: %v", level.Name, err)
 				return nil
 			}
-			if s := g.State(); s.Grade == nil || !s.Grade.Won || s.MovesMade != level.Moves || s.Preemptions != level.Switches {
-				t.Errorf("%s: its solution, of %d moves and %d switches, ends with\n%s", level.Name, level.Moves, level.Switches, show(s))
+			s := g.State()
+			if s.Grade == nil || !s.Grade.Won || s.MovesMade != level.Moves || s.Preemptions != level.Switches {
+				t.Errorf("%s: its solution should win with %d moves and %d switches; it ends with\n%s",
+					level.Name, level.Moves, level.Switches, formatState(s))
 			}
 			if err := g.Close(t.Context()); err != nil {
 				t.Errorf("%s: %v", level.Name, err)
@@ -58,9 +57,9 @@ func TestSolutionsOfTheLevels(t *testing.T) {
 	}
 }
 
-// Levels are numbered without a gap, in the order of the chapters; a level's strategy
-// has been shown by then, and its texts are in their languages.
-func TestLevelsAreWhole(t *testing.T) {
+// Levels are numbered without a gap, in the order of the chapters. The chapter of a level or an earlier one has
+// shown its strategy. Every level has texts in both languages.
+func TestLevelsAreComplete(t *testing.T) {
 	levels := game.Levels()
 	if len(levels) < 12 {
 		t.Fatalf("there are %d levels", len(levels))
@@ -71,23 +70,26 @@ func TestLevelsAreWhole(t *testing.T) {
 	last := 1
 	for i, level := range levels {
 		if level.Number != i+1 {
-			t.Errorf("%s has number %d, and is the %d.", level.Name, level.Number, i+1)
+			t.Errorf("%s has number %d, want %d", level.Name, level.Number, i+1)
 		}
 		if seen[level.Name] {
-			t.Errorf("there are two levels %q", level.Name)
+			t.Errorf("two levels are called %q", level.Name)
 		}
 		seen[level.Name] = true
 		if level.Chapter < last || level.Chapter > len(chapters) {
-			t.Fatalf("%s is of chapter %d, after one of chapter %d of %d", level.Name, level.Chapter, last, len(chapters))
+			t.Fatalf("%s belongs to chapter %d, but the level before it to chapter %d of %d", level.Name, level.Chapter, last, len(chapters))
 		}
 		last = level.Chapter
 		if !slices.ContainsFunc(chapters[:last], func(c course.Chapter) bool {
 			return slices.Contains(c.Strategies, level.Setting.Strategy)
 		}) {
-			t.Errorf("%s plays %s, which no chapter up to %d shows", level.Name, level.Setting.Strategy, last)
+			t.Errorf("%s uses %s, which no chapter up to %d shows", level.Name, level.Setting.Strategy, last)
 		}
-		if err := level.Setting.Check(); err != nil || len(level.Breaks) == 0 || level.Impossible > 0 && level.Schedule != "" {
-			t.Errorf("%s: %v, or it breaks nothing, or it is impossible and has a solution: %+v", level.Name, err, level)
+		if err := level.Setting.Check(); err != nil {
+			t.Errorf("%s: %v", level.Name, err)
+		}
+		if len(level.Breaks) == 0 || level.Impossible > 0 && level.Schedule != "" {
+			t.Errorf("%s names no rule to break, or is impossible and has a solution: %+v", level.Name, level)
 		}
 		for _, language := range catalog.Languages {
 			if text := level.Text[language]; text.Title == "" || text.Goal == "" || text.Hint == "" || text.Solved == "" {
@@ -96,7 +98,7 @@ func TestLevelsAreWhole(t *testing.T) {
 		}
 		if strings.ContainsFunc(level.Text["en"].Goal, func(r rune) bool { return r > 0x2e80 }) ||
 			!strings.ContainsFunc(level.Text["zh"].Goal, func(r rune) bool { return r > 0x2e80 }) {
-			t.Errorf("%s: its texts are in the wrong languages", level.Name)
+			t.Errorf("%s: its English goal contains Chinese, or its Chinese goal does not", level.Name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,67 +10,58 @@ import (
 	"regexp"
 	"slices"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
 var exampleName = regexp.MustCompile(`^[a-z0-9-]+\.[a-z0-9-]+(\.[a-z_]+)?$`)
 
-// readExample reads a counterexample of the proof. The error is a *web.Problem.
-func readExample(files fs.FS, name string) (e Example, err error) {
-	unknown := newProblem(http.StatusNotFound, "unknown_example", "There is no counterexample %q: /api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", clipText(name))
-	if files == nil || !exampleName.MatchString(name) {
-		return e, unknown
+// readExample reads the counterexample with this name. The error is a *web.Problem.
+func (gs *Games) readExample(name string) (Example, error) {
+	if gs.Examples != nil && exampleName.MatchString(name) {
+		if text, err := fs.ReadFile(gs.Examples, name+".json"); err == nil {
+			if e, err := ReadExample(bytes.NewReader(text)); err == nil {
+				return e, nil
+			}
+		}
 	}
-	f, err := files.Open(name + ".json")
-	if err != nil {
-		return e, unknown
-	}
-	defer f.Close()
-	if e, err = ReadExample(f); err != nil {
-		return e, unknown
-	}
-	return e, nil
+	return Example{}, newProblem(http.StatusNotFound, "unknown_example", "There is no counterexample %.60q: "+
+		"/api/lab/v1/guarantees/matrix.json names them, such as naive.oversell.", name)
 }
 
-// Replay runs a counterexample of `seckill prove` again, now, on the lab's servers,
-// and says what came of it. Close waits for it. Errors that are no *web.Problem are the
-// servers'.
+// Replay runs the schedule of a counterexample of `seckill prove` on the lab's servers and returns the outcome.
+// An error that is not a *web.Problem comes from the servers.
 func (gs *Games) Replay(ctx context.Context, name string) (now Example, err error) {
-	e, err := readExample(gs.Examples, name)
+	e, err := gs.readExample(name)
 	if err != nil {
 		return now, err
 	}
-	i := slices.IndexFunc(gs.Strategies, func(i catalog.Info) bool { return i.Name == e.Strategy })
-	if i < 0 {
-		return now, newProblem(http.StatusNotFound, "unknown_strategy", "There is no strategy %q: /api/v1/strategies lists them.", clipText(e.Strategy))
+	info, err := gs.findStrategy(e.Strategy)
+	if err != nil {
+		return now, err
 	}
-	info := gs.Strategies[i]
 	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
-		return now, newProblem(http.StatusBadRequest, "not_replayable", "A server is lost in it, and the lab's servers are shared. "+
-			"seckill prove --replay starts servers of its own.")
+		return now, newProblem(http.StatusBadRequest, "not_replayable", "A server is lost in this counterexample, and "+
+			"the lab's servers are shared. seckill prove --replay starts servers of its own.")
 	}
-	if err := gs.admit(info); err != nil {
+	if err := gs.reserveSlot(info); err != nil {
 		return now, err
 	}
 	defer gs.busy.Done()
-	ctx, cancel := context.WithTimeout(ctx, moveLimit)
+	ctx, cancel := context.WithTimeout(ctx, moveTimeout)
 	defer cancel()
-	p, err := openPlace(ctx, gs.Servers(), info)
+	d, err := openDatabase(ctx, gs.Servers(), info)
 	if err != nil {
 		return now, err
 	}
-	defer func() {
-		err = errors.Join(err, p.closeAll(ctx))
-	}()
+	defer func() { err = errors.Join(err, d.close(ctx)) }()
 	choices, err := e.Choices()
 	if err != nil {
 		return now, err
 	}
-	schedule, err := p.world.Again(ctx, &e.Scenario, choices)
+	schedule, err := d.world.Again(ctx, &e.Scenario, choices)
 	if errors.Is(err, explore.ErrDiverged) {
-		return now, newProblem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. Compute it anew: seckill prove --strategies %s --questions %s",
-			err, e.Strategy, e.Question)
+		return now, newProblem(http.StatusConflict, "diverged", "The counterexample does not fit any more: %v. "+
+			"Compute it again: seckill prove --strategies %s --questions %s", err, e.Strategy, e.Question)
 	}
 	if err != nil {
 		return now, fmt.Errorf("replay %s: %w", e.Strategy, err)

@@ -78,7 +78,7 @@ func (s *Server) beginGame(c *gin.Context) error {
 	if (r.Level == "") == (r.Strategy == "") {
 		return web.BadRequest("Give a level or a strategy: one of them.")
 	}
-	_, state, err := s.Games.Begin(c.Request.Context(), r)
+	state, err := s.Games.Begin(c.Request.Context(), r)
 	if err == nil {
 		c.JSON(http.StatusCreated, state)
 	}
