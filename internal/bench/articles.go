@@ -12,104 +12,104 @@ import (
 	"seckill/internal/tables"
 )
 
-// Articles are the experiments that the articles describe, or leave to the reader.
+// Articles contains the results of RunArticles.
 type Articles struct {
-	// Central and Segmented are article B's experiment: lock operations through
-	// one central row and through a hundred. There are five times as many names as
-	// workers, so that workers wait for the table and hardly ever for a lock. Ratio
-	// is how many times longer one row takes; B measured 8 s and 5 s.
-	Central, Segmented *Scene
+	// Central and Segmented repeat article B's experiment: a lock table with one central row, and one with a
+	// hundred. Ratio is how many times as long an operation on the central row takes. B measured 8 s and 5 s.
+	Central, Segmented *Trial
 	Ratio              stats.Spread
-	// Polls and Leases are the two numbers that article E leaves to choose, with
-	// one lock that polls: the pause between two attempts, and the lease.
-	Polls, Leases []*Scene
-	Lock          string // that was swept
+	// Polls and Leases vary two numbers that article E leaves to the reader: the pause between two attempts of a
+	// lock that polls, and its lease.
+	Polls, Leases []*Trial
+	Lock          string // the name of the lock that polls
 	TaskMS        float64
 }
 
-// Multiples of the task. Article E: the pause in proportion to the task; the
-// lease several times the task.
+// Pauses and leases are tried as multiples of the task's length. Article E recommends a pause in proportion to the
+// task, and a lease of several times the task.
 var (
 	pollFactors  = []float64{0.2, 0.5, 1, 2, 4, 10}
 	leaseFactors = []float64{0.5, 1, 2, 3, 5, 10}
 )
 
 const (
-	sweepers = 8
-	workers  = 50 // at a lock table
+	sweepContenders = 8
+	tableContenders = 50
 )
 
-// RunArticles measures: two lock tables, and a lock that polls. It returns ctx's error if
-// that ends first, and what could not be measured; there is all that was measured until then.
+// RunArticles measures two lock tables, and a lock that polls. Articles contains every result so far, also if there
+// is an error.
 func RunArticles(ctx context.Context, o Options, central, segmented, polling catalog.Info) (*Articles, error) {
-	usual := catalog.DefaultSettings()
+	settings := catalog.DefaultSettings()
 	a := &Articles{Lock: polling.Name, TaskMS: 1000 * o.Hold.Seconds(),
-		Central: o.onManyNames(central, usual), Segmented: o.onManyNames(segmented, usual)}
-	scenes := []*Scene{a.Central, a.Segmented}
-	sweep := func(to time.Duration, s catalog.Settings, hold func() time.Duration) *Scene {
-		scene := o.newScene(polling, s, sweepers)
-		scene.ms, scene.load.hold = 1000*to.Seconds(), hold
-		scenes = append(scenes, scene)
-		return scene
+		Central: o.newTableTrial(central, settings), Segmented: o.newTableTrial(segmented, settings)}
+	trials := []*Trial{a.Central, a.Segmented}
+	sweep := func(value time.Duration, s catalog.Settings, hold func() time.Duration) *Trial {
+		trial := o.newTrial(polling, s, sweepContenders)
+		trial.ms, trial.load.hold = 1000*value.Seconds(), hold
+		trials = append(trials, trial)
+		return trial
 	}
 	for _, x := range pollFactors {
-		s := usual
+		s := settings
 		s.LockPoll = multiply(o.Hold, x)
 		a.Polls = append(a.Polls, sweep(s.LockPoll, s, func() time.Duration { return o.Hold }))
 	}
 	for _, x := range leaseFactors {
-		s := usual
+		s := settings
 		s.LockPoll = max(time.Millisecond, o.Hold/5)
 		s.LockLease = max(time.Millisecond, multiply(o.Hold, x))
-		// Tasks take exponentially distributed time, because a few that take
-		// several times the mean are what a lease must cover.
-		a.Leases = append(a.Leases, sweep(s.LockLease, s, func() time.Duration { return multiply(o.Hold, rand.ExpFloat64()) }))
+		// The lengths of the tasks are exponentially distributed, because a lease must also cover the few tasks that
+		// take several times the mean.
+		hold := func() time.Duration { return multiply(o.Hold, rand.ExpFloat64()) }
+		a.Leases = append(a.Leases, sweep(s.LockLease, s, hold))
 	}
-	err := o.measureScenes(ctx, scenes)
+	err := o.measureTrials(ctx, trials)
 	if !a.Central.isValid() || !a.Segmented.isValid() {
-		return a, errors.Join(err, errors.New("a lock table failed or let two holders in at a time: there is no ratio of the two"))
+		return a, errors.Join(err, errors.New("a lock table failed or had two holders at a time, so there is no ratio of the two tables"))
 	}
 	a.Ratio = a.Segmented.seriesOf(locksPerSecondOf).Over(a.Central.seriesOf(locksPerSecondOf)).Spread()
 	return a, err
 }
 
-// onManyNames has few workers wait for a lock, and all of them for what its
-// table does beside.
-func (o Options) onManyNames(info catalog.Info, s catalog.Settings) *Scene {
-	scene := o.newScene(info, s, workers)
-	scene.load.keys = make([]string, 5*workers)
-	for i := range scene.load.keys {
-		scene.load.keys[i] = fmt.Sprint(info.Key(sku), ":", i)
+// newTableTrial returns a trial with five times as many names as contenders. So the contenders hardly ever wait for
+// the same name, and the trial measures how they disturb each other in the lock table.
+func (o Options) newTableTrial(info catalog.Info, s catalog.Settings) *Trial {
+	trial := o.newTrial(info, s, tableContenders)
+	trial.load.keys = make([]string, 5*tableContenders)
+	for i := range trial.load.keys {
+		trial.load.keys[i] = fmt.Sprint(info.Key(sku), ":", i)
 	}
-	return scene
+	return trial
 }
 
 func multiply(d time.Duration, x float64) time.Duration { return time.Duration(float64(d) * x) }
 
 var (
-	lost = percentOfTaken(func(p Pass) int { return p.Lost })
-	gone = percentOfTaken(func(p Pass) int { return p.Gone })
+	lostPercent    = percentOfAcquired(func(p Pass) int { return p.Lost })
+	expiredPercent = percentOfAcquired(func(p Pass) int { return p.Expired })
 )
 
-// ArticlesName is of the block of figures in Markdown files, and of their member in
-// the file that the lessons read.
+// ArticlesName is the counterpart of LocksName for these figures.
 const ArticlesName = "articles"
 
-// Report is everything, in all its forms.
+// Report returns the results in all forms: tables for people, and JSON.
 func (a *Articles) Report(run tables.Run) tables.Report {
 	ratio := ""
 	if a.Ratio.Median() > 0 {
 		ratio = fmt.Sprintf("; one row takes %v times as long (article B measured 8 s and 5 s)", a.Ratio)
 	}
-	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepers, a.TaskMS)
+	swept := fmt.Sprintf("%s, %d contenders, a task of %v ms", a.Lock, sweepContenders, a.TaskMS)
 	parts := []tables.Table{
-		sceneTable(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio), "lock",
-			[]column{locksPerSecond, longWait}, a.Central, a.Segmented),
-		sceneTable("Pauses between attempts: "+swept, "poll ms",
-			[]column{locksPerSecond, longWait, {"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
-		sceneTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
-			[]column{locksPerSecond, {"gone at release %", gone, true}, {"updates lost %", lost, true}}, a.Leases...)}
-	return tables.Report{Tables: parts, Name: ArticlesName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+		trialTable(fmt.Sprintf("A lock table of one row, and of a hundred: %d workers%s", a.Central.Contenders, ratio),
+			"lock", []column{locksPerSecond, waitOfSlowest}, a.Central, a.Segmented),
+		trialTable("Pauses between attempts: "+swept, "poll ms", []column{locksPerSecond, waitOfSlowest,
+			{"fewest/most", fewestOverMost, true}, {"commands", commandsPerLock, true}}, a.Polls...),
+		trialTable("Leases without renewal, tasks of exponentially distributed length: "+swept, "lease ms",
+			[]column{locksPerSecond, {"gone at release %", expiredPercent, true}, {"updates lost %", lostPercent, true}},
+			a.Leases...)}
+	return tables.Report{Tables: parts, Name: ArticlesName, From: run.String(),
+		Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
 			tables.Run
 			Lock    string           `json:"lock"`
@@ -120,13 +120,14 @@ func (a *Articles) Report(run tables.Run) tables.Report {
 		}{run, a.Lock, a.TaskMS, a.Ratio, sweepFigures(a.Polls), sweepFigures(a.Leases)}}
 }
 
-// sweepFigures are those of the values that were measured.
-func sweepFigures(all []*Scene) (figures []map[string]any) {
+// sweepFigures returns the figures of every value that could be measured.
+func sweepFigures(all []*Trial) []map[string]any {
+	var figures []map[string]any
 	for _, s := range all {
 		if len(s.Passes) > 0 {
-			of := s.jsonFigures()
-			of["ms"] = s.ms
-			figures = append(figures, of)
+			f := s.jsonFigures()
+			f["ms"] = s.ms
+			figures = append(figures, f)
 		}
 	}
 	return figures

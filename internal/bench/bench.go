@@ -1,9 +1,7 @@
-// Package bench measures locks on real servers, and what the articles say about
-// locks.
+// Package bench measures locks on real servers, and repeats the experiments that the articles describe.
 //
-// Every holder increments a counter that only the lock protects, one for each
-// name that is locked. A lock whose counter is not exact let two holders in, and
-// its figures are void.
+// Each locked name has a counter that only its lock protects, and every holder increments it. If a counter is too
+// low in the end, the lock had two holders at a time. The report then calls the lock invalid and shows no figures.
 package bench
 
 import (
@@ -20,52 +18,51 @@ import (
 	"seckill/internal/tables"
 )
 
-// Options of a run; some are flags.
+// Options of a run. Fields with a help text are flags of the command line.
 type Options struct {
 	Backends backend.Config `kong:"-"`
 	Locks    []catalog.Info `kong:"-"`
 
-	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
-	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
-	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the largest number of contenders, too. Default: all."`
-	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
-	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
+	Contenders []int         `default:"8,64" help:"Numbers of contenders for one lock, separated by commas."`
+	Hold       time.Duration `default:"5ms" help:"How long each contender holds the lock."`
+	Crowd      []string      `placeholder:"NAME" help:"Locks to measure with the largest number of contenders. Default: all."`
+	Rounds     int           `default:"3" help:"How often every lock is measured, in alternating order."`
+	For        time.Duration `default:"2s" help:"Duration of one measurement; longer if needed for ten turns of each contender."`
 
-	// Progress is called before each pass.
+	// Progress is called before each pass with the passes done, their total and the next pass.
 	Progress func(done, total int, what string) `kong:"-"`
 }
 
-// A Scene is one lock under one load.
-type Scene struct {
+// A Trial is one lock under one load, and the passes in which it was measured.
+type Trial struct {
 	Lock       string
-	Contenders int // 1: uncontended, acquired and released without a pause
+	Contenders int // 1: a single contender acquires and releases the lock without a pause
 	Passes     []Pass
-	Error      string // why it could not be measured
+	Error      string // why the lock could not be measured; "" if it was
 
 	load load
-	ms   float64 // in a sweep: the value that is tried
+	ms   float64 // the value that a sweep tries, in milliseconds; 0 outside of a sweep
 }
 
-// newScene is one of a lock with the settings of a purchase.
-func (o Options) newScene(info catalog.Info, s catalog.Settings, contenders int) *Scene {
-	return &Scene{Lock: info.Name, Contenders: contenders, load: load{
-		info: info, settings: s, keys: []string{info.Key(sku)}, warm: o.For / 10, measured: o.For}}
+func (o Options) newTrial(info catalog.Info, s catalog.Settings, contenders int) *Trial {
+	return &Trial{Lock: info.Name, Contenders: contenders, load: load{
+		info: info, settings: s, keys: []string{info.Key(sku)}, warmUp: o.For / 10, measured: o.For}}
 }
 
-// sku is not on sale: on a server that was given, the locks of its sales stay free.
+// sku is never on sale, so that a benchmark on the servers of a shop takes no lock that the shop needs.
 const sku = 9_000_000
 
-// isValid reports that it was measured in full, and that its lock let no two in.
-func (s *Scene) isValid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lostUpdates() == 0 }
+// isValid reports whether every pass succeeded and the lock never had two holders at a time.
+func (s *Trial) isValid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lostUpdates() == 0 }
 
-func (s *Scene) lostUpdates() (n int) {
+func (s *Trial) lostUpdates() (n int) {
 	for _, p := range s.Passes {
 		n += p.Lost
 	}
 	return n
 }
 
-func (s *Scene) seriesOf(of figure) stats.Series {
+func (s *Trial) seriesOf(of figure) stats.Series {
 	all := stats.Series{}
 	for _, p := range s.Passes {
 		all[p.Round] = of(p)
@@ -73,50 +70,50 @@ func (s *Scene) seriesOf(of figure) stats.Series {
 	return all
 }
 
-func (s *Scene) spreadOf(of figure) stats.Spread { return s.seriesOf(of).Spread() }
+func (s *Trial) spreadOf(of figure) stats.Spread { return s.seriesOf(of).Spread() }
 
-// A Report is what one run measured of locks.
+// A Report contains the results of Run.
 type Report struct {
 	HoldMS float64
 	Rounds int
-	Scenes []*Scene
+	Trials []*Trial
 }
 
-// turns is how often each contender of a fair lock gets it in one pass, at
-// least; with fewer, fewest/most says nothing.
-const turns = 10
+// minTurns is how often each contender of a fair lock gets the lock in one pass, at least. With fewer turns the
+// figure fewest/most would be chance.
+const minTurns = 10
 
-// Run measures all locks, alone and contended, and returns what was measured, and why
-// not everything was: a lock that fails does not stop the others, the end of ctx does.
+// Run measures all locks, uncontended and contended. A lock that fails does not stop the others; the end of ctx
+// does. The report contains every result so far, also if there is an error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{HoldMS: 1000 * o.Hold.Seconds(), Rounds: o.Rounds}
 	for i, n := range append([]int{1}, o.Contenders...) {
 		round := time.Duration(n) * o.Hold
 		for _, info := range o.Locks {
-			if last := i > 0 && i == len(o.Contenders); last && o.Crowd != nil && !slices.Contains(o.Crowd, info.Name) {
+			if i > 0 && i == len(o.Contenders) && o.Crowd != nil && !slices.Contains(o.Crowd, info.Name) {
 				continue
 			}
-			s := o.newScene(info, catalog.DefaultSettings(), n)
+			s := o.newTrial(info, catalog.DefaultSettings(), n)
 			if n > 1 {
 				s.load.hold = func() time.Duration { return o.Hold }
-				s.load.warm, s.load.measured = max(s.load.warm, round*3/2), max(o.For, turns*round)
+				s.load.warmUp, s.load.measured = max(s.load.warmUp, round*3/2), max(o.For, minTurns*round)
 			}
-			r.Scenes = append(r.Scenes, s)
+			r.Trials = append(r.Trials, s)
 		}
 	}
-	return r, o.measureScenes(ctx, r.Scenes)
+	return r, o.measureTrials(ctx, r.Trials)
 }
 
-func (o Options) measureScenes(ctx context.Context, scenes []*Scene) (failed error) {
-	turns := stats.Turns(o.Rounds, len(scenes))
+func (o Options) measureTrials(ctx context.Context, trials []*Trial) (failed error) {
+	turns := stats.Turns(o.Rounds, len(trials))
 	for done, turn := range turns {
-		s := scenes[turn.Subject]
+		s := trials[turn.Subject]
 		o.Progress(done, len(turns), s.Lock+", "+describeContenders(s.Contenders))
 		if s.Error != "" {
 			continue
 		}
 		pass, err := s.load.measurePass(ctx, o.Backends, s.Contenders)
-		if err == nil || pass.Lost > 0 { // what overlapped did so, however the pass ended
+		if err == nil || pass.Lost > 0 { // an overlap counts even if the pass failed afterwards
 			pass.Round = turn.Round
 			s.Passes = append(s.Passes, pass)
 		}
@@ -138,9 +135,10 @@ func describeContenders(contenders int) string {
 	return fmt.Sprint(contenders, " contenders")
 }
 
-// Overlaps names the locks that let two holders in at a time.
-func (r *Report) Overlaps() (names []string) {
-	for _, s := range r.Scenes {
+// Overlaps returns the names of the locks that had two holders at a time.
+func (r *Report) Overlaps() []string {
+	var names []string
+	for _, s := range r.Trials {
 		if s.lostUpdates() > 0 && !slices.Contains(names, s.Lock) {
 			names = append(names, s.Lock)
 		}
@@ -148,49 +146,52 @@ func (r *Report) Overlaps() (names []string) {
 	return names
 }
 
-// reportTables are the report for people: one for each number of contenders.
-func (r *Report) reportTables() (all []tables.Table) {
-	crowds := map[int][]*Scene{}
-	for _, s := range r.Scenes {
-		crowds[s.Contenders] = append(crowds[s.Contenders], s)
+// reportTables returns one table for each number of contenders.
+func (r *Report) reportTables() []tables.Table {
+	var all []tables.Table
+	byContenders := map[int][]*Trial{}
+	for _, s := range r.Trials {
+		byContenders[s.Contenders] = append(byContenders[s.Contenders], s)
 	}
-	for _, n := range slices.Sorted(maps.Keys(crowds)) {
+	for _, n := range slices.Sorted(maps.Keys(byContenders)) {
 		title := "Uncontended: acquire and release, one after the other"
-		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, longWait, {"commands", commandsPerLock, false}}
+		columns := []column{locksPerSecond, {"p50 ms", waitP50, false}, waitOfSlowest, {"commands", commandsPerLock, false}}
 		if n > 1 {
 			title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
 			columns = slices.Insert(columns, 3, column{"fewest/most", fewestOverMost, false})
 		}
-		all = append(all, sceneTable(title, "lock", columns, crowds[n]...))
+		all = append(all, trialTable(title, "lock", columns, byContenders[n]...))
 	}
 	if len(all) > 0 {
-		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).", tables.Count(r.Rounds, "round"))}
+		all[len(all)-1].Notes = []string{fmt.Sprintf("Figures are medians of %s in alternating order (lowest–highest).",
+			tables.Count(r.Rounds, "round"))}
 	}
 	return all
 }
 
-// A column is a median, with the lowest and the highest round where those say most: of rates.
+// A column of a table shows the median of a figure.
 type column struct {
 	head   string
 	of     figure
-	spread bool
+	spread bool // also show the lowest and the highest round
 }
 
 var (
 	locksPerSecond = column{"locks/s", locksPerSecondOf, true}
-	longWait       = column{"p99 ms", waitP99, false}
+	waitOfSlowest  = column{"p99 ms", waitP99, false}
 )
 
-// sceneTable has a line for each scene: those of a sweep by their value, others by their lock.
-func sceneTable(title, first string, columns []column, scenes ...*Scene) tables.Table {
+// trialTable returns a table with one row for each trial. A row of a sweep begins with the value that was tried,
+// any other row with the name of the lock.
+func trialTable(title, first string, columns []column, trials ...*Trial) tables.Table {
 	t := tables.Table{Title: title, Words: 1, Head: []string{first}}
 	for _, c := range columns {
 		t.Head = append(t.Head, c.head)
 	}
-	for _, s := range scenes {
+	for _, s := range trials {
 		row, void := []string{s.Lock}, ""
 		switch {
-		case s.ms > 0: // updates that are lost are a figure of it
+		case s.ms > 0: // lost updates are one of the figures of a sweep
 			row[0] = tables.Number(s.ms)
 		case s.lostUpdates() > 0:
 			void = fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lostUpdates())
@@ -215,14 +216,14 @@ func sceneTable(title, first string, columns []column, scenes ...*Scene) tables.
 	return t
 }
 
-// LocksName is of the block of figures in Markdown files, and of their member in
-// the file that the lessons read.
+// LocksName names the block of these figures in Markdown files, and their member in the JSON file that the lessons
+// read.
 const LocksName = "locks"
 
-// Report is the report in all its forms.
+// Report returns the results in all forms: tables for people, and JSON.
 func (r *Report) Report(run tables.Run) tables.Report {
 	locks := map[string]map[int]any{} // by the number of contenders
-	for _, s := range r.Scenes {
+	for _, s := range r.Trials {
 		if !s.isValid() {
 			continue
 		}
@@ -231,7 +232,8 @@ func (r *Report) Report(run tables.Run) tables.Report {
 		}
 		locks[s.Lock][s.Contenders] = s.jsonFigures()
 	}
-	return tables.Report{Tables: r.reportTables(), Name: LocksName, From: run.String(), Facts: [][2]string{{"run", run.String()}},
+	return tables.Report{Tables: r.reportTables(), Name: LocksName, From: run.String(),
+		Facts: [][2]string{{"run", run.String()}},
 		JSON: struct {
 			tables.Run
 			HoldMS float64                `json:"hold_ms"`
@@ -239,7 +241,7 @@ func (r *Report) Report(run tables.Run) tables.Report {
 		}{run, r.HoldMS, locks}}
 }
 
-// jsonFigures are what results say of a scene.
-func (s *Scene) jsonFigures() map[string]any {
-	return map[string]any{"locks_per_second": s.spreadOf(locksPerSecondOf), "p99_ms": s.spreadOf(waitP99), "commands": s.spreadOf(commandsPerLock), "lost_percent": s.spreadOf(lost)}
+func (s *Trial) jsonFigures() map[string]any {
+	return map[string]any{"locks_per_second": s.spreadOf(locksPerSecondOf), "p99_ms": s.spreadOf(waitP99),
+		"commands": s.spreadOf(commandsPerLock), "lost_percent": s.spreadOf(lostPercent)}
 }

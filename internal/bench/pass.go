@@ -15,32 +15,32 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Pass is one measurement of one lock. Times are in milliseconds.
+// A Pass is one measurement of one trial.
 type Pass struct {
 	Round int
-	Locks int // acquired within the measured time
-	Rate  float64
+	Locks int     // acquisitions within the measured time
+	Rate  float64 // Locks per second
 
-	// How long an acquisition took, of all that began within the measured time,
-	// even if they ended later.
+	// WaitP50 and WaitP99 are quantiles, in milliseconds, of the time that an acquisition took. They include
+	// every acquisition that began within the measured time, even if it ended later.
 	WaitP50 float64
 	WaitP99 float64
 
-	Fewest int
-	Most   int
+	// MinLocks and MaxLocks are the acquisitions of the contender that got the fewest and the most.
+	MinLocks int
+	MaxLocks int
 
-	// Taken counts all acquisitions, also before and after the measured time.
-	Taken int
-	// Lost counts overwritten increments of the counter under the lock: other
-	// than 0, two held it at a time.
+	// Acquired counts all acquisitions, including those before and after the measured time.
+	Acquired int
+	// Lost counts the increments that another holder has overwritten. Any means that two held the lock at a time.
 	Lost int
-	// Gone counts holders whose lock had ended before they released it.
-	Gone int
-	// Commands were sent to the backends for each acquisition.
+	// Expired counts holders that had lost the lock before they released it.
+	Expired int
+	// Commands is the mean number of commands per acquisition and release.
 	Commands float64
 }
 
-// A figure of a pass.
+// A figure reads one number from a pass.
 type figure func(Pass) float64
 
 func locksPerSecondOf(p Pass) float64 { return p.Rate }
@@ -48,44 +48,44 @@ func waitP50(p Pass) float64          { return p.WaitP50 }
 func waitP99(p Pass) float64          { return p.WaitP99 }
 func commandsPerLock(p Pass) float64  { return p.Commands }
 
-// fewestOverMost is fewest/most locks per contender: 1 is even, 0 means that one got
-// none.
+// fewestOverMost divides MinLocks by MaxLocks. 1 means that every contender got the lock equally often, 0 that one
+// never got it.
 func fewestOverMost(p Pass) float64 {
-	if p.Most == 0 {
+	if p.MaxLocks == 0 {
 		return 0
 	}
-	return float64(p.Fewest) / float64(p.Most)
+	return float64(p.MinLocks) / float64(p.MaxLocks)
 }
 
-// percentOfTaken is a part of all acquisitions.
-func percentOfTaken(part func(Pass) int) figure {
+// percentOfAcquired returns the figure that divides part by all acquisitions, in percent.
+func percentOfAcquired(part func(Pass) int) figure {
 	return func(p Pass) float64 {
-		if p.Taken == 0 {
+		if p.Acquired == 0 {
 			return 0
 		}
-		return 100 * float64(part(p)) / float64(p.Taken)
+		return 100 * float64(part(p)) / float64(p.Acquired)
 	}
 }
 
-// A load is what the contenders of a lock do, and how long.
+// A load describes what the contenders of a lock do, and for how long.
 type load struct {
-	info           catalog.Info
-	settings       catalog.Settings
-	keys           []string             // that acquisitions take in turn
-	hold           func() time.Duration // nil: release at once
-	warm, measured time.Duration
+	info     catalog.Info
+	settings catalog.Settings
+	keys     []string             // names to lock; successive acquisitions take successive names
+	hold     func() time.Duration // how long to hold the lock; nil: not at all
+	warmUp   time.Duration        // before the measured time
+	measured time.Duration
 }
 
-// grace is how much longer than planned a pass may take: to connect, and to
-// hand the lock round once more at its end. Some locks fail to wake the last
-// waiters.
-const grace = 20 * time.Second
+// maxOverrun is how much longer than planned a pass may take. It needs that time to connect, and to let every waiting
+// contender have the lock once more at the end. Some locks fail to wake the last waiters.
+const maxOverrun = 20 * time.Second
 
-var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
+var errStalled = errors.New("the lock stalled: a contender did not get it, or could not release it")
 
-// measurePass measures the lock once, with the pools and sessions of one process.
+// measurePass measures the lock once, from a single process: all contenders share its connections and sessions.
 func (l load) measurePass(ctx context.Context, config backend.Config, contenders int) (pass Pass, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.warm+l.measured+grace, errStalled)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.warmUp+l.measured+maxOverrun, errStalled)
 	defer cancel()
 	config = config.Only(l.info.Needs...)
 	config.MaxSQLConns = contenders + 4
@@ -99,12 +99,12 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 			return pass, errors.New(why)
 		}
 	}
-	r := &race{load: l, counters: make([]unprotected, len(l.keys))}
+	r := &runningPass{load: l, counters: make([]unsafeCounter, len(l.keys))}
 	if r.locker, err = catalog.NewLocker(l.info, catalog.Deps{Instance: in, Settings: l.settings}); err != nil {
 		return pass, err
 	}
-	// The first acquisition is not measured: it makes things on a server, such as
-	// the parent of a queue's nodes.
+	// The first acquisition is not measured, because it may create something on a server, such as the parent of a
+	// queue's nodes.
 	lease, _, err := r.acquireNext(ctx)
 	if err != nil {
 		return pass, err
@@ -113,45 +113,45 @@ func (l load) measurePass(ctx context.Context, config backend.Config, contenders
 		return pass, err
 	}
 	var seen tap.Counter
-	pass, err = r.runRace(tap.Counting(ctx, &seen), contenders)
-	if pass.Taken > 0 {
+	pass, err = r.measure(tap.Counting(ctx, &seen), contenders)
+	if pass.Acquired > 0 {
 		sent := uint64(0)
 		for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 			sent += seen.Count(name)
 		}
-		pass.Commands = float64(sent) / float64(pass.Taken)
+		pass.Commands = float64(sent) / float64(pass.Acquired)
 	}
 	return pass, err
 }
 
-// A race is a pass under way.
-type race struct {
+// A runningPass is the state that the contenders of a pass share.
+type runningPass struct {
 	load
-	locker     lock.Locker
-	begin, end time.Time
-	turn       atomic.Int64
-	counters   []unprotected // of each key
-	all, gone  atomic.Int64
+	locker            lock.Locker
+	begin, end        time.Time // of the measured time
+	turn              atomic.Int64
+	counters          []unsafeCounter // one for each key
+	acquired, expired atomic.Int64
 }
 
-// An unprotected counter loses increments that overlap.
-type unprotected struct{ n atomic.Int64 }
+// An unsafeCounter loses an increment if two overlap.
+type unsafeCounter struct{ n atomic.Int64 }
 
-func (u *unprotected) incrementAround(work func()) {
+func (u *unsafeCounter) incrementAround(work func()) {
 	n := u.n.Load()
 	work()
 	u.n.Store(n + 1)
 }
 
-// A lane is what one contender measured.
-type lane struct {
-	locks int
-	waits []time.Duration
+// A contender acquires and releases the lock until the pass ends.
+type contender struct {
+	locks int             // acquisitions within the measured time
+	waits []time.Duration // of the acquisitions that began within the measured time
 }
 
-// acquireNext is an acquisition of a purchase, without a limit on the wait, with the counter that this lock
-// protects.
-func (r *race) acquireNext(ctx context.Context) (lock.Lease, *unprotected, error) {
+// acquireNext acquires the next key as a purchase would, but waits without a limit. It also returns the counter of
+// that key.
+func (r *runningPass) acquireNext(ctx context.Context) (lock.Lease, *unsafeCounter, error) {
 	o := r.info.LockOptions(r.settings)
 	o.Wait = -1
 	key := r.turn.Add(1) % int64(len(r.keys))
@@ -159,25 +159,25 @@ func (r *race) acquireNext(ctx context.Context) (lock.Lease, *unprotected, error
 	return lease, &r.counters[key], err
 }
 
-func (r *race) runRace(ctx context.Context, contenders int) (Pass, error) {
+func (r *runningPass) measure(ctx context.Context, contenders int) (Pass, error) {
 	now := time.Now()
-	r.begin, r.end = now.Add(r.warm), now.Add(r.warm+r.measured)
-	lanes := make([]lane, contenders)
-	all, racing := errgroup.WithContext(ctx)
-	// Locks are released even after the race ended or was interrupted.
-	freeing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
+	r.begin, r.end = now.Add(r.warmUp), now.Add(r.warmUp+r.measured)
+	all := make([]contender, contenders)
+	group, contending := errgroup.WithContext(ctx)
+	// A holder releases its lock even after the pass has ended or was cancelled.
+	releasing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
-	for i := range lanes {
-		all.Go(func() error { return r.contendUntilEnd(racing, freeing, &lanes[i]) })
+	for i := range all {
+		group.Go(func() error { return r.contendUntilEnd(contending, releasing, &all[i]) })
 	}
-	err := all.Wait()
+	err := group.Wait()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return r.sumUp(lanes), err
+	return r.sumUp(all), err
 }
 
-func (r *race) contendUntilEnd(ctx, freeing context.Context, l *lane) error {
+func (r *runningPass) contendUntilEnd(ctx, releasing context.Context, c *contender) error {
 	for {
 		asked := time.Now()
 		if asked.After(r.end) {
@@ -189,38 +189,38 @@ func (r *race) contendUntilEnd(ctx, freeing context.Context, l *lane) error {
 		}
 		got := time.Now()
 		if asked.After(r.begin) {
-			l.waits = append(l.waits, got.Sub(asked))
+			c.waits = append(c.waits, got.Sub(asked))
 		}
 		if got.After(r.begin) && got.Before(r.end) {
-			l.locks++
+			c.locks++
 		}
-		r.all.Add(1)
+		r.acquired.Add(1)
 		counter.incrementAround(func() {
 			if r.hold != nil {
 				time.Sleep(r.hold())
 			}
 		})
-		switch err := lease.Release(freeing); {
+		switch err := lease.Release(releasing); {
 		case errors.Is(err, lock.ErrNotHeld):
-			r.gone.Add(1)
+			r.expired.Add(1)
 		case err != nil:
 			return err
 		}
 	}
 }
 
-func (r *race) sumUp(lanes []lane) Pass {
-	pass := Pass{Fewest: lanes[0].locks, Taken: int(r.all.Load()),
-		Lost: int(r.all.Load()), Gone: int(r.gone.Load())}
+func (r *runningPass) sumUp(all []contender) Pass {
+	pass := Pass{MinLocks: all[0].locks, Acquired: int(r.acquired.Load()),
+		Lost: int(r.acquired.Load()), Expired: int(r.expired.Load())}
 	for i := range r.counters {
 		pass.Lost -= int(r.counters[i].n.Load())
 	}
 	waits := hdrhistogram.New(1, time.Hour.Microseconds(), 3)
-	for _, l := range lanes {
-		pass.Locks += l.locks
-		pass.Fewest, pass.Most = min(pass.Fewest, l.locks), max(pass.Most, l.locks)
-		for _, wait := range l.waits {
-			_ = waits.RecordValue(max(1, wait.Microseconds())) // in range: a pass is shorter
+	for _, c := range all {
+		pass.Locks += c.locks
+		pass.MinLocks, pass.MaxLocks = min(pass.MinLocks, c.locks), max(pass.MaxLocks, c.locks)
+		for _, wait := range c.waits {
+			_ = waits.RecordValue(max(1, wait.Microseconds())) // never out of range: a pass takes less than an hour
 		}
 	}
 	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
