@@ -1,6 +1,8 @@
 # A small image of the one binary: the lab with its page, the service, the load
 # generator. The servers are other containers (docker-compose.yml).
-FROM golang:1.26 AS build
+# The compiler runs on the builder's own processor, for whichever processor the
+# image is meant.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
@@ -8,9 +10,9 @@ COPY . .
 RUN mkdir /runs
 # The repository is not here: its version is given, such as by
 # docker build --build-arg VERSION=$(git describe --always) .
-ARG VERSION=devel
+ARG VERSION=devel TARGETOS TARGETARCH
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -tags nomsgpack -ldflags="-s -w -X main.version=$VERSION" -o /seckill ./cmd/seckill
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags nomsgpack -ldflags="-s -w -X main.version=$VERSION" -o /seckill ./cmd/seckill
 
 FROM gcr.io/distroless/static-debian12:nonroot
 ARG VERSION=devel

@@ -4,39 +4,12 @@ GO      ?= go
 BIN     := bin/seckill
 SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
 
-# One line for each package that has ended, then the ten slowest tests. Results are never taken from the cache: servers are no
-# part of its key. The packages that take longest begin first, and three at a time, as they wait for leases and time-outs more
-# than they compute.
-GOTESTSUM := $(GO) tool gotestsum --format pkgname --format-hide-empty-pkg
-TESTFLAGS := -count=1 -vet=off -ldflags=-s -p 3 -parallel 4
 # Everything is compiled without gin's MessagePack, a tenth of the program that nothing here speaks, so that the program and
 # its tests are compiled once; and without the folder's path, so that another clone is compiled already. The tests with the tag
 # verify are those of make verify.
 TAGS    ?= nomsgpack
+export GO
 export GOFLAGS := $(filter-out -trimpath -tags=%,$(GOFLAGS)) -trimpath -tags=$(TAGS)
-# The race detector is for packages whose goroutines share memory: the suites of all strategies and all locks, the service, ledger,
-# lab, generator and explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those
-# packages.
-UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./internal ./internal/backend \
-	./strategies/sqlrow ./strategies/mysqllock ./strategies/counter ./strategies/redislock ./strategies/zklock ./strategies/etcdlock \
-	./internal/catalog ./internal/chaos ./internal/fault ./internal/lab/labtest ./internal/judge ./internal/stats ./internal/tables \
-	./loadtest/report
-# The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
-# cleanup. Servers end by themselves then, within moments. The folder is in memory where there are eight gigabytes to spare: no
-# test measures a disk, and a slow one makes servers so late that their sessions end.
-define RUN
-@within=$${TMPDIR:-/tmp}; memory=$$(df --output=avail -B1G /dev/shm 2>/dev/null | tail -n 1); \
-[ -n "$$TMPDIR" ] || [ "$${memory:-0}" -lt 8 ] || [ "$$(awk '/MemAvailable/ { print int($$2 / 1048576) }' /proc/meminfo)" -lt 12 ] || within=/dev/shm; \
-folder=$$(mktemp -d "$$within/sk.XXXXXX") || exit; \
-echo "The tests' servers keep their data in $$folder."; \
-tidy() { for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$$folder" 2>/dev/null && return; sleep 1; done; echo "left behind: $$folder"; }; \
-trap tidy EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
-export TMPDIR=$$folder; $(GOTESTSUM) --jsonfile-timing-events $$folder/ended --raw-command -- sh -c ' \
-	unraced=$$($(GO) list $(UNRACED)); raced=$$($(GO) list ./strategies ./strategies/contract ./internal/lab ./... | grep -vxF "$$unraced"); \
-	$(GO) test -json -race $(TESTFLAGS) $(1) $$raced; failed=$$?; $(GO) test -json $(TESTFLAGS) $(1) $$unraced && exit $$failed'; status=$$?; \
-echo "The slowest tests:"; $(GO) tool gotestsum tool slowest --num 10 --jsonfile $$folder/ended; exit $$status
-endef
-
 .PHONY: help demo test verify prove build bench figures clean
 
 # help lists the targets, from their comments.
@@ -55,18 +28,15 @@ demo:
 
 ## test: install what is missing, run the tests, with the race detector where goroutines share memory (five to seven minutes on two cores, once all is installed)
 test: ready
-	$(call RUN,-timeout 25m)
+	@deploy/test.sh -timeout 25m
 
-## verify: run these and the slow tests (an hour); with SECKILL_TEST_MYSQL_DSN all of them again on that MySQL
+## verify: run these and the slow checks (an hour), or those of PARTS="static tests fuzz image"; with SECKILL_TEST_MYSQL_DSN the tests again on that MySQL
 verify: export TAGS := nomsgpack,verify
 verify: ready
-	$(GO) tool staticcheck -tags nomsgpack,verify ./...
-	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
-	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
-	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
-.PHONY: verify-once
-verify-once:
-	$(call RUN,-timeout 60m)
+	@$(MAKE) --no-print-directory verify-parts
+.PHONY: verify-parts
+verify-parts:
+	@deploy/verify.sh $(PARTS)
 
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready vet compile
@@ -86,22 +56,10 @@ prove: build
 	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --markdown docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-# All strategies sell in a flash sale, these in all rounds, because texts and lessons quote them; the others get one round.
-# Each other sale has the strategies that it shows something of.
-FIGURES_QUOTED = naive,atomic,conditional,version,for-update,redis-lua,zk,redlock,redsync,merged,redis-counter,redis-counter-mysql,redis-lock-mysql,redis-multi,mysql-counter,lock-row,get-lock,one-trip,order-first,queued,bucketed,unit-rows,redis-stream,redis-watchdog,redis-set-nx-px,etcd,redis-fenced,zk-fenced,etcd-fenced
-FIGURES_OF_HOT_ROW = conditional,version,for-update,redis-lua,redis-counter,redis-counter-mysql,order-first,one-trip,queued,merged,bucketed,unit-rows,redis-stream
-FIGURES_OF_MANY_SKUS = conditional,conditional-scan,for-update,for-update-scan,lock-table-central,lock-table-segmented,redis-lua,merged
-FIGURES_OF_FEW_BUYERS = conditional,version,for-update,get-lock,lock-insert,lock-table-segmented,mysql-counter,redis-lua,redlock,zk,etcd
-COMPARED = $(BIN) compare --turn 2s --markdown docs/figures.md --figures web/static/figures.json
 ## figures: measure the figures of docs/figures.md and the lessons anew, on an idle machine (half an hour); FIGURES="--strategies conditional,zk" measures a few
 figures: build
 	@deploy/deps.sh
-	$(COMPARED) $(or $(FIGURES),--strategies all --all-rounds $(FIGURES_QUOTED)) --preset flash-sale --rounds 5
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_HOT_ROW)) --preset hot-row --rounds 5
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_MANY_SKUS)) --preset many-skus --stock 3 --buyers 300 --turn 500ms
-	$(COMPARED) $(or $(FIGURES),--strategies $(FIGURES_OF_FEW_BUYERS)) --preset few-buyers
-	$(BIN) bench locks --contenders 8,64 --crowd redis-lua,redsync,zk,etcd,get-lock,lock-row --for 300ms --markdown docs/figures.md --figures web/static/figures.json
-	$(BIN) bench articles --for 500ms --markdown docs/figures.md --figures web/static/figures.json
+	deploy/figures.sh $(FIGURES)
 
 ## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours)
 .PHONY: chaos
@@ -109,10 +67,26 @@ chaos: build
 	@deploy/deps.sh
 	$(BIN) chaos --seed 1 --json bin/chaos.json --markdown docs/chaos.md --figures web/static/chaos/results.json
 
-## bench: run the Go benchmarks on real servers
+## bench: run the benchmarks on real servers into bin/bench.txt, and say how to compare them with benchstat
 bench: build
 	@deploy/deps.sh
-	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
+	@deploy/bench.sh
+
+## fuzz: give foreign bytes to everything that reads them (FUZZTIME=20s for each target)
+.PHONY: fuzz
+FUZZTIME ?= 20s
+fuzz:
+	@deploy/fuzz.sh $(FUZZTIME)
+
+## image: build the image, start it, and sell on it (needs Docker)
+.PHONY: image
+image:
+	@deploy/image.sh
+
+## release: build the release of the tag at HEAD for Linux and macOS into dist
+.PHONY: release
+release:
+	deploy/release.sh $(VERSION)
 
 ## picture: take the README's picture of today's page, in a real browser
 .PHONY: picture
@@ -127,14 +101,18 @@ $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
-.PHONY: lint cover vuln
+.PHONY: lint workflows cover vuln
 GOLANGCI ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 lint:
 	$(GO) run $(GOLANGCI) run ./...
 
+## workflows: actionlint for .github/workflows
+workflows:
+	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 ## cover: the tests' coverage by package, and bin/cover.html
 cover: ready
-	$(GO) test $(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out ./...
+	$(GO) test -count=1 -vet=off -p 3 -parallel 4 -coverpkg=./... -coverprofile=bin/cover.out ./...
 	$(GO) tool cover -html bin/cover.out -o bin/cover.html
 	$(GO) tool cover -func bin/cover.out | tail -1
 
@@ -144,5 +122,5 @@ vuln:
 
 ## clean: remove what was built here; installed servers and the history of runs stay
 clean:
-	@rm -rf bin
-	@echo 'Removed bin. Installed servers, and the history of runs, stay.'
+	@rm -rf bin dist
+	@echo 'Removed bin and dist. Installed servers, and the history of runs, stay.'
