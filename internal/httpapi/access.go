@@ -13,14 +13,14 @@ import (
 // adminMark is set in the context of requests to the admin listener.
 const adminMark = "seckill.admin"
 
-// admin lets a call pass that only the operator may make. On the public
-// listener it needs the token wherever it comes from: behind a reverse proxy
-// on this machine, the whole internet comes from 127.0.0.1.
+// admin refuses a call unless the operator makes it. On the public listener every such
+// call needs the token, because calls through a reverse proxy on this machine come from
+// 127.0.0.1, too.
 func (s *Server) admin(c *gin.Context) error {
 	if s.isAdmin(c) {
 		return nil
 	}
-	return forbidden(c, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
+	return forbidden(c, "This call needs the service's token, as “Authorization: Bearer TOKEN”, or the admin listener (--admin-addr).")
 }
 
 func forbidden(c *gin.Context, detail string) error {
@@ -32,8 +32,8 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
 }
 
-// asAdmin marks requests of the admin listener. Any web site can lead a browser
-// on this machine there, so Host and Origin are checked.
+// asAdmin marks the requests of the admin listener. A page of any web site can make a
+// browser on this machine call that listener, so asAdmin checks Host and Origin.
 func (s *Server) asAdmin(c *gin.Context) error {
 	if why := web.NotLocal(c.Request); why != "" {
 		return refused(judge.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
@@ -45,12 +45,11 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	return nil
 }
 
-// CheckAdminAddr says what is wrong with the address of an admin listener; nil if
-// nothing is.
+// CheckAdminAddr returns an error unless addr is a loopback address, as an admin listener needs.
 func CheckAdminAddr(addr string) error {
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("%q is no address to listen on, such as 127.0.0.1:9081: %w", addr, err)
+		return fmt.Errorf("%q is not an address to listen on, such as 127.0.0.1:9081: %w", addr, err)
 	}
 	if !tcp.IP.IsLoopback() {
 		return fmt.Errorf("%s can be reached from other machines, and there admin calls need no token: "+

@@ -16,21 +16,22 @@ import (
 	"seckill/internal/web"
 )
 
-// An audit reads every order of a run, so it has time of its own: a sale of a
-// million orders takes some seconds.
+// auditTimeout bounds an audit, which reads every order of a run. A million orders take
+// some seconds.
 const auditTimeout = time.Minute
 
-// audits are those under way, by SKU. Of each SKU, one audit reads and one waits for it to end.
-// Who asks joins the audit that waits: the audit that reads may have missed the caller's order.
+// audits shares audits among callers. For each SKU at most one audit reads orders, and at most
+// one waits for its turn. A caller joins the audit that waits, because the audit that reads may
+// have missed the caller's order already.
 type audits struct{ waiting, reading singleflight.Group }
 
 type auditor func(context.Context) (judge.Report, error)
 
-// share returns the report of an audit that began after share was called. Callers who leave end no audit.
+// share returns the report of an audit that begins after the call. An audit goes on when its callers leave.
 func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Report, error) {
 	key := strconv.FormatInt(sku, 10)
 	shared := a.waiting.DoChan(key, func() (report any, err error) {
-		for began := false; !began; { // Do waits for the audit that reads
+		for began := false; !began; { // while another audit reads, Do waits for it and runs nothing
 			report, err, _ = a.reading.Do(key, func() (any, error) {
 				began = true
 				a.waiting.Forget(key)
@@ -49,8 +50,8 @@ func (a *audits) share(ctx context.Context, sku int64, audit auditor) (judge.Rep
 	}
 }
 
-// audit judges the run from the ledger and the counters alone: what buyers were
-// told is not known here.
+// audit handles GET /audit. It judges the current run from the ledger and the counters; the
+// service does not keep the answers that buyers got.
 func (s *Server) audit(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -60,7 +61,7 @@ func (s *Server) audit(c *gin.Context) error {
 		return err
 	}
 	if !q.Has("sku_id") {
-		return invalid("sku_id", "is missing: say which SKU is to be judged")
+		return invalid("sku_id", "is missing: name the SKU to audit")
 	}
 	sku, err := web.QueryInteger(q, "sku_id", 0, 1, web.MaxID)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package httpapi is the service over HTTP: purchases, orders, SKUs, the audit,
-// the catalog, health and metrics. It knows strategies by their catalog entry
-// only.
+// Package httpapi serves the API over HTTP: purchases, orders, SKUs, the audit, the
+// catalog, health and metrics. It gets strategies from the catalog and imports none.
 package httpapi
 
 import (
@@ -26,29 +25,26 @@ import (
 	"seckill/internal/web"
 )
 
-// A Config says what a Server serves.
+// A Config has the backends, the strategies and the options of a Server.
 type Config struct {
 	Instance *backend.Instance
 	Infos    []catalog.Info
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
 
-	// Token must come with every admin call to Handler, wherever the call
-	// comes from. Without one there are none, but for AdminHandler's.
+	// Token must come with every admin call to Handler. If it is empty, only AdminHandler
+	// takes admin calls.
 	Token string
 
-	// Points, if not nil, are where a fault can stop a purchase; admin calls arm
-	// them.
-	Points *point.Points
-	// Now is the clock of this process, for strategies (catalog.Deps); nil: time.Now.
-	Now func() time.Time
+	Points *point.Points    // places where admin calls can stop a purchase; may be nil
+	Now    func() time.Time // the clock that strategies get (catalog.Deps); nil means time.Now
 
-	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
-	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
+	PurchaseTimeout time.Duration // bounds a purchase; 0 means 10 s
+	ShutdownTimeout time.Duration // bounds the wait for requests in flight at the end; 0 means 15 s
 	Log             *slog.Logger
 }
 
-// A Server answers requests. It neither opens nor closes the instance.
+// A Server answers requests. The caller opens and closes the instance.
 type Server struct {
 	Config
 	ledger  *ledger.Store
@@ -56,22 +52,22 @@ type Server struct {
 	private *gin.Engine // for admins
 	metrics *metrics
 	sellers []*seller // in the catalog's order
-	// catalogued is what the judge must know of the strategies here.
+	// catalogued has the sellers in the form that the audit reads.
 	catalogued []catalog.Seller
 	byName     map[string]*seller
-	standard   *seller
-	open       sync.Map           // the run of each SKU whose sale was seen open
-	starts     singleflight.Group // readings under way of when sales start, by SKU
-	audits     audits             // under way
-	underWay   sync.Map           // requests with a key that this process works on
+	standard   *seller            // the default strategy
+	open       sync.Map           // SKU → run, for sales that this process has seen open
+	starts     singleflight.Group // reads of when a sale starts, by SKU
+	audits     audits
+	underWay   sync.Map // requestKeys of the requests that this process works on
 	refusals   *ledger.Refusals
-	inFlight   atomic.Int64   // purchases
-	resets     [16]sync.Mutex // a SKU has the one of its id modulo 16
-	stale      chan struct{}  // holds a token when a reset has left orders to remove
+	inFlight   atomic.Int64   // purchases that have no answer yet
+	resets     [16]sync.Mutex // resets of a SKU lock the mutex of its id modulo 16
+	stale      chan struct{}  // holds a token if a reset has left orders to remove
 }
 
-// New builds every strategy that has its backends. It fails when the default
-// strategy is not one of them.
+// New builds every strategy whose backends the instance has. It returns an error if the
+// default strategy is not among them.
 func New(c Config) (*Server, error) {
 	if c.Instance == nil || c.Instance.DB == nil {
 		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
@@ -100,11 +96,10 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Handler is the whole interface; admin calls need the token.
+// Handler returns the handler of all calls; admin calls need the token.
 func (s *Server) Handler() http.Handler { return s.public }
 
-// AdminHandler is the whole interface without a token, for callers on this
-// machine.
+// AdminHandler returns the handler of all calls for callers on this machine, who need no token.
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
@@ -141,7 +136,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
 
-// plain is handle for a call without parameters.
+// plain is handle for a call without query parameters.
 func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 	return s.handle(func(c *gin.Context) error {
 		if _, err := web.ReadQuery(c.Request); err != nil {
@@ -151,7 +146,7 @@ func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
 	})
 }
 
-// showCall shows who opens the service's address how to buy.
+// showCall handles GET /: it shows how to buy.
 func (s *Server) showCall(c *gin.Context) error {
 	c.String(http.StatusOK, `A flash sale. Buy one unit of SKU 1 as user 42, with the strategy %s:
 
@@ -171,8 +166,8 @@ var openAPI []byte
 
 func serveOpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) }
 
-// identify gives every answer an X-Request-Id, what is fit to be logged of the
-// caller's own, and writes the access log.
+// identify sets the X-Request-Id of every answer, and writes the access log. The id is the
+// printable part of the caller's X-Request-Id, or a random one.
 func (s *Server) identify(c *gin.Context) {
 	id := web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID)
 	if id == "" {
@@ -188,7 +183,7 @@ func (s *Server) identify(c *gin.Context) {
 	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
 }
 
-// maxRequestID bounds what is logged of a caller's X-Request-Id, in characters.
+// maxRequestID bounds the logged part of a caller's X-Request-Id, in characters.
 const maxRequestID = 64
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }

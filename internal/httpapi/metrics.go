@@ -13,25 +13,26 @@ import (
 	"seckill/internal/tap"
 )
 
-// metrics are one server's own: two servers in one process do not mix.
+// metrics belong to one Server, so that two servers in one process count separately.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 }
 
-// From half a millisecond, a statement on an idle server, to beyond the time
-// that a purchase may take.
-var seconds = prometheus.ExponentialBuckets(0.0005, 2, 16)
+// durationBuckets are in seconds. They range from half a millisecond, the time of a statement
+// on an idle server, to more than the time that a purchase may take.
+var durationBuckets = prometheus.ExponentialBuckets(0.0005, 2, 16)
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "seckill_requests_total",
-			Help: "Requests to buy by what they came to."}, []string{"strategy", "outcome"}),
+			Help: "Requests to buy, by outcome."}, []string{"strategy", "outcome"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_request_duration_seconds",
-			Help: "How long the strategy took, sold or not. Their count is what seckill_backend_commands_total is spread over.", Buckets: seconds},
-			[]string{"strategy"}),
+			Help: "How long the strategy took, whether it sold or not. " +
+				"Divide seckill_backend_commands_total by the count for the commands of one purchase.",
+			Buckets: durationBuckets}, []string{"strategy"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_purchases_in_flight",
@@ -43,33 +44,35 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// handler reads for few at a time: the page is public, and costs as much as many
-// purchases.
+// handler serves /metrics to four callers at a time: everybody may read it, and one reading
+// costs as much as many purchases.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// register counts what the strategy costs the backends, and shows what is 0 so far.
+// register adds the strategy's metrics, which begin at 0.
 func (m *metrics) register(sl *seller) {
 	m.duration.WithLabelValues(sl.info.Name)
 	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "seckill_backend_commands_total", Help: "Commands that the strategy sent for purchases, and its waits without a command. The rows of refusals are not counted.",
+			Name: "seckill_backend_commands_total",
+			Help: "Commands that the strategy sent for purchases, and its waits without a command. " +
+				"The rows of refusals are not counted.",
 			ConstLabels: prometheus.Labels{"strategy": sl.info.Name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}
 }
 
-// started is when this process began to count.
-var started = time.Now()
+// processStart is when this process began to count.
+var processStart = time.Now()
 
-// A strategyStats has the counts of one strategy.
+// strategyStats holds the counts of one strategy.
 type strategyStats struct {
 	Purchases int64             `json:"purchases"`
 	Commands  map[string]uint64 `json:"commands"` // by backend
 }
 
-// stats answers with the figures that a load generator needs. They are those of /metrics.
+// stats answers with those figures of /metrics that the load generator reads.
 func (s *Server) stats(c *gin.Context) {
 	strategies := map[string]strategyStats{}
 	for _, sl := range s.sellers {
@@ -80,9 +83,9 @@ func (s *Server) stats(c *gin.Context) {
 		strategies[sl.info.Name] = strategyStats{sl.purchases.Load(), commands}
 	}
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail with these arguments
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail with these arguments
 	c.JSON(http.StatusOK, gin.H{
-		"started_at": started, "processor_seconds": time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(),
+		"started_at": processStart, "processor_seconds": time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds(),
 		"purchases_in_flight": s.inFlight.Load(), "strategies": strategies,
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// deadline bounds what a call may cost; it also ends when the caller hangs up.
+// deadline returns a context that ends after PurchaseTimeout, or when the caller hangs up.
 func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 }
@@ -23,7 +23,7 @@ func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) 
 // A list of orders, the oldest first.
 type list struct {
 	Orders []judge.Order `json:"orders"`
-	// Request is there when the call names one request of one user.
+	// Request is set if the call names one request of one user.
 	Request *requestState `json:"request,omitempty"`
 }
 
@@ -32,8 +32,9 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.User == 0 && !s.isAdmin(c) { // the orders of one user are for everybody who names the user
-		return forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
+	if f.User == 0 && !s.isAdmin(c) { // whoever names a user may read that user's orders
+		return forbidden(c, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. "+
+			"Name a user_id to see that buyer's.")
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -42,15 +43,16 @@ func (s *Server) listOrders(c *gin.Context) error {
 		return err
 	}
 	if f.User != 0 && f.RequestID != "" {
-		var became requestState
-		l.Orders, became = s.became(ctx, c, f, l.Orders)
-		l.Request = &became
+		var state requestState
+		l.Orders, state = s.findState(ctx, c, f, l.Orders)
+		l.Request = &state
 	}
 	c.JSON(http.StatusOK, l)
 	return nil
 }
 
-func readFilter(c *gin.Context) (f ledger.Filter, err error) {
+func readFilter(c *gin.Context) (ledger.Filter, error) {
+	var f ledger.Filter
 	q, err := web.ReadQuery(c.Request, "sku_id", "user_id", "request_id")
 	if err != nil {
 		return f, err
@@ -70,8 +72,8 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	return f, nil
 }
 
-// cancelOrder cancels by the strategy that sold: only that knows the guard
-// under which units are given back.
+// cancelOrder has the strategy that sold the order cancel it, because the units must be
+// given back under the same lock or version under which they were taken.
 func (s *Server) cancelOrder(c *gin.Context) error {
 	id := c.Param("id")
 	if !web.IsKey(id) {
@@ -85,7 +87,8 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	sl, err := s.available(o.Strategy)
 	if errors.Is(err, judge.ErrUnknownStrategy) {
-		return refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
+		return refused(judge.ErrStrategyUnavailable,
+			fmt.Sprintf("The order was sold by the strategy %q, which this service does not have.", o.Strategy))
 	}
 	if err != nil {
 		return err
@@ -104,10 +107,9 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the cancellation may have used up its time
 	defer cancel()
-	is, err := s.ledger.Order(ctx, id)
-	if err != nil {
-		return unknown(fmt.Errorf("the cancelled order cannot be read: %w", err))
+	if o, err = s.ledger.Order(ctx, id); err != nil {
+		return unknown(fmt.Errorf("read the cancelled order: %w", err))
 	}
-	c.JSON(http.StatusOK, is)
+	c.JSON(http.StatusOK, o)
 	return nil
 }

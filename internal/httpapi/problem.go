@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,26 +13,28 @@ import (
 	"seckill/internal/web"
 )
 
-// askAgain is when a buyer who was told busy or in progress may ask again, in seconds.
-// It is a guess: a queue that was full for as long as a buyer may wait is rarely empty
-// at once, and a purchase rarely takes longer.
-const askAgain = 1
+// retryAfter is the Retry-After of busy and in_progress, in seconds. A purchase rarely takes
+// longer than that, and a queue that was full for a buyer's whole wait is rarely empty sooner.
+const retryAfter = 1
 
-// refused is err with words for the caller. All other errors may hold secrets:
-// they are logged, and not shown.
+// refused returns err with a detail that the caller may read. The text of any other error
+// may hold secrets, so the service logs it and does not send it.
 func refused(err error, detail string) *web.Problem {
 	r := judge.CodeOf(err)
 	p := &web.Problem{Status: r.Status, Code: r.Code, Detail: detail, Err: err}
 	if r.Outcome == judge.OutcomeBusy || r.Outcome == judge.OutcomeInProgress {
-		p.RetryAfter = askAgain
+		p.RetryAfter = retryAfter
 	}
 	return p
 }
 
-// invalid blames a field of the body, the query or the header.
+// hungUp reports whether the caller has closed the connection, or its half of the connection.
+func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), context.Canceled) }
+
+// invalid returns the refusal of one field of the body, the query or the header.
 func invalid(field, detail string) error { return web.Invalid(field, "", nil, detail) }
 
-// codeOf is the problem's code that err comes to.
+// codeOf returns the code of the problem with which the service answers err.
 func codeOf(err error) string {
 	var p *web.Problem
 	if errors.As(err, &p) {
@@ -40,12 +43,13 @@ func codeOf(err error) string {
 	return judge.CodeOf(err).Code
 }
 
+// refuse answers err with a problem.
 func (s *Server) refuse(c *gin.Context, err error) {
 	var p *web.Problem
 	switch {
 	case errors.As(err, &p):
-	case hungUp(c) && seckill.NothingTaken(err) &&
-		(errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)): // a caller who closed only their half reads the answer
+	case hungUp(c) && seckill.NothingTaken(err) && (errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)):
+		// A caller who closed only the sending half of the connection still reads the answer.
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
 	default:
@@ -56,7 +60,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// logFailure does not log that the caller hung up.
+// logFailure logs a failure of the service, unless the caller caused it by hanging up.
 func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 	switch {
 	case hungUp(c):

@@ -17,85 +17,84 @@ import (
 
 // How long units may be held for a buyer, in seconds.
 const (
-	usualTerm   = 300
-	longestTerm = 3600
+	defaultHold = 300
+	maxHold     = 3600
 )
 
-// A held is a reservation as its buyer sees it. Its id is that of its order.
-type held struct {
-	ID        string                   `json:"reservation_id"`
+// A reservation is the JSON of a reservation.
+type reservation struct {
+	ID        string                   `json:"reservation_id"` // the id of its order
 	SKU       int64                    `json:"sku_id"`
 	User      int64                    `json:"user_id"`
 	Quantity  int64                    `json:"quantity"`
 	Remaining int64                    `json:"remaining"`
 	Strategy  string                   `json:"strategy"`
 	State     seckill.ReservationState `json:"state"`
-	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0: one call bought and paid
-	// ExpiresIn is what is left until then by the database's clock, in
-	// milliseconds, for buyers whose own clock is another.
+	ExpiresAt judge.Moment             `json:"expires_at,omitzero"` // 0 if one call bought and paid
+	// ExpiresIn is the time until ExpiresAt in milliseconds, by the database's clock. The buyer's
+	// own clock may differ.
 	ExpiresIn int64 `json:"expires_in_ms"`
 }
 
-func heldAs(o judge.Order) held {
+func reservationOf(o judge.Order) reservation {
 	left := int64(0)
 	if o.Reservation.State == seckill.Reserved {
 		left = max(0, o.Reservation.Left/1000)
 	}
-	return held{o.PublicID, o.SKUID, o.UserID, o.Quantity, o.Remaining, o.Strategy, o.Reservation.State, o.Reservation.Ends, left}
+	return reservation{o.PublicID, o.SKUID, o.UserID, o.Quantity, o.Remaining, o.Strategy,
+		o.Reservation.State, o.Reservation.Ends, left}
 }
 
-// reserve holds units for a buyer, as purchase sells them. A copy of the request
-// is answered with the reservation as it is by then.
-func (s *Server) reserve(c *gin.Context, sl *seller) (outcome string, err error) {
-	reserver, ok := sl.strategy.(seckill.Reserver)
-	if !ok {
-		return "", invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: GET /api/v1/strategies says which do", sl.info.Name))
+// reserve handles POST /reservations: it holds units for a buyer. A copy of the request gets
+// the reservation in its state at that time.
+func (s *Server) reserve(c *gin.Context, sl *seller) (Answer, error) {
+	if _, ok := sl.strategy.(seckill.Reserver); !ok {
+		return Answer{}, invalid("strategy", fmt.Sprintf(
+			"must be one that reserves, and %s does not: GET /api/v1/strategies says which do", sl.info.Name))
 	}
 	body := struct {
 		purchaseBody
 		ExpiresIn int64 `json:"expires_in"` // seconds
-	}{ExpiresIn: usualTerm}
-	p, keyed, err := readPurchase(c, &body, &body.purchaseBody)
+	}{ExpiresIn: defaultHold}
+	r, err := readPurchase(c, sl, &body, &body.purchaseBody)
 	if err == nil {
-		err = web.Within("expires_in", body.ExpiresIn, 1, longestTerm)
+		err = web.Within("expires_in", body.ExpiresIn, 1, maxHold)
 	}
 	if err != nil {
-		return "", err
+		return Answer{}, err
 	}
-	a, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (Answer, error) {
-		r, err := reserver.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
-		return Answer{Receipt: r, Outcome: outcomeReserved}, err
-	})
+	r.hold = time.Duration(body.ExpiresIn) * time.Second
+	a, err := s.sell(c, r)
 	if err != nil {
-		return "", err
+		return Answer{}, err
 	}
 	if a.Replayed && s.reserver(a.Receipt.Strategy) == nil {
-		return "", refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
+		return Answer{}, refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
 	}
-	// The units are held. Should this look fail, the same key tells.
-	o, err := s.reservation(c.Request.Context(), a.Receipt.OrderID)
+	// The units are reserved now. If this read fails, the buyer can repeat the request with the same key.
+	o, err := s.readReservation(c.Request.Context(), a.Receipt.OrderID)
 	if err != nil {
-		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
-		return "", unknownReservation(a.Receipt.OrderID)
+		s.log(c, slog.LevelWarn, "cannot read a reservation", "error", err)
+		return Answer{}, unknownReservation(a.Receipt.OrderID)
 	}
-	answer(c, heldAs(o), a)
-	return a.metric(), nil
+	writeAnswer(c, a, reservationOf(o))
+	return a, nil
 }
 
-// reservation reads a reservation, even when the call's own time is over.
-func (s *Server) reservation(ctx context.Context, id string) (judge.Order, error) {
+// readReservation reads a reservation, even if ctx has ended.
+func (s *Server) readReservation(ctx context.Context, id string) (judge.Order, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
 	return s.ledger.Reservation(ctx, id)
 }
 
-// notReserved refuses to call a request sold whose order is a reservation that is
-// not paid.
-func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
+// refuseReservation returns an error if the order of a replayed purchase is a reservation that
+// is not paid. Such a request must not be answered as sold.
+func (s *Server) refuseReservation(ctx context.Context, sold seckill.Receipt) error {
 	if s.reserver(sold.Strategy) == nil {
 		return nil
 	}
-	o, err := s.reservation(ctx, sold.OrderID)
+	o, err := s.readReservation(ctx, sold.OrderID)
 	if err != nil {
 		return unknownReservation(sold.OrderID)
 	}
@@ -105,12 +104,13 @@ func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
 	case r.State == seckill.ReservationReleased && r.Ends != 0:
 		return seckill.ErrCancelled
 	case r.State == seckill.Reserved:
-		return refused(seckill.ErrMismatch, fmt.Sprintf("This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
+		return refused(seckill.ErrMismatch, fmt.Sprintf(
+			"This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
 	}
 	return nil
 }
 
-// reserver is the strategy that keeps reservations; nil if it has none here.
+// reserver returns the named strategy, or nil if it does not reserve or cannot run here.
 func (s *Server) reserver(strategy string) seckill.Reserver {
 	if sl := s.byName[strategy]; sl != nil {
 		reserver, _ := sl.strategy.(seckill.Reserver)
@@ -124,20 +124,21 @@ func (s *Server) showReservation(c *gin.Context) error {
 	defer cancel()
 	o, err := s.namedReservation(ctx, c)
 	if err == nil {
-		c.JSON(http.StatusOK, heldAs(o))
+		c.JSON(http.StatusOK, reservationOf(o))
 	}
 	return err
 }
 
 var noReservation = refused(seckill.ErrUnknownOrder, "There is no such reservation.")
 
-// namedReservation is the reservation that a call names.
-func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (o judge.Order, err error) {
+// namedReservation reads the reservation that a call names in its path.
+func (s *Server) namedReservation(ctx context.Context, c *gin.Context) (judge.Order, error) {
 	id := c.Param("id")
 	if !web.IsKey(id) {
-		return o, noReservation
+		return judge.Order{}, noReservation
 	}
-	if o, err = s.ledger.Reservation(ctx, id); errors.Is(err, seckill.ErrUnknownOrder) {
+	o, err := s.ledger.Reservation(ctx, id)
+	if errors.Is(err, seckill.ErrUnknownOrder) {
 		err = noReservation
 	}
 	return o, err
@@ -153,22 +154,22 @@ func (s *Server) payReservation(c *gin.Context) error {
 	})
 }
 
-// cancelReservation reads what it has come to: the reservation may have expired before.
+// cancelReservation releases a reservation, and then reads its state: it may have expired before.
 func (s *Server) cancelReservation(c *gin.Context) error {
 	return s.withReservation(c, func(ctx context.Context, r seckill.Reserver, o *judge.Order) error {
 		err := r.Release(ctx, o.PublicID)
 		if err != nil {
 			return err
 		}
-		if *o, err = s.reservation(ctx, o.PublicID); err != nil {
-			err = fmt.Errorf("%w: the released reservation cannot be read: %w", seckill.ErrUnknown, err)
+		if *o, err = s.readReservation(ctx, o.PublicID); err != nil {
+			err = fmt.Errorf("%w: read the released reservation: %w", seckill.ErrUnknown, err)
 		}
 		return err
 	})
 }
 
-// withReservation does something to the reservation that a call names, and answers
-// with what it is then.
+// withReservation calls do with the reservation that a call names, and answers with the
+// reservation as do leaves it.
 func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckill.Reserver, *judge.Order) error) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
@@ -178,12 +179,13 @@ func (s *Server) withReservation(c *gin.Context, do func(context.Context, seckil
 	}
 	reserver := s.reserver(o.Strategy)
 	if reserver == nil {
-		return refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
+		return refused(judge.ErrStrategyUnavailable,
+			fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	id := o.PublicID
 	switch err = do(ctx, reserver, &o); {
 	case err == nil:
-		c.JSON(http.StatusOK, heldAs(o))
+		c.JSON(http.StatusOK, reservationOf(o))
 		return nil
 	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
 		return noReservation

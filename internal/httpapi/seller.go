@@ -1,26 +1,34 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
 	"seckill/internal/judge"
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/web"
 )
 
 // A seller is a strategy as this server offers it.
 type seller struct {
-	info     catalog.Info
-	missing  []string         // why it cannot run here, and how it could
-	strategy seckill.Strategy // nil if anything is missing
-	commands tap.Counter      // what its purchases cost the backends
-	// purchases counts those that reached the strategy and have been decided.
-	purchases atomic.Int64
-	notReset  sync.Map // SKUs whose last reset here failed for it, and the run that began then
+	info      catalog.Info
+	missing   []string         // reasons why the strategy cannot run here
+	strategy  seckill.Strategy // nil if missing is not empty
+	commands  tap.Counter      // the commands that purchases have sent to the backends
+	purchases atomic.Int64     // purchases for which the strategy has returned
+	notReset  sync.Map         // SKU → run, for SKUs that this process reset and the strategy did not
 }
 
 func (s *Server) newSeller(info catalog.Info) *seller {
@@ -39,7 +47,7 @@ func (s *Server) newSeller(info catalog.Info) *seller {
 	return sl
 }
 
-// available finds a strategy that can run.
+// available returns the strategy of that name, or an error if it cannot run here.
 func (s *Server) available(name string) (*seller, error) {
 	sl, err := s.find(name)
 	if err == nil && sl.strategy == nil {
@@ -49,7 +57,7 @@ func (s *Server) available(name string) (*seller, error) {
 	return sl, err
 }
 
-// find finds a strategy by its name, or by another name that people use.
+// find returns the strategy of that name, which may be one of its other names.
 func (s *Server) find(name string) (*seller, error) {
 	if sl := s.byName[name]; sl != nil {
 		return sl, nil
@@ -67,4 +75,117 @@ func (s *Server) names() string {
 		names[i] = sl.info.Name
 	}
 	return strings.Join(names, ", ")
+}
+
+// buying returns the handler of a call that buys: it finds the seller, calls buy, and counts
+// the outcome.
+func (s *Server) buying(buy func(*gin.Context, *seller) (Answer, error)) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		sl, err := s.selected(c)
+		if err != nil {
+			s.metrics.requests.WithLabelValues("none", codeOf(err)).Inc()
+			return err
+		}
+		outcome := judge.InternalError.Code // counted if buy panics
+		s.inFlight.Add(1)
+		defer func() {
+			s.inFlight.Add(-1)
+			s.metrics.requests.WithLabelValues(sl.info.Name, outcome).Inc()
+		}()
+		a, err := buy(c, sl)
+		switch {
+		case err == nil && a.Replayed:
+			outcome = outcomeReplayed
+		case err == nil:
+			outcome = a.Outcome
+		case hungUp(c):
+			outcome = outcomeHungUp
+		default:
+			outcome = codeOf(err)
+		}
+		return err
+	})
+}
+
+// selected returns the strategy that the query names, or the server's default.
+func (s *Server) selected(c *gin.Context) (*seller, error) {
+	q, err := web.ReadQuery(c.Request, "strategy")
+	if err != nil {
+		return nil, err
+	}
+	if !q.Has("strategy") {
+		return s.standard, nil
+	}
+	return s.available(q.Get("strategy"))
+}
+
+// openRun returns the current run of a sale if the strategy may sell now. Otherwise it
+// refuses before the buyer reaches the strategy, where a lock would keep a row or a node
+// even for a SKU that does not exist. Buyers who come at once share one read.
+//
+// Once openRun has seen a sale open, it does not read the ledger again. If another process
+// resets the sale, the statement that writes the order notices a new start
+// (ledger.Store.Record), and the writer of a refusal notices a new run (ledger.ErrRunOver).
+func (s *Server) openRun(ctx context.Context, sl *seller, sku int64) (int64, error) {
+	if err := s.refuseStaleStock(ctx, sl, sku); err != nil {
+		return 0, err
+	}
+	if run, open := s.open.Load(sku); open {
+		return run.(int64), nil
+	}
+	reading := s.starts.DoChan(strconv.FormatInt(sku, 10), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		defer cancel()
+		start, err := s.ledger.Start(ctx, sku)
+		if err == nil && start.Wait() == 0 {
+			s.open.Store(sku, start.Run)
+		}
+		return start, err
+	})
+	select {
+	case got := <-reading:
+		start := got.Val.(ledger.Start)
+		if wait := start.Wait(); got.Err == nil && wait > 0 {
+			return 0, notStarted(wait)
+		}
+		return start.Run, got.Err
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%w: read the start of the sale: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+}
+
+// refuseStaleStock refuses a SKU if its last reset by this process failed for the strategy, unless
+// another process has reset it since.
+func (s *Server) refuseStaleStock(ctx context.Context, sl *seller, sku int64) error {
+	run, failed := sl.notReset.Load(sku)
+	if !failed {
+		return nil
+	}
+	now, err := s.ledger.SKU(ctx, sku)
+	switch {
+	case err != nil:
+	case now.Run != run:
+		sl.notReset.CompareAndDelete(sku, run)
+	default:
+		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
+			"ledger was not reset (a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
+	}
+	return err
+}
+
+// refuseEarlyBuyer returns the refusal of a purchase for which the ledger said that the sale
+// has not started. The start that this process knew is out of date, so it reads it again.
+func (s *Server) refuseEarlyBuyer(ctx context.Context, sl *seller, sku int64) error {
+	s.open.Delete(sku)
+	if _, err := s.openRun(ctx, sl, sku); errors.Is(err, seckill.ErrNotStarted) {
+		return err
+	}
+	return notStarted(0) // the sale has started meanwhile, or its start cannot be read
+}
+
+func notStarted(wait time.Duration) error {
+	seconds := max(1, int64(math.Ceil(wait.Seconds())))
+	p := refused(seckill.ErrNotStarted, fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
+	p.RetryAfter = seconds
+	return p
 }

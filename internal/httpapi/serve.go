@@ -13,9 +13,8 @@ import (
 	"seckill/internal/web"
 )
 
-// Serve answers requests on l until ctx ends, then finishes those in flight
-// and returns nil. It cuts off those that outlast ShutdownTimeout, and returns
-// how many they were as an error.
+// Serve answers requests on l until ctx ends, and then waits for the requests in flight. If
+// some outlast ShutdownTimeout, it closes their connections and returns an error that counts them.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	endWork := s.work(ctx)
 	err := s.serve(ctx, l, s.Handler())
@@ -23,8 +22,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// work sweeps until ctx ends, and runs what strategies do beside their buyers. That goes
-// on: the last buyers may leave work behind. stop ends it, and returns when it is done.
+// work removes old orders until ctx ends, and runs the strategies that are Workers until stop
+// is called: the last buyers may leave work behind. stop returns when all have ended.
 func (s *Server) work(ctx context.Context) (stop func()) {
 	sweeping, cancelSweep := context.WithCancel(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -42,16 +41,15 @@ func (s *Server) work(ctx context.Context) (stop func()) {
 	}
 }
 
-// ServeAdmin does the same for admins, on a listener whose address CheckAdminAddr
-// finds right.
+// ServeAdmin is Serve for the admin listener, whose address CheckAdminAddr has accepted.
 func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, s.AdminHandler())
 }
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
+	maxAnswer := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout
 	headless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, web.HeadAsGet(r)) })
-	server := web.NewServer(headless, longest+web.BodyTime, s.Log, slog.LevelWarn)
+	server := web.NewServer(headless, maxAnswer+web.BodyTime, s.Log, slog.LevelWarn)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {
@@ -70,8 +68,8 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-// sweep removes the orders of earlier runs, beside the sale: at the start, since a
-// process that reset a sale may have died before it did so, and after each reset.
+// sweep removes the orders of earlier runs while the sale goes on. It does so after each reset,
+// and once at the start, because a process that reset a sale may have died before it swept.
 func (s *Server) sweep(ctx context.Context) {
 	for {
 		begun := time.Now()
@@ -80,7 +78,7 @@ func (s *Server) sweep(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.Log.Warn("remove orders of earlier runs", "removed", removed, "error", err)
+			s.Log.Warn("cannot remove orders of earlier runs", "removed", removed, "error", err)
 		case removed > 0:
 			s.Log.Info("removed orders of earlier runs", "orders", removed, "took", time.Since(begun))
 		}
@@ -92,9 +90,10 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
+// sweepSoon makes sweep look again.
 func (s *Server) sweepSoon() {
 	select {
 	case s.stale <- struct{}{}:
-	default: // it is about to look anyway
+	default: // sweep has not taken the last token yet
 	}
 }

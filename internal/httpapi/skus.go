@@ -21,13 +21,13 @@ import (
 	"seckill/internal/web"
 )
 
-// mostSKUs bounds the list of SKUs, which any buyer may ask for.
-const mostSKUs = 1000
+// maxSKUs bounds the list of SKUs, which every buyer may read.
+const maxSKUs = 1000
 
 func (s *Server) listSKUs(c *gin.Context) error {
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	all, err := s.ledger.SKUs(ctx, mostSKUs)
+	all, err := s.ledger.SKUs(ctx, maxSKUs)
 	if err == nil {
 		c.JSON(http.StatusOK, gin.H{"skus": all})
 	}
@@ -41,41 +41,40 @@ func (s *Server) showSKU(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	is, err := s.product(ctx, id)
+	p, err := s.product(ctx, id)
 	if err == nil {
-		c.JSON(http.StatusOK, is)
+		c.JSON(http.StatusOK, p)
 	}
 	return err
 }
 
-// A product is a SKU's row, the time, and what the counters outside of the row
-// say.
+// A product is the stock row of a SKU, with the counts that strategies keep elsewhere.
 type product struct {
 	judge.Stock
-	Now         judge.Moment                 `json:"now"` // by the clock that StartsAt is judged by
+	Now         judge.Moment                 `json:"now"` // the time of the database's clock, which decides when StartsAt is reached
 	StockStores map[seckill.StockStore]int64 `json:"stock_stores,omitempty"`
-	// NotReset are the strategies that a reset did not reach. They do not sell this SKU until one does.
+	// NotReset lists the strategies for which the reset failed. They refuse to sell this SKU until a reset succeeds.
 	NotReset []string `json:"not_reset,omitempty"`
 }
 
-func (s *Server) product(ctx context.Context, id int64) (p product, err error) {
-	if p.Stock, err = s.ledger.SKU(ctx, id); err != nil {
-		return p, err
+func (s *Server) product(ctx context.Context, id int64) (product, error) {
+	stock, err := s.ledger.SKU(ctx, id)
+	if err != nil {
+		return product{}, err
 	}
-	p.StockStores = catalog.StockStores(ctx, id, s.catalogued)
-	clock, err := s.ledger.Start(ctx, id) // last: callers set their clocks by it
-	p.Now = clock.Now
-	return p, err
+	counts := catalog.StockStores(ctx, id, s.catalogued)
+	clock, err := s.ledger.Start(ctx, id) // read last, because callers set their clocks by Now
+	return product{Stock: stock, Now: clock.Now, StockStores: counts}, err
 }
 
 const maxName = 255 // characters
 
-// resetTimeout is long: a reset waits for purchases in flight to end.
+// resetTimeout bounds a reset, which waits for the purchases in flight.
 const resetTimeout = 25 * time.Second
 
-// putSKU sets the ledger first, then what strategies keep elsewhere. It goes on
-// when the caller hangs up, and resets of a SKU take turns in this process: half a
-// reset, or two mixed, would be a sale with a wrong stock.
+// putSKU resets the stock row first, and then the state that strategies keep elsewhere.
+// Half a reset, or two resets mixed, would leave a wrong stock. So putSKU continues when
+// the caller hangs up, and resets of one SKU take turns in this process.
 func (s *Server) putSKU(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -107,29 +106,29 @@ func (s *Server) putSKU(c *gin.Context) error {
 	notReset := s.resetOutside(ctx, set)
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lookTimeout) // the reset may have used up its time
 	defer cancel()
-	is, err := s.product(ctx, id)
+	now, err := s.product(ctx, id)
 	if err != nil {
-		s.log(c, slog.LevelWarn, "a reset cannot be read back", "error", err)
+		s.log(c, slog.LevelWarn, "cannot read the SKU after its reset", "error", err)
 		p := refused(seckill.ErrUnknown, "The sale was reset; what it is now cannot be read. "+
 			"Look before you repeat the call: orders that came since would be swept.")
 		p.Ask = fmt.Sprint("/api/v1/skus/", id)
 		return p
 	}
-	is.NotReset = notReset
-	c.JSON(http.StatusOK, is)
+	now.NotReset = notReset
+	c.JSON(http.StatusOK, now)
 	return nil
 }
 
-// resetOutside resets what strategies keep outside the stock row, and returns the names of those that failed.
-// Strategies whose locks and counters are in different backends do not wait for each other: one that hangs takes all
-// the time there is. Those of one backend take turns, since many use the same lock.
-func (s *Server) resetOutside(ctx context.Context, set judge.Stock) (failed []string) {
+// resetOutside resets the state that strategies keep outside the stock row, and returns the names of the strategies
+// that failed. A backend that hangs would use up all the time, so the backends are reset side by side. The strategies
+// of one backend take turns, because many of them use the same lock.
+func (s *Server) resetOutside(ctx context.Context, set judge.Stock) []string {
 	byBackend := map[string][]*seller{}
 	for _, sl := range s.sellers {
 		if _, ok := sl.strategy.(seckill.Resetter); ok {
-			names := backend.NamesOf(sl.info.Uses()...) // the ledger's is the first
-			on := names[len(names)-1]
-			byBackend[on] = append(byBackend[on], sl)
+			names := backend.NamesOf(sl.info.Uses()...) // the first is the ledger's database
+			last := names[len(names)-1]
+			byBackend[last] = append(byBackend[last], sl)
 		}
 	}
 	var resetting sync.WaitGroup
@@ -141,15 +140,16 @@ func (s *Server) resetOutside(ctx context.Context, set judge.Stock) (failed []st
 		})
 	}
 	resetting.Wait()
+	var failed []string
 	for _, sl := range s.sellers {
-		if _, not := sl.notReset.Load(set.ID); not {
+		if _, notReset := sl.notReset.Load(set.ID); notReset {
 			failed = append(failed, sl.info.Name)
 		}
 	}
 	return failed
 }
 
-// reset resets what the strategy keeps outside the stock row, or remembers the run that its reset failed for.
+// reset resets the state that the strategy keeps outside the stock row. If that fails, it notes the run in notReset.
 func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) {
 	err := sl.strategy.(seckill.Resetter).Reset(ctx, set.ID, set.Initial)
 	if err == nil {
@@ -157,41 +157,25 @@ func (sl *seller) reset(ctx context.Context, set judge.Stock, log *slog.Logger) 
 		return
 	}
 	sl.notReset.Store(set.ID, set.Run)
-	log.Warn("a strategy was not reset", "strategy", sl.info.Name, "sku", set.ID, "error", err)
+	log.Warn("cannot reset a strategy", "strategy", sl.info.Name, "sku", set.ID, "error", err)
 }
 
-// wasReset refuses to sell a SKU whose last reset failed for the strategy. Another process may have reset it since.
-func (s *Server) wasReset(ctx context.Context, sl *seller, sku int64) error {
-	run, failed := sl.notReset.Load(sku)
-	if !failed {
-		return nil
-	}
-	now, err := s.ledger.SKU(ctx, sku)
-	switch {
-	case err != nil:
-	case now.Run != run:
-		sl.notReset.CompareAndDelete(sku, run)
-	default:
-		err = refused(judge.ErrStrategyUnavailable, fmt.Sprintf("The strategy %s cannot sell SKU %d: what it keeps outside of the "+
-			"ledger was not reset (a lock that is still held, or a backend that is down). Reset the SKU again.", sl.info.Name, sku))
-	}
-	return err
-}
-
-// A setting is what a SKU is to be set to.
+// A setting is the body of a reset.
 type setting struct {
-	name     string // "": as it was
+	name     string // "" keeps the name
 	stock    int64
-	startsAt *judge.Moment // nil: at once
+	startsAt *judge.Moment // nil starts the sale at once
 }
 
-func readSKU(c *gin.Context) (want setting, err error) {
+func readSKU(c *gin.Context) (setting, error) {
+	var want setting
 	var body struct {
 		Name     *string `json:"name"`
 		Stock    *int64  `json:"stock"`
 		StartsAt *string `json:"starts_at"`
 	}
-	if err = web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+	err := web.ReadJSON(c.Writer, c.Request, &body)
+	if err != nil {
 		return want, err
 	}
 	if want.stock, err = web.Needed("stock", body.Stock, 0, seckill.MaxStock); err != nil {
@@ -209,7 +193,7 @@ func readSKU(c *gin.Context) (want setting, err error) {
 			return want, invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 		}
 		m := judge.MomentOf(t)
-		if year := m.Time().Year(); year < 0 || year > 9999 { // it could not be written with four digits
+		if year := m.Time().Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for the year
 			return want, invalid("starts_at", "must be in the years 0 to 9999, also in UTC")
 		}
 		want.startsAt = &m

@@ -11,20 +11,20 @@ import (
 	"seckill/internal/lock"
 )
 
-// A strategy is a catalog entry with what this server can say about it.
+// A strategy is a catalog entry, and whether the strategy can run here.
 type strategy struct {
 	catalog.Info
 	Title     string            `json:"title"`
-	Titles    map[string]string `json:"titles"`                // by language
-	Also      []string          `json:"other_names,omitempty"` // what people call it
+	Titles    map[string]string `json:"titles"` // by language
+	Also      []string          `json:"other_names,omitempty"`
 	Broken    bool              `json:"broken"`
 	Default   bool              `json:"default"`
 	Available bool              `json:"available"`
-	Missing   []string          `json:"missing"`  // why it is not available, and what to do
-	UnfitOn   []string          `json:"unfit_on"` // topologies of the lab on which it is not right
+	Missing   []string          `json:"missing"`  // why the strategy is not available, and how to change that
+	UnfitOn   []string          `json:"unfit_on"` // topologies of the lab on which the strategy breaks
 
-	// Only when one strategy is asked for.
-	Files  []file            `json:"files,omitempty"`  // the source that runs
+	// Set if the call names one strategy.
+	Files  []file            `json:"files,omitempty"`  // its source
 	Lesson map[string]string `json:"lesson,omitempty"` // by language, as Markdown
 }
 
@@ -36,7 +36,7 @@ type file struct {
 func (s *Server) describe(sl *seller) strategy {
 	d := strategy{Info: sl.info, Title: sl.info.TitleIn("en"), Titles: map[string]string{}, Also: sl.info.OtherNames(),
 		Broken: sl.info.Broken(), Default: sl == s.standard, Available: sl.strategy != nil, Missing: append([]string{}, sl.missing...), UnfitOn: sl.info.UnfitOn()}
-	d.Needs = append([]backend.Capability{}, d.Needs...) // a list, also if it is empty
+	d.Needs = append([]backend.Capability{}, d.Needs...) // never nil, so that JSON has a list
 	for _, language := range catalog.Languages {
 		d.Titles[language] = d.TitleIn(language)
 	}
@@ -54,7 +54,7 @@ func (s *Server) listStrategies(c *gin.Context) error {
 	return nil
 }
 
-// showStrategy adds the source that runs, and the lesson beside it.
+// showStrategy describes one strategy, with its source and its lesson.
 func (s *Server) showStrategy(c *gin.Context) error {
 	sl, err := s.find(c.Param("name"))
 	if err != nil {
@@ -68,12 +68,12 @@ func (s *Server) showStrategy(c *gin.Context) error {
 		}
 		d.Files = append(d.Files, file{name, string(text)})
 	}
-	if sl.info.Fenced { // the purchase that all fenced locks share, after their own file
+	if sl.info.Fenced { // all fenced locks share this file
 		d.Files = slices.Insert(d.Files, 1, file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = map[string]string{}
 	for _, language := range catalog.Languages {
-		if text, err := sl.info.Lesson(language); err == nil { // a fake in a test has none
+		if text, err := sl.info.Lesson(language); err == nil { // a test's fake has no lesson
 			d.Lesson[language] = text
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// respondAsync is the preference of RFC 7240 by which buyers ask for an answer
-// in two steps.
+// respondAsync is the preference of RFC 7240 with which buyers ask for an answer in two
+// steps: 202 when the purchase is accepted, and its order by a later call.
 const respondAsync = "respond-async"
 
 func prefersAsync(h http.Header) bool {
@@ -30,44 +30,37 @@ func prefersAsync(h http.Header) bool {
 	return false
 }
 
-// answerAccepted is the first of two answers.
-func answerAccepted(c *gin.Context, p seckill.Purchase) {
+// writeAccepted writes the first of the two answers.
+func writeAccepted(c *gin.Context, p seckill.Purchase) {
 	c.Header("Preference-Applied", respondAsync)
 	c.JSON(http.StatusAccepted, gin.H{"request_id": p.RequestID, "status": outcomeAccepted, "ask": askOf(p.User, p.SKU, p.RequestID)})
 }
 
-// askOf is the call that tells what became of a request.
+// askOf returns the path of the call that reports the state of a request.
 func askOf(user, sku int64, requestID string) string {
 	return fmt.Sprintf("/api/v1/orders?user_id=%d&request_id=%s&sku_id=%d", user, url.QueryEscape(requestID), sku)
 }
 
-// isRefusal: err is the database's word on a purchase, and not that it could not
-// be asked.
-func isRefusal(err error) bool {
-	return seckill.NothingTaken(err) && !errors.Is(err, seckill.ErrUnavailable) && !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict)
-}
-
-// What a look-up says of a request.
+// States of a request.
 const (
-	requestPending = "pending" // accepted; the order, or the refusal, comes later
+	requestPending = "pending" // accepted; the order, or the refusal, is not written yet
 	requestOrdered = "ordered" // the list has its order
-	requestRefused = "refused" // for good
+	requestRefused = "refused" // refused for good
 	requestNone    = "none"    // it has no order, and no strategy knows it
 	requestUnknown = "unknown" // it has no order, and a backend that may know it does not answer
 )
 
-// A requestState is what became of a request.
+// A requestState reports the state of a request.
 type requestState struct {
-	Status string `json:"status"`
-	Code   string `json:"code,omitempty"`   // of a refusal, as a problem has it
-	Detail string `json:"detail,omitempty"` // of a refusal
-	// RefusedAt is when the refusal was written, by the database's clock.
-	RefusedAt *time.Time `json:"refused_at,omitempty"`
+	Status    string     `json:"status"`
+	Code      string     `json:"code,omitempty"`       // the problem's code, if refused
+	Detail    string     `json:"detail,omitempty"`     // the problem's detail, if refused
+	RefusedAt *time.Time `json:"refused_at,omitempty"` // when the refusal was written, by the database's clock
 }
 
-// became says what became of a request that had no order when it was looked up, and
-// lists its order if it has one by now.
-func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []judge.Order) ([]judge.Order, requestState) {
+// findState returns the state of the request that f names, and its orders. orders is the
+// result of a first look without waiting; if it is empty, the order may have been written since.
+func (s *Server) findState(ctx context.Context, c *gin.Context, f ledger.Filter, orders []judge.Order) ([]judge.Order, requestState) {
 	if len(orders) > 0 {
 		return orders, requestState{Status: requestOrdered}
 	}
@@ -90,16 +83,16 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		return orders, requestState{Status: requestNone}
 	case errors.Is(err, seckill.ErrPending):
 		return orders, requestState{Status: requestPending}
-	case isRefusal(err):
+	case seckill.NothingTaken(err) && !isTransient(err):
 		r := judge.CodeOf(err)
 		return orders, requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}
 	}
-	s.log(c, slog.LevelWarn, "look a request up", "error", err)
+	s.log(c, slog.LevelWarn, "cannot look up a request", "error", err)
 	return orders, requestState{Status: requestUnknown}
 }
 
-// acceptor is a strategy that knows what was accepted; nil: none can here. All of them
-// keep it in one place.
+// acceptor returns a strategy that answers in two steps, or nil if none can run here. All
+// of these strategies keep their accepted requests in the same place, so any of them will do.
 func (s *Server) acceptor() seckill.Acceptor {
 	for _, sl := range s.sellers {
 		if a, ok := sl.strategy.(seckill.Acceptor); ok {

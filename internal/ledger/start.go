@@ -7,22 +7,23 @@ import (
 	"seckill/internal/judge"
 )
 
-// A Start is when a SKU's sale starts, its run, and what time it was when that was read.
+// A Start tells when the current run of a SKU's sale starts.
 type Start struct {
 	Run      int64
-	StartsAt *judge.Moment // nil: it is on
-	Now      judge.Moment
+	StartsAt *judge.Moment // nil if the sale started at its reset
+	Now      judge.Moment  // the time of the database's clock when the Start was read
 }
 
-// In is how long the sale has yet to wait, 292 years at most; 0 when it is on.
-func (s Start) In() time.Duration {
+// Wait returns the time from Now until the sale starts, at most 292 years. It is 0 if the
+// sale has started.
+func (s Start) Wait() time.Duration {
 	if s.StartsAt == nil {
 		return 0
 	}
 	return max(0, s.StartsAt.Time().Sub(s.Now.Time()))
 }
 
-// Start reads when the sale of a SKU starts; ErrUnknownSKU if there is none.
+// Start reads when the sale of a SKU starts. It returns ErrUnknownSKU if there is no such SKU.
 func (s *Store) Start(ctx context.Context, sku int64) (Start, error) {
 	var st Start
 	err := s.Read(ctx, &st, "SELECT run, starts_at, "+nowIn(s.db)+" AS now FROM stock WHERE id = ?", sku)
